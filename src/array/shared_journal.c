@@ -30,9 +30,9 @@ static const char boundary_end[] = ".edges", refresh_end[] = ".look";
 
 /* --- Boundary blocks --- */
 
-/* A run of slices as bytes [a, b) of PATH.part, and the whole blocks [lo, hi) in it; lo == hi: the
- * run contains no whole block. The boundary file stores up to 2 blocks per run, from byte `kept`
- * on. */
+/* A run of consecutive slices, which is bytes [a, b) of PATH.part, and its whole blocks, bytes [lo,
+ * hi); lo == hi: no whole block. Bytes outside [lo, hi) are in the boundary file, in up to 2 blocks
+ * per run, from byte `kept` on. */
 struct span {
     uint64_t a, b, lo, hi, kept;
 };
@@ -76,14 +76,14 @@ static struct span span_of(struct fbp_output *o, const struct fbp_boundary *e, s
     out.lo = (out.a + e->block - 1) / e->block * e->block;
     out.hi = out.b / e->block * e->block;
     if (o->block && e->runs[i].z0 + e->runs[i].nz == o->sink.info.n[2])
-        out.hi = out.b; /* at the end of the volume, no other process writes into the same layer */
+        out.hi = out.b; /* no other process writes into the last layer of chunks of the volume */
     if (out.lo >= out.hi)
         out.lo = out.hi = out.b;
     return out;
 }
 
 /* Find the file and position that store byte `at` of PATH.part, and how many bytes of [at, at + n)
- * are contiguous there; n 0: `at` lies in no run of this process. */
+ * follow contiguously there; n 0: no slice of the process contains the byte. */
 static struct place place_of(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                              uint64_t n)
 {
@@ -110,7 +110,7 @@ bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *e, 
     return p.n > 0 && p.fd != o->fd;
 }
 
-/* Whether the boundary file is long enough for its bytes of slices [z0, z0 + nz). */
+/* Whether the boundary file contains all bytes of slices [z0, z0 + nz) that it should contain. */
 static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, size_t z0, size_t nz)
 {
     const uint64_t slice = o->sink.slice_bytes, end = o->part_offset + (z0 + nz) * slice;
@@ -126,8 +126,8 @@ static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, siz
     return true;
 }
 
-/* Write bytes [at, at + n) of PATH.part to the files in which a process stores them, or read them
- * from there. */
+/* Write bytes [at, at + n) of PATH.part to the files in which a process stores them (PATH.part and
+ * its boundary file), or read them from these files. */
 static fbp_status transfer(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                            char *data, size_t n, bool write)
 {
@@ -193,8 +193,8 @@ fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *e,
 int fbp_peer_remove_journal(const char *journal)
 {
     const char *const ends[] = {boundary_end, refresh_end, ""}; /* the journal is removed last */
-    char name[PATH_MAX +
-              sizeof boundary_end]; /* an array on the stack, because memory may be exhausted */
+    /* an array on the stack, because malloc() may fail at this point */
+    char name[PATH_MAX + sizeof boundary_end];
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         snprintf(name, sizeof name, "%s%s", journal, ends[i]);
@@ -232,8 +232,8 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)
         return fbp_fail_write(o->log, errno, 0);
 
-    /* A block is a page, or larger if the file system reports larger blocks: caches of network file
-     * systems are not coherent within a block. */
+    /* A block of PATH.part is a memory page, or larger if the file system reports larger blocks: if
+     * two machines write one block, caches of network file systems lose data. */
     e->block = given ? strtoull(given, NULL, 10) : 0;
     if (e->block == 0)
         e->block = fstat(o->fd >= 0 ? o->fd : o->log_fd, &st) == 0 ? (uint64_t)st.st_blksize : page;
@@ -262,7 +262,8 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     return FBP_OK;
 }
 
-/* Open a file of another process. *fd -1: the file was removed in the meantime, or is a link. */
+/* Open a journal or boundary file of another process. *fd -1: the file was removed in the meantime,
+ * or is a link. */
 static fbp_status open_peer(const char *path, int *fd)
 {
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -271,20 +272,20 @@ static fbp_status open_peer(const char *path, int *fd)
                : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
 }
 
-/* Parse the lines of a journal before "begin"; false: they are incomplete. */
+/* Parse the lines of a journal before the line "begin"; false: they are incomplete. */
 static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
 {
     const size_t n = o->sink.info.n[2];
     unsigned long long block, z0, nz;
     const char *begin = strstr(p->text, "\nbegin\n"), *at = strchr(p->text, '\n');
 
-    /* NOLINTNEXTLINE(cert-err34-c): a block size that is too large contains no whole block */
+    /* NOLINTNEXTLINE(cert-err34-c): with a block size that is too large, no block is whole */
     if (!begin || sscanf(at, " by %127[^\n] part %*u of %*u stripe %llu", p->who, &block) != 2 ||
         block == 0)
         return false;
     p->boundary.block = block;
     for (at = strstr(at, "\nslices "); at && at < begin; at = strstr(at + 1, "\nslices ")) {
-        /* NOLINTNEXTLINE(cert-err34-c): the next checks refuse numbers that are too large */
+        /* NOLINTNEXTLINE(cert-err34-c): the next lines refuse slice numbers that are too large */
         if (sscanf(at, " slices %llu %llu", &z0, &nz) != 2 || z0 >= n || nz > n - z0 ||
             p->boundary.n_runs > n / 2)
             return false;
@@ -294,8 +295,8 @@ static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
     return true;
 }
 
-/* Describe the manifest as the journal of a single process that wrote all slices, without boundary
- * blocks and without a line "synced". */
+/* Fill in a struct fbp_peer for a manifest that was the journal of a single process: that process
+ * wrote all slices, without boundary blocks and without a line "synced". */
 static fbp_status read_manifest(struct fbp_output *o, struct fbp_peer *p)
 {
     size_t n = 0;
@@ -309,8 +310,8 @@ static fbp_status read_manifest(struct fbp_output *o, struct fbp_peer *p)
     return FBP_OK;
 }
 
-/* Open and read the journal p->path. It is opened anew each time, because a network file system
- * then returns the newest contents. p->text NULL: it was removed in the meantime. */
+/* Open and read the journal p->path. Opening it again makes a network file system return the newest
+ * contents. p->text NULL: the journal was removed in the meantime. */
 static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
 {
     const size_t most = o->sink.info.n[2] / 2 + 1; /* greatest number of runs */
@@ -321,13 +322,14 @@ static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
     if (fd < 0)
         return FBP_OK;
     p->alive = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    /* The open file is read, because its name may be removed at any time. */
+    /* The open descriptor is read, because the name may be removed at any time. */
     const fbp_status st = fbp_read_open_text(fd, p->path, FBP_JOURNAL_MOST_BYTES, &p->text, &n);
     close(fd);
     FBP_TRY(st);
     FBP_TRY(
         fbp_calloc((void **)&p->boundary.runs, most, sizeof *p->boundary.runs, "runs of slices"));
-    if (!parse_description(o, p)) { /* the process of this journal ended before it wrote "begin" */
+    /* the process of this journal ended before it wrote the line "begin" */
+    if (!parse_description(o, p)) {
         p->boundary.n_runs = 0;
         p->lines = p->text + strlen(p->text);
     }
@@ -348,8 +350,8 @@ static void clear_peer(struct fbp_peer *p)
     *p = (struct fbp_peer){.boundary.fd = -1};
 }
 
-/* Parse the name of a file beside the manifest, such as "v.mha.part.log.3of16.1a2b3c4d"; false: not
- * a journal. */
+/* Parse the name of a journal beside the manifest, such as "v.mha.part.log.3of16.1a2b3c4d"; false:
+ * the file is no journal. */
 static bool is_journal(const char *manifest, const char *file, size_t *part, size_t *n_parts)
 {
     const char *base = fbp_base_name(manifest);
@@ -360,7 +362,7 @@ static bool is_journal(const char *manifest, const char *file, size_t *part, siz
 
     if (strncmp(file, base, n) != 0 || file[n] != '.')
         return false;
-    /* NOLINTNEXTLINE(cert-err34-c): no part has a number that is too large */
+    /* NOLINTNEXTLINE(cert-err34-c): names of journals contain small numbers */
     if (sscanf(file + n + 1, "%luof%lu.%8x%n", &a, &b, &hex, &end) != 3 || end == 0)
         return false;
     *part = a;
@@ -371,7 +373,7 @@ static bool is_journal(const char *manifest, const char *file, size_t *part, siz
 bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
 {
     struct fbp_output *o = w->output;
-    /* A single process that takes over a shared output holds the manifest as its own journal. */
+    /* A process that has not joined the shared output yet has locked the manifest as o->log. */
     const char *manifest = o->shared ? o->shared->manifest : o->log;
     struct fbp_peer *p = &w->peer;
     const struct dirent *e = NULL;
@@ -425,7 +427,7 @@ bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *p, const char **
     while ((newline = strchr(*at, '\n'))) {
         const char *begin = *at;
         const size_t n = (size_t)(newline - begin);
-        char line[96]; /* a copy of one line, because sscanf() reads to the end of its text */
+        char line[96]; /* a copy of one line, because sscanf() searches the end of the whole text */
 
         *at = newline + 1;
         if (n >= sizeof line)

@@ -37,10 +37,10 @@ static const struct fbp_sink_calls shared_calls;
 
 enum { LINE = 120 };
 
-/* --- Files that other programs changed --- */
+/* --- Temporary files that other programs changed --- */
 
-/* Identity of PATH.part: a hash of its inode and of its birth time, if known, because a new file
- * may get the inode of a removed one. 0: unknown. */
+/* Identity of the file PATH.part: a hash of its inode number and, if known, of its birth time,
+ * because a new file may get the inode number of a removed one. 0: unknown. */
 static uint64_t identity_of(struct fbp_output *o)
 {
     struct statx is = {0};
@@ -51,12 +51,12 @@ static uint64_t identity_of(struct fbp_output *o)
     return fbp_hash(1, what, sizeof what);
 }
 
-/* Check that PATH.part is the file into which samples were written. If a journal has another
- * identity, PATH.part was copied or replaced: its samples are compared with the hashes of the
- * journal. */
+/* Check that PATH.part is the file into which all processes wrote samples. If a journal records
+ * another identity, PATH.part was copied or replaced: its samples are compared with the hashes in
+ * that journal. */
 static fbp_status check_file(struct fbp_output *o)
 {
-    /* FUSE, CIFS and SMB2: inode numbers differ between machines or mounts. */
+    /* FUSE, CIFS and SMB2: inode numbers of a file differ between machines or mounts. */
     static const unsigned others[] = {0x65735546u, 0xff534d42u, 0xfe534d42u};
     struct fbp_peers w = {.output = o, .own = true};
     unsigned long long identity;
@@ -77,7 +77,8 @@ static fbp_status check_file(struct fbp_output *o)
         bool other = false;
 
         for (const char *at = p->lines; at < p->synced; at = strchr(at, '\n') + 1)
-            /* NOLINTNEXTLINE(cert-err34-c): no file has an identity that is too large */
+            /* NOLINTNEXTLINE(cert-err34-c): 16 hexadecimal digits always fit
+             */
             if (sscanf(at, "file 0 %16llx", &identity) == 1)
                 other |= identity != identity_of(o);
         for (const char *at = p->lines; st == FBP_OK && other && fbp_peer_next(o, p, &at, &line);) {
@@ -99,7 +100,8 @@ static fbp_status check_file(struct fbp_output *o)
 
 /* --- Names of a complete output --- */
 
-/* Find whether the output has its final name, according to the text of a manifest. */
+/* Find whether the output has got its final name, from the text of its manifest and the file of
+ * that name. */
 static fbp_status find_named(struct fbp_output *o, const char *text, bool *named)
 {
     char line[LINE] = "\nnamed\n";
@@ -115,8 +117,8 @@ static fbp_status find_named(struct fbp_output *o, const char *text, bool *named
     return FBP_OK;
 }
 
-/* Find the first slice of a stack that has neither its final name nor a temporary file; *lost is
- * the number of slices if there is none. */
+/* Find the first slice that has neither its final file name nor a temporary file, in an output of
+ * one file per slice; *lost: its index, or the number of slices if all have a file. */
 static fbp_status find_lost(struct fbp_output *o, size_t *lost)
 {
     struct fbp_peers w = {.output = o, .own = true};
@@ -146,7 +148,7 @@ fail:
     return st;
 }
 
-/* Rename all slices of a stack to their final names, and record that in the manifest. */
+/* Rename all slice files to their final names, and record that in the manifest. */
 static fbp_status name_slices(struct fbp_output *o, int manifest)
 {
     const char *path = o->shared->manifest;
@@ -186,8 +188,8 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
 #define ATTRIBUTE "user.fbp.complete"
 enum { RECORD = 1024 };
 
-/* Print the line "complete" with the size and the time of the output; false: the output does not
- * exist. */
+/* Print the manifest's line "complete" with size and modification time of the output; false: the
+ * output does not exist. */
 static bool describe_output(struct fbp_output *o, char line[LINE])
 {
     struct stat st;
@@ -199,8 +201,8 @@ static bool describe_output(struct fbp_output *o, char line[LINE])
     return true;
 }
 
-/* Whether a manifest or record states that the output is complete, and its size and time have not
- * changed since. */
+/* Whether a manifest or record states that the output is complete, and the output still has the
+ * size and modification time recorded there. */
 static bool is_complete(struct fbp_output *o, const char *text)
 {
     char line[LINE];
@@ -208,7 +210,8 @@ static bool is_complete(struct fbp_output *o, const char *text)
     return strstr(text, "\ncomplete ") && describe_output(o, line) && strstr(text, line);
 }
 
-/* Whether the output exists and has a record that it is complete with the same settings. */
+/* Whether the output exists, and a record states that it is complete and was written with the
+ * settings of this run. */
 static bool is_recorded(struct fbp_output *o)
 {
     char first[FBP_JOURNAL_LINE], text[RECORD] = "";
@@ -271,8 +274,8 @@ static fbp_status record_and_remove(struct fbp_output *o, int manifest)
                                                              : fbp_fail_write(path, errno, 0);
 }
 
-/* Record that the output is complete, and remove the files of its processes; the manifest, whose
- * lock is held, is removed last. Failures become o->sink.note. */
+/* Record that the output is complete, and remove the journals of all processes, then the manifest,
+ * which is locked. A failure of this becomes a note (o->sink.note). */
 static void complete(struct fbp_output *o, int manifest)
 {
     o->published = o->shared->complete = true;
@@ -287,10 +290,12 @@ struct manifest {
     bool shared;   /* the manifest describes an output of several processes */
     bool ours;     /* the manifest describes this output, written by the same release of fbp */
     bool alone;    /* the manifest describes this output, written by a single process */
-    bool publish;  /* all slices were stored, and renaming had begun */
+    bool publish;  /* all slices were stored, and renaming to final names had begun */
     bool named;    /* the output has its final name */
     bool complete; /* the output is complete and unchanged */
-    bool old;      /* record of a complete output that was changed later, or has other settings */
+    /* the manifest is the record of a complete output that was changed later, or has other settings
+     */
+    bool old;
 };
 
 /* Read all members except `fd` and `left`. */
@@ -319,14 +324,14 @@ static fbp_status read_manifest(struct fbp_output *o, struct manifest *m)
     return st;
 }
 
-/* Turn the locked journal of a single process into a manifest. Only the version, one byte, changes:
- * after a kill the file is one or the other. */
+/* Turn the locked journal of a single process into the manifest of several. Only the version, one
+ * byte, changes: if the process is killed, the file is one of the two. */
 static fbp_status share_journal(int fd, const char *path)
 {
     const size_t at = strlen("fbp-journal ");
 
     if (fcntl(fd, F_SETFL, 0) <
-        0) /* O_APPEND must be off, because it moves every write to the end of the file. */
+        0) /* O_APPEND is switched off, because it would move this write to the end of the file. */
         return fbp_fail_write(path, errno, 0);
     FBP_TRY(fbp_write_at(fd, path, at, &FBP_PART_MANIFEST[at], 1));
     if (fcntl(fd, F_SETFL, O_APPEND) < 0)
@@ -342,8 +347,8 @@ static fbp_status refuse_running(struct fbp_output *o, const struct fbp_peer *p)
         p->part, p->n_parts, p->who[0] ? p->who : "another process");
 }
 
-/* Remove the journals of all processes, which must have ended. A remaining journal would add its
- * slices to a new output. */
+/* Remove the journals of all processes of an earlier run, which must have ended. A journal that
+ * remained would add its slices to the new output. */
 static fbp_status drop_peers(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o};
@@ -369,13 +374,14 @@ static fbp_status clear_old(struct fbp_output *o, bool ours)
     return o->store->clear(o, ours);
 }
 
-/* Check that the manifest belongs to this output. A manifest of an older, finished output is
- * rewritten, any other is refused. */
+/* Check that the manifest was written for this output. The manifest of an older, finished output is
+ * rewritten; any other is an error. */
 static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
 {
     const char *path = o->shared->manifest;
     char line[FBP_JOURNAL_LINE];
-    bool there = true; /* whether PATH.part exists; always true for a stack */
+    /* whether PATH.part exists; always true for an output of one file per slice */
+    bool there = true;
     struct stat st;
 
     fbp_journal_first(o, line);
@@ -386,8 +392,8 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_stat(o->part, &st, &there));
 
-    /* This process is the first, or the manifest belongs to an older, finished output: begin a new
-     * one. */
+    /* This process is the first one, or the manifest belongs to an older, finished output: begin a
+     * new manifest. */
     if (!m->left || m->old || (m->publish && !m->ours && !there)) {
         if (ftruncate(m->fd, 0) < 0)
             return fbp_fail_write(path, errno, 0);
@@ -414,8 +420,8 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
             "another release of fbp; remove this file and %s, or choose another name",
             o->part, path);
 
-    /* An earlier process was publishing, and was stopped before or after the renaming, or another
-     * program has removed samples since. */
+    /* An earlier process had begun to give the output its final name: it was stopped before or
+     * after the renaming, or another program has removed samples since. */
     bool lost = !there, published = m->publish;
     if (m->complete) {
         lost = false;
@@ -439,10 +445,10 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     return ftruncate(m->fd, (off_t)strlen(line)) == 0 ? FBP_OK : fbp_fail_write(path, errno, 0);
 }
 
-/* --- Recovery: slices that ended processes stored without a line "synced" --- */
+/* --- Recovery of slices in journals of ended processes that have no line "synced" --- */
 
-/* Recover the slices of this process from the journal of an ended process. scratch: buffer of
- * FBP_WRITE_BUFFER_BYTES. */
+/* Recover those slices of this process that the journal of an ended process lists, and whose
+ * samples have the recorded hash. scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
 static fbp_status recover_peer(struct fbp_output *o, const struct fbp_peer *p, void *scratch)
 {
     struct fbp_peer_line line;
@@ -494,8 +500,8 @@ static fbp_status recover(struct fbp_output *o)
 
 /* --- Joining --- */
 
-/* Open PATH.part. The first process reserves its full size before it begins a journal. Therefore,
- * if PATH.part is too short and a journal exists, slices of the journal were lost. */
+/* Open PATH.part. The first process reserves its full size before a journal exists. Therefore, if
+ * PATH.part is too short and a journal exists, samples were lost. */
 static fbp_status open_part(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o};
@@ -513,7 +519,7 @@ static fbp_status open_part(struct fbp_output *o)
     FBP_TRY(st);
     const bool known = o->block || fstat(o->fd, &is) == 0;
     if (o->block || (known && (uint64_t)is.st_size >= fbp_output_part_bytes(o)))
-        return check_file(o); /* checked before samples are written to a wrong file */
+        return check_file(o); /* checks the file before samples are written to it */
     if (journals == 0)
         return o->store->reserve(o);
     if (!known)
@@ -541,7 +547,7 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
         return FBP_OK;
     if (fbp_output_is_stack(o))
         FBP_TRY(fbp_stack_check_others(o));
-    while (fbp_peers_next(&w, &st)) { /* A running process must not own slices of this process. */
+    while (fbp_peers_next(&w, &st)) { /* No other running process may own slices of this process. */
         const struct fbp_boundary *b = &w.peer.boundary;
 
         for (size_t i = 0; w.peer.alive && st == FBP_OK && i < b->n_runs; i++)
@@ -552,7 +558,8 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
                 fbp_sink_mark(&o->sink, line.z0, line.nz);
     }
     FBP_TRY(st);
-    /* PATH.part is opened after the journals are read: it then has the samples that they list. */
+    /* PATH.part is opened after the journals are read: all samples that the journals list are then
+     * in it. */
     if (!fbp_output_is_stack(o))
         FBP_TRY(open_part(o));
     return fbp_peers_begin_journal(o);
@@ -639,8 +646,8 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
 
 /* --- Finishing --- */
 
-/* Copy the boundary blocks of all processes, write the header, and rename PATH.part. After a kill,
- * the next process repeats all of this with the same bytes. */
+/* Copy the boundary blocks of all processes to PATH.part, write the header, and rename PATH.part to
+ * the output's name. If this process is killed, another one does all of this again. */
 static fbp_status publish(struct fbp_output *o, int manifest)
 {
     struct fbp_peers w = {.output = o, .own = true};
@@ -687,7 +694,8 @@ fail:
     return st;
 }
 
-/* Check that PATH.part, which another process has renamed, has the final name of the output. */
+/* Check that the output's final name is that of the file that was PATH.part, which another process
+ * has renamed. */
 static fbp_status check_renamed(struct fbp_output *o)
 {
     bool named = true;
@@ -764,8 +772,8 @@ static fbp_status finish(struct fbp_output *o)
                           o->path, o->sink.info.n[2] - o->sink.n_have, o->sink.info.n[2],
                           j->manifest);
     } else if (fbp_output_is_stack(o) || unpublished) {
-        /* The small file beside the samples may remain from a process that was killed during
-         * publication. */
+        /* The small text file beside the samples may exist already, from a process that was killed
+         * while it gave the output its final name. */
         const struct fbp_file_name side = fbp_file_name("%s.side", o->part);
 
         FBP_TRY_GOTO(check_file(o));
@@ -821,7 +829,8 @@ static void leave(struct fbp_output *o)
     struct fbp_peer_line line;
     bool left, made;
     struct stat st;
-    size_t n = 0; /* journals of other processes, or slices of a single process */
+    /* number of journals of other processes, or of journal lines of a single process */
+    size_t n = 0;
     int fd;
 
     if (!j->joined || j->complete || o->sink.finished)
@@ -834,7 +843,8 @@ static void leave(struct fbp_output *o)
     free(o->log);
     o->log = NULL;
 
-    /* If no process has recorded slices, the last process to leave removes the output. */
+    /* If no process has recorded slices, the last process to close the sink removes the output's
+     * temporary files. */
     before = fbp_cancel_scope(&deaf);
     if (fbp_part_lock(o, j->manifest, false, true, &fd, &left, &made) == FBP_OK && fd >= 0) {
         while (fbp_peers_next(&w, &status))
@@ -873,7 +883,7 @@ static const struct fbp_sink_calls shared_calls = {
     .close = close_shared,
 };
 
-/* --- Probes: whether two processes use the same file system --- */
+/* --- Probes: small files that show whether two processes use the same file system --- */
 
 void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
 {
@@ -890,7 +900,7 @@ void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
 bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe)
 {
     static const struct timespec moment = {.tv_nsec = 50000000L};
-    static const double patience_s = 3; /* greatest delay of a file system [o] */
+    static const double patience_s = 3; /* greatest delay of a file system [s] */
     const double until = fbp_seconds() + patience_s;
 
     for (;;) {

@@ -25,7 +25,7 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     trial.range[1] = 1;
     FBP_TRY(fbp_sink_open(&tried, output, info, &trial));
 
-    /* The temporary file is beside the file or the folder of the output. */
+    /* The temporary file of the floats is in the folder that contains the output. */
     struct fbp_output *o = tried->files;
     if (!o)
         FBP_TRY_GOTO(fbp_print_path(&name, "%s", output)); /* null: */
@@ -41,7 +41,7 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
         (*values)->files->passing = true;
 fail:
     fbp_sink_close(
-        &tried); /* closed last: the disk must have space for the floats and the output */
+        &tried); /* closed last: the disk must have space for the floats and for the output */
     free(name);
     return st;
 }

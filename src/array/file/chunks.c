@@ -1,5 +1,5 @@
-/* Two helpers for arrays in chunks: a cache of decoded chunks, called by the readers of Zarr and
- * HDF5, and sizes and voxel means of the smaller resolution levels of an OME-Zarr image, called by
+/* Helpers for arrays in chunks: a cache of decoded chunks, called by the readers of Zarr and HDF5,
+ * and sizes and voxel means of the smaller resolution levels of an OME-Zarr image, called by
  * sink_chunks.c. */
 #include "array/file/format.h"
 #include "base/base.h"
@@ -8,12 +8,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A slot of the cache of chunks. `users` threads copy from the slot; meanwhile it is not reused. */
+/* A slot of the cache of chunks. `users`: number of threads that copy from the slot; it is not
+ * reused meanwhile. */
 struct fbp_cached {
     size_t chunk; /* number of the chunk; SIZE_MAX: none */
     bool loading;
     size_t users;
-    uint64_t used; /* time of the last use, on a clock that advances by one per use */
+    uint64_t used; /* number of the cache's last use of this slot, from a counter of all uses */
     void *data;
 };
 
@@ -60,8 +61,8 @@ fbp_status fbp_cache_take(struct fbp_cache *c, size_t k, fbp_cache_load_fn *load
 
     pthread_mutex_lock(&c->lock);
     for (;;) {
-        /* Take the slot that has chunk k, else the least recently used slot without users, else
-         * wait. */
+        /* Take the slot that has chunk k. If no slot has it, take the least recently used slot
+         * without users; if all have users, wait. */
         s = NULL;
         for (size_t i = 0; i < c->n_slots; i++) {
             struct fbp_cached *slot = &c->slots[i];
@@ -131,7 +132,7 @@ void fbp_levels_make(const size_t n[3], size_t edge, struct fbp_levels *out)
     }
 }
 
-/* Mean of up to eight samples, added in the order of memory. */
+/* Mean of up to eight samples, added in the order in which they are in memory. */
 #define MEAN_OF_NUMBERS(T)                                \
     static T mean_##T(const T *v, size_t n)               \
     {                                                     \
@@ -158,7 +159,7 @@ MEAN_OF_NUMBERS(double)
 MEAN_OF_INTEGERS(uint8_t)
 MEAN_OF_INTEGERS(uint16_t)
 
-/* Compute a row of voxel means from n_rows rows of nx samples. */
+/* Compute a row of means of 2 x n_rows samples from n_rows rows of nx samples. */
 #define MEAN_ROW(T)                                                                        \
     static void mean_row_##T(const void *const *rows, size_t n_rows, size_t nx, void *out) \
     {                                                                                      \

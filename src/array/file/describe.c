@@ -1,6 +1,7 @@
-/* Writes and parses one line of JSON with properties that a format cannot store: row order, unit,
- * scale of integers, spacing, origin, frames. TIFF and PNG files contain the line; RAW and NPY
- * files have it in FILE.json. Called by these formats, and by source.c for headerless files. */
+/* Writes and parses one line of JSON with properties of an array that a format cannot store: row
+ * order, unit, scale of integers, spacing, origin, frames. TIFF and PNG files contain the line; RAW
+ * and NPY files have it in FILE.json. Called by these formats, and by source.c for headerless
+ * files. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"
@@ -75,8 +76,8 @@ static const char *text_of(const cJSON *root, const char *key)
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-/* Fill *info from a parsed line of fbp_describe(); false: the line is not written by fbp, or is
- * damaged. */
+/* Fill *info from the parsed JSON line that fbp_describe() wrote; false: another program wrote the
+ * line, or it is damaged. */
 static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
 {
     const char *rows = text_of(root, "rows"), *unit = text_of(root, "unit");
@@ -104,7 +105,8 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
         (!number(root, "scale", &info->scale) || !number(root, "offset", &info->offset)))
         return false;
 
-    /* Number of this slice and number of slices in its stack; older files do not have them. */
+    /* Index of this slice and number of slices, if the file is one slice of a volume; older files
+     * do not have them. */
     if (number(root, "slice", &slice) && number(root, "slices", &slices) && slice >= 0 &&
         slice < slices && slices < 0x1p40) {
         info->slice = (size_t)slice;
@@ -190,7 +192,7 @@ fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info 
 
     *ours = false;
     FBP_TRY(fbp_print_path(&beside, "%s.json", path));
-    /* A file of another program may have the name PATH.json: only small regular files are read. */
+    /* A file PATH.json of another program may exist: only a small regular file is read. */
     if (stat(beside, &is) == 0) {
         if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)
             st = fbp_read_text(beside, MOST_BYTES, &text, &n);

@@ -28,14 +28,16 @@ struct fbp_follow {
     pthread_mutex_t lock; /* guards all members up to the message */
     pthread_cond_t changed;
     bool started, stop;
-    size_t n_there;     /* number of complete views, from the first on */
+    /* number of complete views, counted from the first view to the first incomplete one */
+    size_t n_there;
     double alive;       /* time when anything grew last */
     double looked;      /* time of the last examination */
     double complete_at; /* time when the last view was complete */
-    fbp_status status;  /* status of the last examination; a failure ends the wait for views */
+    /* status of the last examination of the files; a failure ends the wait for views */
+    fbp_status status;
     char message[1000];
-    /* Members of the examining thread: size at the last examination, identity of the file.
-     */
+    /* Members that only the examining thread uses: size at the last examination, identity of the
+     * file. */
     uint64_t bytes;
     dev_t device;
     ino_t inode; /* 0: not seen yet */
@@ -47,7 +49,8 @@ bool fbp_source_grows(const fbp_source *src)
     return src->growing;
 }
 
-/* Find the source whose files grow: `src`, or a source below it with the same number of views. */
+/* Find the source whose files are still being written: `src`, or a source that it reads from
+ * (`below`). */
 static fbp_source *followed(const fbp_source *src)
 {
     while (!src->follow && src->growing && src->below)
@@ -55,8 +58,8 @@ static fbp_source *followed(const fbp_source *src)
     return (fbp_source *)src;
 }
 
-/* Number of bytes before the samples that were read as a header, and must not change. Headerless
- * files: 0. */
+/* Number of bytes before the samples that were read as a header, and must not change until the scan
+ * is complete; 0: the file has no header. */
 static size_t header_bytes(const fbp_source *src)
 {
     const bool has_one = !src->headerless && src->inputs.n <= 1;
@@ -71,8 +74,8 @@ static fbp_status changed(const fbp_source *src, const char *how)
                     src->path, how);
 }
 
-/* Count the complete views of a growing source that is one file. The file must stay the one that
- * was opened. */
+/* Count the complete views in a file that is still being written. An error if the file was replaced
+ * by another one or removed. */
 static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_views,
                                uint64_t *bytes)
 {
@@ -116,8 +119,8 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
     if (*n_views < src->info.n[2])
         return FBP_OK;
 
-    /* A file that is enlarged first and filled later has its full size at once; a hole in place of
-     * the last view shows that. */
+    /* A file that is enlarged first and filled later has its full size at once, with a hole in
+     * place of the last view. */
     *n_views = src->info.n[2];
     const off_t data = lseek(src->fd, (off_t)(end - view), SEEK_DATA);
     if (data >= 0 ? (uint64_t)data >= end : errno == ENXIO)
@@ -142,8 +145,8 @@ static fbp_status look(fbp_source *src, struct fbp_follow *f, bool again, size_t
     return src->look ? src->look(src, again, n_views, bytes) : look_at_file(src, f, n_views, bytes);
 }
 
-/* Thread function: examines a growing source, and wakes threads in fbp_source_await().
- */
+/* Thread function: examines files that are still being written, and wakes threads that wait in
+ * fbp_source_await(). */
 static void *keep_looking(void *arg)
 {
     fbp_source *src = arg;
@@ -209,8 +212,8 @@ fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, 
             fbp_message_adopt(f->message);
             st = f->status;
         } else if (f->timeout_s > 0 && f->looked - f->alive > f->timeout_s) {
-            /* The silence is measured between examinations: a busy machine that examines late does
-             * not time out. */
+            /* The time without new data is measured up to the last examination, because on a busy
+             * machine the examining thread may be late. */
             st = fbp_fail(FBP_ERR_IO,
                           "%s: no new view for %g s; %zu of %zu views have arrived%s%s; repeat the "
                           "scan, or raise --follow-timeout if the scan may pause for so long",
@@ -301,7 +304,7 @@ fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, dou
     return n > 0 ? fbp_read_at(src->fd, src->path, 0, f->header, n) : FBP_OK;
 }
 
-/* ---- input files that must not change while they are read */
+/* ---- input files that must not change while a reconstruction reads them */
 
 struct fbp_watched {
     char *path;
@@ -315,7 +318,7 @@ bool fbp_file_states_add(void *user, const char *file)
     bool there = false;
 
     w->status = fbp_stat(file, &was, &there);
-    if (!there) /* a missing file is reported when it is opened */
+    if (!there) /* a missing file is reported by the function that opens it */
         return false;
     w->status =
         fbp_reserve((void **)&w->files, sizeof *w->files, w->n + 1, &w->room, "names of files");

@@ -58,8 +58,8 @@ const char *fbp_write_remedy(int error)
                : "";
 }
 
-/* Only whole pages are written early, which no later write changes, and only large ranges. The
- * later fsync() reports failures. */
+/* Only large ranges are written early, and only their whole pages, because no later write changes
+ * these. The later fsync() reports failures. */
 void fbp_begin_sync(int fd, uint64_t at, uint64_t n)
 {
     enum { PAGE = 4096, LEAST = 1 << 18 };
@@ -87,7 +87,8 @@ void fbp_sync_folder(const char *path)
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
     if (fd >= 0) {
-        (void)!fsync(fd); /* a folder that cannot be synced is no failure: its files are on disk */
+        /* A folder that cannot be synced is no failure, because its files are already on disk. */
+        (void)!fsync(fd);
         close(fd);
     }
     free(folder);
@@ -106,7 +107,8 @@ uint64_t fbp_random_number(void)
     return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 16;
 }
 
-/* Create a hidden random name beside `path`. Readers of folders of views ignore hidden files. */
+/* Create a hidden random file name in the folder of `path`. Readers of folders of views ignore
+ * hidden files. */
 static char *temporary_name(const char *path)
 {
     char name[40];
@@ -115,7 +117,8 @@ static char *temporary_name(const char *path)
     return fbp_path_join(path, name);
 }
 
-/* Write callback of stdio. It keeps the message of a failure, which stdio would hide. */
+/* Write callback of the stream of an output file. A failure records fbp's message, because stdio
+ * only sets a flag. */
 static ssize_t put_bytes(void *cookie, const char *data, size_t n)
 {
     struct fbp_outfile *out = cookie;
@@ -140,7 +143,8 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
         return fbp_fail_nomem(strlen(path), "file name");
     FBP_TRY(fbp_output_check(path));
 
-    /* First choice: a file without a name, which disappears when the process ends. */
+    /* First choice: a file without a name (O_TMPFILE), which disappears if the process ends early.
+     */
     char *folder = fbp_path_join(path, ".");
     out->fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
     free(folder);
@@ -169,7 +173,8 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
     return out->f ? FBP_OK : fbp_fail_nomem(BUFSIZ, "an output file");
 }
 
-/* Link a nameless file to a temporary name, because only a named file can replace another file. */
+/* Link a file without a name to a temporary name, because only a file with a name can replace
+ * another file. */
 static fbp_status give_name(struct fbp_outfile *out)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -206,8 +211,8 @@ fbp_status fbp_outfile_settle(struct fbp_outfile *out)
     return close(fd) == 0 ? FBP_OK : fbp_fail_write(out->path, errno, 0);
 }
 
-/* Rename a file without replacing another one. If the kernel cannot do that atomically, the name is
- * checked just before. */
+/* Rename a file, but never replace an existing one. If the kernel has no atomic call for this, the
+ * existence of `to` is checked just before. */
 static bool rename_exclusive(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -304,8 +309,7 @@ int fbp_disk_reserve(int fd, uint64_t bytes)
     while (code < 0 && errno == EINTR);
     if (code == 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
         return code == 0 ? 0 : errno;
-    /* If the file system cannot reserve blocks, the need is compared with the free space.
-     */
+    /* The file system cannot reserve blocks: compare the required size with the free space. */
     if (fstat(fd, &st) < 0)
         return errno;
     const uint64_t taken = (uint64_t)st.st_blocks * 512;
@@ -332,8 +336,7 @@ int fbp_open_nameless(const char *folder)
 
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
         return fd;
-    /* On a file system without nameless files, the name is removed immediately after the file is
-     * created. */
+    /* The file system has no files without names: create a file, and remove its name at once. */
     char *name = fbp_format("%s/fbp-scratch-XXXXXX", folder);
     fd = name ? mkostemp(name, O_CLOEXEC) : -1;
     const int error = name ? errno : ENOMEM;

@@ -16,43 +16,47 @@
 #include <stdio.h>
 
 struct fbp_outfile {
-    FILE *f;        /**< stream for writing; disk errors are recorded as messages */
-    int fd;         /**< descriptor of the same file as `f`, for fbp_write_at() */
-    char *path;     /**< final name */
-    char *part;     /**< readable name before publication, malloc'ed; NULL: published */
+    FILE *f;    /**< stream for writing; a failed write records a message */
+    int fd;     /**< descriptor of the file that `f` writes, for fbp_write_at() */
+    char *path; /**< final name */
+    /** path of the unfinished file: a temporary name or /proc/self/fd/N, malloc'ed; NULL: published
+     */
+    char *part;
     bool named;     /**< `part` is a name in the output's folder */
     bool exclusive; /**< An existing file is not replaced. */
     uint64_t at;    /**< byte at which `f` writes next */
 };
 
-/** Check that an output of this name can be created: the name is free, or names a regular file,
- * which is replaced. */
+/** Check that an output file can have this name: the name is free, or names a regular file, which
+ * the output will replace. */
 fbp_status fbp_output_check(const char *path);
 
-/** Get the folder of an output `path`, malloc'ed also after an error. A missing folder is created
- * (*made) if its parent exists. */
+/** Get the folder of an output `path`, malloc'ed, also after an error. A missing folder is created
+ * (*made) if its parent folder exists. */
 fbp_status fbp_output_folder(const char *path, char **folder, bool *made);
 
-/** Open an output file for writing under a temporary name; `path`: its final name. */
+/** Open an output file for writing under a temporary name; `path` is its later, final name. */
 fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path);
 
-/** Sync a completely written file to disk and close it. It keeps its temporary name. */
+/** Sync a completely written output file to disk and close it. The file keeps its temporary name.
+ */
 fbp_status fbp_outfile_settle(struct fbp_outfile *out);
 
-/** Rename n settled files to their final names, one after another. All names are checked before the
- * first renaming. */
+/** Rename n output files, which fbp_outfile_settle() has closed, to their final names, one after
+ * another. All names are checked before the first renaming. */
 fbp_status fbp_outfile_publish(struct fbp_outfile *out, size_t n);
 
 /** Settle and publish a single file. */
 fbp_status fbp_outfile_finish(struct fbp_outfile *out);
 
-/** Free the struct; a file that was not published is removed from the disk. */
+/** Free the struct; an output file without its final name is removed from the disk. */
 void fbp_outfile_clear(struct fbp_outfile *out);
 
 /** Number for the name of a temporary file. */
 uint64_t fbp_random_number(void);
 
-/** Advice for the errno of a failed file creation, as the end of a message; "": no advice. */
+/** Advice for the errno of a failed file creation, such as "; free some space", which ends a
+ * message; "": no advice. */
 const char *fbp_write_remedy(int error);
 
 /** Sync the folder that contains `path` to disk, if the file system supports that. */
@@ -62,25 +66,25 @@ void fbp_sync_folder(const char *path);
  * fsync(). */
 void fbp_begin_sync(int fd, uint64_t at, uint64_t n);
 
-/** fsync() that is not an error on file systems without it. */
+/** fsync(), but no error on file systems that do not support it. */
 fbp_status fbp_sync_file(int fd, const char *path);
 
-/** Free space on the disk of an open file for this user [bytes]; UINT64_MAX: unknown. */
+/** Free space for this user on the disk that contains an open file [bytes]; UINT64_MAX: unknown. */
 uint64_t fbp_disk_free(int fd);
 
-/** Reserve disk space for the first `bytes` bytes of a file. On a file system that cannot reserve,
- * the file is enlarged if the disk has enough free space. @return 0, or an errno */
+/** Reserve disk space for the first `bytes` bytes of a file. If the file system cannot reserve
+ * space, the file is only enlarged, after a check of the free space. @return 0, or an errno */
 int fbp_disk_reserve(int fd, uint64_t bytes);
 
-/** Fail with FBP_ERR_IO and the message that the disk of `path` is too small. need: required bytes;
- * left: free bytes. */
+/** Fail with FBP_ERR_IO and the message that the disk that contains `path` is too full. need:
+ * required bytes; left: free bytes. */
 fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left);
 
 /** Open a file without a name in a folder; the system removes it when the process ends. @return
- *  descriptor for reading and writing; -1 with errno */
+ * descriptor for reading and writing; -1 with errno */
 int fbp_open_nameless(const char *folder);
 
-/** A temporary file without a name whose disk space is reserved at opening. */
+/** A temporary file without a name, for filtered views; its disk space is reserved at opening. */
 struct fbp_scratch {
     int fd; /**< -1: none is open */
     const char *folder;
@@ -91,7 +95,8 @@ struct fbp_scratch {
 fbp_status fbp_scratch_check(const char *folder);
 
 /**
- * Open a file of `bytes` zeros in a folder, whose name must outlive the file.
+ * Open a temporary file of `bytes` zeros without a name in a folder. The text `folder` must outlive
+ * the struct.
  * @return FBP_ERR_IO: the folder is missing or not writable, or its disk has too little space
  */
 fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_t bytes);

@@ -97,7 +97,8 @@ fbp_status fbp_source_use_file(fbp_source *src, const char *path, uint64_t *size
     return FBP_OK;
 }
 
-/* Check that slices and rows lie inside the volume, and wait until a growing file has them. */
+/* Check that the requested slices and rows lie inside the volume, and, if the file is still being
+ * written, wait until it contains them. */
 static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                               size_t n_rows)
 {
@@ -164,8 +165,8 @@ static fbp_status read_float(fbp_source *src, size_t slice0, size_t n_slices, si
         }
         return FBP_OK;
     }
-    /* The format has its own read(): a few rows at a time, which are converted while the caches
-     * contain them. */
+    /* The format has its own function read(): a few rows are read at a time, and converted while
+     * they are in the caches. */
     const size_t row_bytes = nx * size;
     /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has samples of a type */
     const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
@@ -182,8 +183,8 @@ static fbp_status read_float(fbp_source *src, size_t slice0, size_t n_slices, si
     return st;
 }
 
-/* Read samples as double. They are read into the end of `out`, and converted from the beginning of
- * `out` on. */
+/* Read samples as double: they are read into the end of `out`, and converted in place from the
+ * beginning of `out` on. */
 static fbp_status read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                               size_t n_rows, double *out)
 {

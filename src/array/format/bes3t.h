@@ -15,7 +15,8 @@ struct fbp_bes3t {
     const char *path; /**< for messages; not copied */
     char *text;
     struct fbp_bes3t_item {
-        const char *part, *key, *value; /**< part: layer "DESC" or "SPL", or device of #DSL */
+        /** part: layer "DESC" or "SPL" of the description, or device of layer #DSL */
+        const char *part, *key, *value;
     } * items;
     size_t n;
 };
@@ -30,16 +31,17 @@ struct fbp_bes3t_samples {
 /** Does a file start like a description? */
 bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n);
 
-/** Load a .DSC description; call fbp_bes3t_clear() also after an error. @return FBP_OK, FBP_ERR_IO,
- * FBP_ERR_INVALID (too large, zero bytes, not a description), FBP_ERR_NOMEM */
+/** Load a .DSC description; the caller calls fbp_bes3t_clear(), also after an error. @return
+ * FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (too large, zero bytes, not a description), FBP_ERR_NOMEM */
 fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path);
 void fbp_bes3t_clear(struct fbp_bes3t *d);
 
-/** Value of a key of a description, without quotes; NULL if it is missing or empty. */
+/** Value of a key in a .DSC description, without quotes; NULL if the key is missing or its value is
+ * empty. */
 const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const char *key);
 
-/** Read a finite number, and the unit after it (*unit, "" if missing; unit may be NULL).
- * FBP_ERR_INVALID if the key is missing or its value is no number. */
+/** Read a finite number of a .DSC description, and the unit after it (*unit, "" if missing; unit
+ * may be NULL). FBP_ERR_INVALID if the key is missing or its value is no number. */
 fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
                             double *out, const char **unit);
 
@@ -47,13 +49,14 @@ fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const c
 fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const char *key,
                            size_t *out);
 
-/** Fail with FBP_ERR_INVALID and the message that a key of a description is missing. */
+/** Fail with FBP_ERR_INVALID and the message that a key is missing in a .DSC description. */
 fbp_status fbp_bes3t_missing(const struct fbp_bes3t *d, const char *part, const char *key);
 
 fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples *out);
 
-/** Read the positions of the samples of a row with unequal steps (XTYP IGD) from the file .XGF
- *  beside: out[s->n[0]].  *path: that file, malloc'ed, also after an error. */
+/** Read the positions of the samples of a row, if their steps are unequal (XTYP IGD), from the file
+ * .XGF beside the .DSC description to out[s->n[0]]. *path: name of the .XGF file, malloc'ed, also
+ * after an error. */
 fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
                                char **path, double *out);
 

@@ -16,7 +16,7 @@
 
 #include "array/file/format.h"
 
-/** Numbers of data types (MI) and of array classes (MX) in files. */
+/** Numbers of data types (MI) and of array classes (MX) in MATLAB files. */
 enum {
     FBP_MI_INT8 = 1,
     FBP_MI_UINT8,
@@ -56,15 +56,15 @@ enum {
 
 enum { FBP_MAT_NAME = 64, FBP_MAT_RANK = 32 };
 
-/** A variable of a file, or a member of a struct. */
+/** A variable of a MATLAB file, or a member of a struct. */
 struct fbp_mat_array {
     char name[FBP_MAT_NAME];
     unsigned class; /**< FBP_MX_*; 0: empty, without a class */
     bool complex;
     size_t rank, sizes[FBP_MAT_RANK];
     uint64_t count; /**< number of elements; UINT64_MAX: too many */
-    /** Values in the order of columns and in native byte order, of the class's type; text as
-     * uint16. NULL: no values, or not read. */
+    /** Values of the array column by column, in native byte order and in the type of its class;
+     * text as uint16. NULL: the array has no values, or they were not read. */
     void *real, *imaginary;
     /** Members of a struct of one element. */
     struct fbp_mat_array *fields;
@@ -73,13 +73,13 @@ struct fbp_mat_array {
 
 struct fbp_mat;
 
-/** Whether a file begins like a MATLAB file of version 5 to 7. */
+/** Whether a file begins like a MATLAB file of versions 5 to 7. */
 bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n);
 
-/** Find whether a MAT file has version 7.3, which is HDF5 after a line of text. */
+/** Find whether a MATLAB file has version 7.3, an HDF5 file that begins with a line of text. */
 fbp_status fbp_mat_is_hdf5(const char *path, bool *is);
 
-/** Check a MAT file and list its variables. `path` must stay valid while the file is open. */
+/** Check a MATLAB file and list its variables. `path` must stay valid while the file is open. */
 fbp_status fbp_mat_open(const char *path, struct fbp_mat **out);
 
 /** May be called for NULL. */
@@ -88,45 +88,46 @@ void fbp_mat_close(struct fbp_mat *mat);
 /** All variables, without values. */
 const struct fbp_mat_array *fbp_mat_list(const struct fbp_mat *mat, size_t *n);
 
-/** Find a variable or a member of a struct, such as "ct.sinogram", without values; NULL: no such
- * member. */
+/** Find a variable, or a member of a struct such as "ct.sinogram", without its values; NULL: it
+ * does not exist. */
 const struct fbp_mat_array *fbp_mat_find(const struct fbp_mat *mat, const char *member);
 
-/** Read a variable or member with its values; *out NULL: no such member. The caller frees *out by
- * fbp_mat_free(). */
+/** Read a variable, or a member of a struct, with its values; *out NULL: it does not exist. The
+ * caller frees *out by fbp_mat_free(). */
 fbp_status fbp_mat_read(struct fbp_mat *mat, const char *member, struct fbp_mat_array **out);
 
 /** May be called for NULL. */
 void fbp_mat_free(struct fbp_mat_array *array);
 
-/** Find a member of a struct of one element; NULL: no such member. parent may be NULL. */
+/** Find a member of a struct of one element; NULL: no such member, or parent is NULL. */
 const struct fbp_mat_array *fbp_mat_field(const struct fbp_mat_array *parent, const char *name);
 
-/** Sample type of an array's elements, or of their real parts; FBP_TYPE_NONE: sparse, text, or
- * integers of more than 32 bits. */
+/** Sample type of the elements of an array, of their real parts if it is complex; FBP_TYPE_NONE:
+ * sparse, text, or integers of more than 32 bits. */
 enum fbp_type fbp_mat_type(const struct fbp_mat_array *array);
 
-/** Element i of an array whose values were read; NAN if its class has no numbers. */
+/** Element i of an array whose values were read; NAN if the array is not one of numbers. */
 double fbp_mat_element(const struct fbp_mat_array *array, size_t i);
 
-/** Get the elements of an array of real numbers as doubles; FBP_ERR_INVALID if it has none. path,
- * name: for messages. The caller frees *out. */
+/** Get the elements of an array of real numbers as doubles; FBP_ERR_INVALID if the array is not
+ * one. path, name: for messages. The caller frees *out. */
 fbp_status fbp_mat_numbers(const char *path, const char *name, const struct fbp_mat_array *array,
                            double **out, size_t *n);
 
-/** Print the text of an array to out[n]; "" if it is not text. array may be NULL. */
+/** Print the text of an array to out[n]; "" if the array is not text or is NULL. */
 void fbp_mat_text_of(const struct fbp_mat_array *array, char *out, size_t n);
 
-/** Read n doubles of a variable; *found: the variable exists and has exactly n. */
+/** Read a variable of n numbers as doubles; *found: the variable exists and has exactly n numbers.
+ */
 fbp_status fbp_mat_doubles(struct fbp_mat *mat, const char *name, double *out, size_t n,
                            bool *found);
 
 /** Read the text of a variable to out[n]; "" if there is no such variable. */
 fbp_status fbp_mat_text(struct fbp_mat *mat, const char *name, char *out, size_t n);
 
-/* ---- writer of version 5 (mat.c): the file is built in memory, up to the samples */
+/* writer of MATLAB files of version 5 (mat.c): a file is built in memory, up to its samples */
 
-/** Names of the variables in a volume's file: the volume (unless it has another name), the order of
+/** Names of the variables in a volume's file: the volume (unless the output names it), the order of
  * its axes (FBP_MAT_XYZ for vol(x, y, z)), unit and history, spacing and position of its first
  * voxel [mm], scale and offset of integers. */
 #define FBP_MAT_VOLUME  "mat_recFXD"
@@ -139,32 +140,33 @@ fbp_status fbp_mat_text(struct fbp_mat *mat, const char *name, char *out, size_t
 #define FBP_MAT_SCALE   "scale_factor"
 #define FBP_MAT_OFFSET  "add_offset"
 
-/** A file that is being built in memory. The buffer has a fixed size, which all callers respect. */
+/** A MATLAB file that is being built in memory. The buffer has a fixed size, which all callers
+ * respect. */
 struct fbp_mat_maker {
     unsigned char *bytes;
     size_t n;
 };
 
-/** Begin a file with its header, with space for `doubles` numbers; fbp_mat_end() passes the bytes
- * on. */
+/** Begin a MATLAB file: write its header to a buffer with space for `doubles` numbers.
+ * fbp_mat_end() passes the buffer to its *out. */
 fbp_status fbp_mat_begin(struct fbp_mat_maker *m, size_t doubles);
 
-/** Write a matrix in the order of columns; rows 1: a list. */
+/** Append a matrix of doubles, given column by column; rows 1: a list. */
 void fbp_mat_put_doubles(struct fbp_mat_maker *m, const char *name, const double *v, size_t rows,
                          size_t columns);
 void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *text);
 
-/** Write the array of the samples up to its values, `bytes` of them. The samples and
- * out->tail_bytes zeros follow in the file. *out takes over the bytes of the maker. */
+/** Append the beginning of the array of samples to a MATLAB file in memory. `bytes` bytes of
+ * samples and out->tail_bytes zeros follow later in the file. *out takes over the buffer of `m`. */
 void fbp_mat_end(struct fbp_mat_maker *m, const char *name, enum fbp_type type, const size_t *sizes,
                  size_t rank, uint64_t bytes, struct fbp_layout *out);
 
-/** Get the bytes of an array; FBP_ERR_INVALID if a file of version 5 cannot contain it. instead:
- * format that the message recommends. */
+/** Compute the size of an array's samples [bytes]; FBP_ERR_INVALID if a file of version 5 cannot
+ * contain them. instead: format that the message recommends. */
 fbp_status fbp_mat_check_size(const char *path, const struct fbp_array_info *info,
                               const char *instead, uint64_t *bytes);
 
-/** Refuse to replace a MAT file that another program has written: FBP_ERR_INVALID. */
+/** Refuse to replace a MATLAB file that another program has written: FBP_ERR_INVALID. */
 fbp_status fbp_mat_spare_others(const char *path, const char *file);
 
 #endif /* FBP_SRC_ARRAY_FORMAT_MAT_H */

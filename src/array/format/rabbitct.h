@@ -9,12 +9,13 @@
 #include "array/file/format.h"
 #include "fbp/scan.h"
 
-/** Number of reference volumes; volume i has 128 << i voxels along each side. */
+/** Greatest number of reference volumes in a RabbitCT data set; volume i has 128 << i voxels along
+ * each side. */
 enum { FBP_RABBITCT_REFERENCES = 4 };
 
-/** Properties of a data set, from its header and its size. */
+/** Properties of a RabbitCT data set, from its header and the size of its file. */
 struct fbp_rabbitct_info {
-    int version; /**< 1: .rct, header of 20 bytes; 2: .rctd, header of 24 bytes */
+    int version; /**< 1: file .rct, header of 20 bytes; 2: file .rctd, header of 24 bytes */
     size_t n_columns, n_rows, n_views;
     float hu[2];           /**< grey value = hu[0] f + hu[1] */
     size_t n_references;   /**< 128^3, 256^3, 512^3, 1024^3 */
@@ -24,16 +25,16 @@ struct fbp_rabbitct_info {
 };
 
 /**
- * Read the properties of a data set.
+ * Read the properties of a RabbitCT data set.
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (not a data set, or damaged), FBP_ERR_UNSUPPORTED.
  */
 FBP_MUST_CHECK fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out);
 
-/** Read the matrices of a data set, or of RabbitGeometry.rct: 12 numbers per view, row by row. The
- * caller frees *out. */
+/** Read the projection matrices of a RabbitCT data set, or of the file RabbitGeometry.rct: 12
+ * numbers per view, row by row. The caller frees *out. */
 FBP_MUST_CHECK fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views);
 
-/** Bytes of the matrix before the image of a view. */
+/** Size of the projection matrix that precedes the image of each view in the file [bytes]. */
 enum { FBP_RABBITCT_MATRIX = 12 * sizeof(double) };
 
 /** Side of reference i. */
@@ -42,7 +43,8 @@ static inline size_t fbp_rabbitct_side(size_t i)
     return (size_t)128 << i;
 }
 
-/** Byte of view k in the file; k = n_views: byte of the first reference volume. */
+/** Byte at which view k, its matrix and image, begins in the file; k = n_views: byte of the first
+ * reference volume. */
 static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, size_t k)
 {
     const uint64_t pixels = (uint64_t)info->n_columns * info->n_rows;
@@ -53,15 +55,15 @@ static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, s
 /** Is the file named as a data set is? */
 bool fbp_rabbitct_named(const char *path);
 
-/** Read the properties of an open data set of `size` bytes. */
+/** Read the properties of an open RabbitCT data set, a file of `size` bytes. */
 fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
                                   struct fbp_rabbitct_info *out);
 
-/** Format table: the views of a data set as an array. */
+/** Format table of RabbitCT: reads the images of a data set as an array [view][row][column]. */
 extern const struct fbp_format fbp_format_rabbitct;
 
-/** Create a scan of the filtered views: the matrices of the data set, and its standard volume of
- * 512^3 voxels. */
+/** Create a scan of a RabbitCT data set, whose images are filtered: its matrices, and its standard
+ * volume of 512^3 voxels. */
 fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path);
 
 #endif /* FBP_SRC_RABBITCT_H */
