@@ -23,8 +23,10 @@
 struct entry {
     char *path;
     const struct fbp_format *format; /* NULL: unknown */
-    int error;        /* errno of stat() for this file, for example of a broken link; 0: none */
-    const char *kind; /* kind of the entry, such as "a folder"; NULL: a regular file */
+    /* errno of stat() for this entry of a folder, for example of a broken link; 0: stat() succeeded
+     */
+    int error;
+    const char *kind; /* kind of the entry, such as "a folder"; NULL: a regular file, or unknown */
 };
 
 struct listing {
@@ -40,8 +42,9 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Split "views/p_*.tif" into folder (malloc'ed) and *name (the pattern), if no file has the whole
- * name. NULL: no such pattern. Names with ':' describe arrays inside files. */
+/* Split a shell pattern such as "views/p_*.tif" into folder (malloc'ed) and *name ("p_*.tif").
+ * NULL: no such pattern, or a file has the whole name. A name with ':' describes an array in a
+ * file. */
 static char *split_glob(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -67,7 +70,7 @@ static bool names_folder(const char *path)
     return is;
 }
 
-/* List the files of a folder that match the shell pattern `name`; NULL: all files. */
+/* List the files of a folder whose names match the shell pattern `name`; NULL: all files. */
 static fbp_status list(struct listing *l, const char *folder, const char *name)
 {
     DIR *dir = opendir(folder);
@@ -102,8 +105,8 @@ fail:
     return st;
 }
 
-/* Find the most frequent format of the listed files. FBP_ERR_INVALID if two formats are equally
- * frequent. */
+/* Find the most frequent format among the listed files of a folder. FBP_ERR_INVALID if two formats
+ * are equally frequent. */
 static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                          const struct fbp_format **out)
 {
@@ -142,14 +145,16 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
         folder, l->n_files);
 }
 
-/* Whether an entry is a subfolder among headerless files (format NULL), which is not a view. */
+/* Whether an entry is a subfolder of a folder of headerless files (format NULL): it is not a view.
+ */
 static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
 {
     return e->kind && !format && strcmp(e->kind, "a folder") == 0;
 }
 
 /* Print a note such as "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
- * folder) ignored". Other files are counted; of folders and devices, the first is named. */
+ * folder) ignored". Of ignored files only the number is printed, of ignored folders and devices the
+ * first name. */
 static void describe(struct fbp_file_names *s, const char *folder, const struct listing *l,
                      const struct fbp_format *format)
 {
@@ -209,7 +214,7 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
         fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files")); /* n > 0 */
 
     /* All files of the chosen format must be readable: if one were left out, all later views would
-     * get wrong indices. */
+     * get a wrong index. */
     for (size_t i = 0; i < l.n; i++) {
         struct entry *e = &l.entries[i];
         if (e->format != format)
@@ -291,8 +296,8 @@ fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering 
     return st;
 }
 
-/* Pass on only errors that may hide files of a folder; others are reported when the folder is
- * opened for reading. */
+/* Turn all failures except FBP_ERR_NOMEM and FBP_ERR_IO, which may hide files of a folder, into
+ * FBP_OK: they are reported when the folder is opened for reading. */
 static fbp_status unless_unseen(fbp_status st)
 {
     if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
@@ -375,9 +380,9 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
     if (!same)
         goto fail;
 
-    /* A new file joins a pattern if it matches the pattern, or is a stack of the same format. It
-     * joins a folder if it has the format of the folder's files, makes the format of a single file
-     * ambiguous, or if the files are headerless. */
+    /* A new file belongs to a pattern if its name matches, or if it is one of many of the same
+     * format. It belongs to a folder if it has the format of its files, if these are headerless, or
+     * if it makes the choice of a format ambiguous. */
     const struct fbp_format *ours = fbp_format_of_name(file), *theirs = fbp_format_of_name(first);
     if (!names.list)
         *out = fbp_pattern_fits(&names.pattern, fbp_base_name(one), &number) ||
@@ -424,8 +429,8 @@ fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array)
     return watch->status;
 }
 
-/* Hash the path of an array independently of its spelling and of the current folder. After the name
- * of an existing file or folder, a data set or a placeholder may follow. */
+/* Add the path of an array to the hash h, in a form that does not depend on its spelling and on the
+ * current folder. A data set or a placeholder may follow the name of an existing file or folder. */
 static uint64_t hash_name(uint64_t h, const char *name)
 {
     char part[PATH_MAX], real[PATH_MAX];
@@ -456,7 +461,7 @@ fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
     return FBP_OK;
 }
 
-/* Whether a file lies inside a folder, which would be replaced as a whole. */
+/* Whether a file lies inside a folder that an output would replace as a whole. */
 static bool lies_in(const char *file, const char *folder)
 {
     char *a = realpath(file, NULL), *b = realpath(folder, NULL);
@@ -519,8 +524,8 @@ fbp_status fbp_inputs_add_array(struct fbp_inputs *s, const char *path, const st
     return st;
 }
 
-/* Check whether writing `file` would replace one of the inputs, or would later be read as one of
- * them. */
+/* Check whether writing `file` would replace one of the inputs, or would later be read as a part of
+ * one. */
 static fbp_status compare_file(const struct fbp_inputs *s, const char *file, bool *hit)
 {
     *hit = false;
@@ -529,8 +534,9 @@ static fbp_status compare_file(const struct fbp_inputs *s, const char *file, boo
     return FBP_OK;
 }
 
-/* compare_file() for an output: for its name and its existing files. If the name is a stack such as
- * "out/%04d.tif", for all files that match it. */
+/* Check whether writing an output would replace an input or add a file to one: compares its name
+ * and its existing files, or all files that match if the name is a pattern such as "out/%04d.tif".
+ */
 static fbp_status compare_output(const struct fbp_inputs *s, const char *output, bool *is_there,
                                  bool *hit)
 {

@@ -15,7 +15,7 @@ enum { MOST = 8, NAME = 256, DECIMALS = 1, STAMPS = 2 };
 
 static const char figures[] = "0123456789";
 
-/* A number of a file name: value * 10^-digits. */
+/* A number in a file name; its value is value * 10^-digits. */
 struct number {
     long long value;
     int digits, length; /* decimals; characters in the path */
@@ -34,13 +34,16 @@ struct table {
     size_t n, m; /* number of files; numbers per name */
 };
 
-/* One of the numbers in the names, for all files. */
+/* The numbers at one position in the names of all files. */
 struct column {
     size_t at;
-    bool differs;      /* it differs in all names */
-    long long step;    /* greatest common divisor of all differences between consecutive files */
+    bool differs; /* it differs in all names */
+    /* greatest common divisor of the differences between the numbers of consecutive files */
+    long long step;
     long long missing; /* multiples of `step` without a file */
-    int rank;          /* 0: steps of 1; 1: greater steps; 2: decimals, dates, gaps */
+    /* preference: 0: steps of 1; 1: greater steps; 2: decimals, dates or many gaps (least
+     * preferred) */
+    int rank;
 };
 
 static bool is_digit(char c)
@@ -48,14 +51,14 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c);
 }
 
-/* Whether p begins with two digits of a number below `limit`. */
+/* Whether p begins with two digits that form a number below `limit`. */
 static bool two_below(const char *p, int limit)
 {
     return is_digit(p[0]) && is_digit(p[1]) && 10 * (p[0] - '0') + p[1] - '0' < limit;
 }
 
-/* Length of a date, including a time after it, such as 20260101_120000 or 2026-01-01T12-00-00; 0:
- * none. */
+/* Length of a date, and of a time after it, such as 20260101_120000 or 2026-01-01T12-00-00; 0: no
+ * date. */
 static size_t stamp_length(const char *p)
 {
     const size_t run = strspn(p, figures), gap = run == 4 && p[4] && strchr("-_.", p[4]);
@@ -75,7 +78,7 @@ static size_t stamp_length(const char *p)
     return timed ? (size_t)(end - p) : n;
 }
 
-/* Parse the number at p, a part of `name`, which may begin with '-'; returns its length, 0: no
+/* Parse the number at p, a position in `name`; it may begin with '-'. Returns its length, 0: no
  * number. */
 static size_t read_number(const char *name, const char *p, unsigned how, struct number *out)
 {
@@ -102,8 +105,8 @@ static size_t read_number(const char *name, const char *p, unsigned how, struct 
     return (size_t)out->length;
 }
 
-/* Parse all numbers of a name, at most MOST; rest: the name with '#' in place of each number.
- * Returns the count. */
+/* Parse all numbers of a file name, at most MOST; rest: the name with '#' in place of each number.
+ * Returns how many numbers there are. */
 static size_t read_name(const char *name, unsigned how, struct number v[MOST], char rest[NAME])
 {
     size_t n = 0, used = 0;
@@ -129,7 +132,8 @@ void fbp_number_skeleton(const char *name, char *out)
     (void)read_name(name, DECIMALS | STAMPS, v, out);
 }
 
-/* Compare two files by one number; column MOST: by all numbers in turn. */
+/* Compare two files by the number at one position (`column`) in their names; column MOST: by all
+ * numbers in turn. */
 static int by_number(const void *a, const void *b, void *column)
 {
     const struct entry *x = a, *y = b;
@@ -151,8 +155,8 @@ static long long ten_to(int n)
     return llround(pow(10, n));
 }
 
-/* Give all numbers of column c the same number of decimals. false if digits after the point are a
- * counter, such as "1.8", "1.9", "1.10", or if a number has too many digits. */
+/* Give all numbers at position c the same number of decimals. false if the digits after the point
+ * are a counter, as in "1.8", "1.9", "1.10", or if a number then has too many digits. */
 static bool level_decimals(const struct table *t, size_t c)
 {
     long long low = INT64_MAX, high = 0;
@@ -178,8 +182,8 @@ static bool level_decimals(const struct table *t, size_t c)
     return !counter || high == low || high - low >= 2 * (long long)t->n;
 }
 
-/* Parse the numbers of all names; false if the names differ in more than numbers, or if two names
- * have equal numbers, such as 1.1 and 1.10. */
+/* Parse the numbers in the names of all files; false if the names differ in more than numbers, or
+ * if two names have equal numbers, such as 1.1 and 1.10. */
 static bool read_table(struct table *t, unsigned how)
 {
     char first[NAME], rest[NAME];
@@ -206,8 +210,7 @@ static bool read_table(struct table *t, unsigned how)
     return t->m > 0;
 }
 
-/* Print a sentence with the missing numbers, such as "2 files are missing, numbers 19, 40".
- */
+/* Print a sentence with the missing file numbers, such as "2 files are missing, numbers 19, 40". */
 static void describe_gaps(const struct table *t, const struct column *c, char *text, size_t n)
 {
     const int digits = t->files[0].v[c->at].digits;
@@ -233,7 +236,7 @@ static void describe_gaps(const struct table *t, const struct column *c, char *t
     snprintf(text + used, n - used, "; the angle of each view follows from its file number");
 }
 
-/* Order the files by the number that counts them, or by all numbers in turn, and fill in *out. */
+/* Sort the files by the number that counts them, or by all numbers in turn, and fill in *out. */
 static fbp_status order_table(struct table *t, const char *where, struct fbp_numbering *out)
 {
     struct column columns[MOST], *best = NULL;
@@ -277,7 +280,7 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
 
         for (size_t i = 1; i < t->n; i++)
             falls |= files[i].v[c->at].value < files[i - 1].v[c->at].value;
-        /* If the first number repeats, it may be the number of a group of files. */
+        /* If the first number in the names repeats, it may be the number of a group of files. */
         if (falls && (c->differs ? c->rank == best->rank : c == columns && best->rank == 2))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: the order of the files is ambiguous, because the numbers %.*s and "

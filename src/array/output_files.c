@@ -73,7 +73,7 @@ struct fbp_file_name fbp_file_name(const char *format, ...)
     return name;
 }
 
-/* Check that an existing file can be a temporary file of fbp, and is not an input. */
+/* Check that an existing file can be a temporary file of fbp, and is not an input of the run. */
 static fbp_status check_file(struct fbp_output *o, const struct stat *st, const char *path)
 {
     const char *strange = S_ISLNK(st->st_mode)    ? "it is a link"
@@ -123,7 +123,7 @@ fbp_status fbp_part_find_named(int fd, const char *path, bool *named)
     return FBP_OK;
 }
 
-/* Check an open, locked file: it must begin like a journal of fbp, or be empty. */
+/* Check an open, locked file: it must be empty, or begin like a journal of fbp. */
 static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, bool *left,
                                 bool *made)
 {
@@ -172,8 +172,8 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
         }
 
         if (flock(*fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-            /* A manifest, or a journal that becomes one, is locked only for moments; the journal of
-             * a single process is locked during its whole run. */
+            /* The manifest of several processes, or an empty file that becomes one, is locked only
+             * for moments; a single process keeps its journal locked during its whole run. */
             const ssize_t n = pread(*fd, text, sizeof text - 1, 0);
 
             if ((n == 0 || strcmp(text, FBP_PART_MANIFEST) == 0) && fbp_seconds() < until) {
@@ -259,8 +259,8 @@ static const char *behind_version(const char *line)
 
 void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE])
 {
-    /* Version 3 is an output of several processes, version 2 one of a single process. Version 1 had
-     * no line "publish". */
+    /* Version 3 is the manifest of several processes, version 2 the journal of a single one.
+     * Journals of version 1 had no line "publish". */
     snprintf(line, FBP_JOURNAL_LINE, "fbp-journal %d %016llx size %zu %zu %zu header %zu\n",
              o->shared ? 3 : 2, (unsigned long long)o->sink.fingerprint, o->sink.info.n[0],
              o->sink.info.n[1], o->sink.info.n[2], o->part_offset);
@@ -284,7 +284,7 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
     fbp_journal_first(o, line);
     const char *old = behind_version(text), *ours = behind_version(line);
-    /* A first line without a newline was cut off by a kill. */
+    /* A first line without a newline: the process was killed while writing it. */
     const bool none = !strchr(text, '\n') || strncmp(old, "lock ", 5) == 0;
     *found = !none && strncmp(old, ours, strlen(ours)) == 0;
     free(text);
@@ -309,7 +309,7 @@ bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t
 {
     unsigned long long first, n, h;
 
-    /* NOLINTNEXTLINE(cert-err34-c): the next checks refuse numbers that are too large */
+    /* NOLINTNEXTLINE(cert-err34-c): the next lines refuse slice numbers that are too large */
     if (sscanf(line, "%llu %llu %16llx", &first, &n, &h) != 3 || first >= o->sink.info.n[2] ||
         n > o->sink.info.n[2] - first)
         return false;
@@ -319,7 +319,7 @@ bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t
     return true;
 }
 
-/* Mark the slices that the journal lists and PATH.part contains. */
+/* Mark the slices that the journal lists, if the stored samples have the recorded hash. */
 static fbp_status resume_journal(struct fbp_output *o)
 {
     char *text = NULL, *line, *newline;
@@ -418,7 +418,7 @@ fbp_status fbp_output_lock_second(struct fbp_output *o)
     if (!o->lock_path)
         return FBP_OK;
     FBP_TRY(fbp_part_lock(o, o->lock_path, true, false, &o->lock_fd, &left, &o->lock_made));
-    if (left) /* An existing journal of another output is not changed. */
+    if (left) /* The journal of another output is not changed. */
         return FBP_OK;
     if (ftruncate(o->lock_fd, 0) < 0)
         return fbp_fail_write(o->lock_path, errno, 0);
@@ -438,8 +438,8 @@ void fbp_output_unlock_second(struct fbp_output *o)
     o->lock_fd = -1;
 }
 
-/* Begin or resume an output of a single process, whose journal is locked. left: an earlier run
- * wrote the journal. */
+/* Begin or resume an output that this process alone writes; its journal is locked. left: an earlier
+ * run wrote the journal. */
 static fbp_status begin_alone(struct fbp_output *o, bool left)
 {
     const bool stack = fbp_output_is_stack(o);
@@ -460,7 +460,7 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
         o->log_made = true; /* the files that it lists are removed */
         if (stack)
             FBP_TRY(fbp_stack_check_room(o, o->log_fd));
-        /* The journal is created before PATH.part: a kill then never leaves a PATH.part without a
+        /* The journal is created before PATH.part: after a kill, no PATH.part exists without a
          * journal. */
         FBP_TRY(fbp_journal_create(o));
         if (!stack)
@@ -477,8 +477,8 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
     return stack ? fbp_stack_clear_missing(o) : FBP_OK;
 }
 
-/* Complete the renaming of a stack's slices, if an earlier run was stopped during it.
- */
+/* Complete the renaming of slice files to their final names, if an earlier run was stopped during
+ * it. */
 static fbp_status finish_names(struct fbp_output *o)
 {
     unsigned long long n[3] = {0};
@@ -547,7 +547,8 @@ void fbp_output_close(struct fbp_sink *s)
 
     if (!o)
         return;
-    /* Remove unfinished files while their lock is held, before another process can use them. */
+    /* Remove unfinished files while this process holds their lock, before another process can use
+     * them. */
     if (own && o->owned && !s->finished && fbp_sink_resumable(s) == 0) {
         if (o->store->remove(
                 o)) /* removed last, because the journal proves that PATH.part belongs to fbp */

@@ -61,7 +61,7 @@ static void close_hash(struct fbp_sink *s)
 
 /* --- Opening --- */
 
-/* Choose the kind of sink by the name of the output, or by `format` if it is given. */
+/* Choose the kind of sink by the name of the output, or by `format` unless it is NULL. */
 static const struct fbp_sink_calls *kind_of(const char *path, const struct fbp_sink_format *format)
 {
     static const struct fbp_sink_calls null = {.bytes = sizeof(struct fbp_sink),
@@ -97,8 +97,8 @@ void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, b
         calls->needs(n, type, compress, limit, out);
 }
 
-/* Set the type of the stored samples: floats, or integers that represent a range of values.
- * *fingerprint is extended by the type and the range. */
+/* Set the type of the stored samples: floats, or integers that represent the range of values `lo`
+ * to `hi`. *fingerprint, the hash of all settings, is extended by type and range. */
 static fbp_status take_type(struct fbp_array_info *info, const struct fbp_sink_request *rq,
                             uint64_t *fingerprint)
 {
@@ -254,7 +254,7 @@ bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
     return all;
 }
 
-/* Write slices whose precision is that of the sink: doubles for FBP_F64, else floats. */
+/* Write slices in the precision that the sink stores: doubles for FBP_F64, else floats. */
 static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     FBP_TRY(fbp_check_process(s->process, "output"));
@@ -267,12 +267,14 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
                         s->finished ? ", because the output is already finished" : "");
     if (nz == 0)
         return FBP_OK;
-    if (!s->fingerprint) /* a resumable run stores finished slices also when cancelled */
+    /* a run that can be resumed stores computed slices even if it is cancelled */
+    if (!s->fingerprint)
         FBP_TRY(fbp_check_cancelled());
     return (s->files ? s->files->store->write : s->calls->write)(s, z0, nz, data);
 }
 
-/* Write slices of the other precision, converted one slice at a time to save memory. */
+/* Write slices in another precision than the sink stores: they are converted one at a time, to save
+ * memory. */
 static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const bool to_double = s->info.type == FBP_F64;

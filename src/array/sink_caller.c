@@ -18,7 +18,8 @@
 struct memory_sink {
     struct fbp_sink sink;
     void *samples;
-    struct fbp_device_memory *device; /* access to `samples` in device memory; NULL: host memory */
+    /* access to `samples`, if they are in device memory; NULL: host memory */
+    struct fbp_device_memory *device;
 };
 
 static void *memory_of(const struct fbp_sink *s, struct fbp_device_memory **device)
@@ -92,15 +93,15 @@ fbp_status fbp_sink_memory(fbp_sink **out, void *samples, enum fbp_type type, co
 struct called_sink {
     struct fbp_sink sink;
     struct fbp_sink_functions callback;
-    pthread_mutex_t
-        turn;          /* held during begin() and end(), and during write() unless `concurrent` */
-    bool asked, begun; /* begin() was called; begin() succeeded without end() */
+    /* held while the callbacks begin() and end() run, and write() unless `concurrent` is set */
+    pthread_mutex_t turn;
+    bool asked, begun; /* begin() was called; begin() succeeded, and end() was not called yet */
     fbp_status status; /* status of begin(), and its message */
     char message[FBP_WHY_BYTES + 100];
 };
 
-/* Call begin() before the first slice; c->turn is held. After a failure every writing thread gets
- * the same message, because the run may report the status of any thread. */
+/* Call the callback begin() before the first slice; the caller holds c->turn. If it fails, every
+ * thread that writes gets the same message, because the run may report the status of any thread. */
 static fbp_status begin(struct called_sink *c)
 {
     char why[FBP_WHY_BYTES] = "";

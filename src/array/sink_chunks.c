@@ -36,19 +36,22 @@ struct chunks {
     struct fbp_levels levels;
     int compression;    /* zlib level; 0: chunks are not compressed */
     size_t chunk_bytes; /* bytes of a plain chunk */
-    size_t threads;     /* greatest number of threads that reduce or compress a layer */
-    unsigned char *done[FBP_LEVELS_MOST]; /* [layer] REDUCED | PACKED; under the sink's lock */
-    size_t *put; /* [layer of level 0] number of slices that were written */
+    /* greatest number of threads that compute means of a layer or compress it */
+    size_t threads;
+    /* [layer] completed steps, REDUCED | PACKED; protected by the sink's lock */
+    unsigned char *done[FBP_LEVELS_MOST];
+    size_t *put; /* [layer of the full-resolution volume] number of slices that were written */
     unsigned char *halves[FBP_LEVELS_MOST]; /* [layer] number of halves that are filled */
-    pthread_mutex_t turn;                   /* held while a layer is reduced and compressed */
-    pthread_mutex_t unpacking;              /* held while a chunk is decompressed */
+    /* held while a thread computes means of a layer and compresses it */
+    pthread_mutex_t turn;
+    pthread_mutex_t unpacking; /* held while a chunk is decompressed */
 };
 
 /* --- Memory --- */
 
 enum {
     MOST_THREADS = 8,
-    MOST_EDGE = 512,     /* greatest edge of a chunk [voxels], 1 GiB of float64 */
+    MOST_EDGE = 512,     /* greatest edge of a chunk [voxels]: 1 GiB of float64 */
     MEMORY_SHARE = 16,   /* fraction of the memory (1/16) for levels */
     ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
 };
@@ -56,27 +59,28 @@ enum {
 /* Bytes of memory. */
 struct memory {
     uint64_t chunk;     /* a plain chunk */
-    uint64_t unpacking; /* decompression of a chunk that is written again */
-    /* Memory per thread that reduces a layer (a chunk, the means of four chunks, a compressed
-     * chunk) or compresses it (a chunk, plain and compressed). */
+    uint64_t unpacking; /* memory to decompress a chunk that is written again */
+    /* Memory per thread that computes means of a layer (a chunk, the means of four chunks, a
+     * compressed chunk) or compresses it (a chunk, uncompressed and compressed). */
     uint64_t thread;
 };
 
-/* Compute the levels of a volume, and the memory for them. */
+/* Compute the resolution levels of a volume, and the memory that writing them needs. */
 static struct memory size_up(const size_t n[3], enum fbp_type type, bool compressed,
                              struct fbp_levels *l)
 {
     const char *given = fbp_environment(FBP_ENV_CHUNK);
     const unsigned long edge = given ? strtoul(given, NULL, 10) : 0;
 
-    /* The edge is even, because pairs of samples must lie in one chunk. */
+    /* The edge of a chunk is even, because the two samples of a mean must lie in one chunk. */
     fbp_levels_make(n, edge >= 2 && edge <= MOST_EDGE ? (size_t)edge / 2 * 2 : FBP_CHUNK_EDGE, l);
     const uint64_t chunk = l->chunk[0] * l->chunk[1] * l->chunk[2] * fbp_type_size(type);
     const uint64_t packed = compressed ? compressBound(chunk) + ZLIB_BYTES : 0;
     return (struct memory){chunk, compressed ? chunk + packed : 0, 2 * chunk + packed};
 }
 
-/* Number of threads that can reduce or compress a layer within this memory [bytes]. */
+/* Number of threads for which `bytes` of memory suffice while they compute means of a layer or
+ * compress it. */
 static size_t threads_in(const struct memory *m, uint64_t bytes)
 {
     const uint64_t n = bytes > m->unpacking ? (bytes - m->unpacking) / m->thread : 0;
@@ -101,7 +105,8 @@ static void needs(const size_t n[3], enum fbp_type type, bool compress, uint64_t
 
 enum { NAME_BYTES = 120 };
 
-/* A chunk, and the names of its plain and compressed files in the folder, such as "L/Z/Y/X". */
+/* A chunk, and the names of its uncompressed ("plain") and compressed ("packed") files in the
+ * output's folder, such as "L/Z/Y/X" (level, chunk z, y, x). */
 struct chunk {
     size_t k[3]; /* index x, y, z in its level */
     char plain[NAME_BYTES], packed[NAME_BYTES];
@@ -143,7 +148,7 @@ static int open_in(const struct chunks *c, const char *name, int flags)
     return fd;
 }
 
-/* Open a file in the folder; a missing file is created, together with its folders. */
+/* Open a file in the output's folder; a missing file is created, together with its folders. */
 static fbp_status create(const struct chunks *c, const char *name, int *fd)
 {
     char folder[NAME_BYTES];
@@ -164,7 +169,7 @@ static fbp_status close_written(const struct chunks *c, int fd, const char *name
     return close(fd) < 0 && st == FBP_OK ? cannot(c, "close", name) : st;
 }
 
-/* Write a whole file of the folder under a temporary name, and rename it. */
+/* Write a whole file in the output's folder under a temporary name, and rename it. */
 static fbp_status replace(const struct chunks *c, const char *name, const void *data, size_t n)
 {
     char other[NAME_BYTES + 5];
@@ -210,8 +215,8 @@ fail:
     return st;
 }
 
-/* Open a plain chunk; a compressed chunk is decompressed first. create_it: a missing chunk is
- * created; otherwise *fd is then -1. */
+/* Open the uncompressed file of a chunk; if only the compressed file exists, it is decompressed
+ * first. create_it: a missing chunk is created; otherwise *fd is then -1. */
 static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool create_it, int *fd)
 {
     fbp_status st = FBP_OK;
@@ -243,15 +248,14 @@ static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool creat
         FBP_TRY(create(c, k->plain, fd));
     if (fstat(*fd, &is) < 0)
         return cannot(c, "examine", k->plain);
-    /* Samples of a chunk beyond the end of the volume are 0. */
+    /* Enlarge the file to a whole chunk: samples beyond the end of the volume are 0. */
     return (size_t)is.st_size >= c->chunk_bytes || ftruncate(*fd, (off_t)c->chunk_bytes) == 0
                ? FBP_OK
                : cannot(c, "enlarge", k->plain);
 }
 
-/* Fail with FBP_ERR_IO if a chunk that was written, compressed or plain, does not exist or has
- * another size. remedy: end of the message after "or remove PATH.part"; NULL: "* and start again".
- */
+/* Fail with FBP_ERR_IO if the file of a chunk, compressed or not, is missing or has another size.
+ * remedy: end of the message after "or remove PATH.part"; NULL: "* and start again". */
 static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, const char *remedy)
 {
     const char *const names[] = {k->plain, k->packed};
@@ -291,22 +295,25 @@ static fbp_status read_chunk(const struct chunks *c, const struct chunk *k, void
 
 /* --- Boxes of samples of level 0 --- */
 
-/* A box of samples of level 0 at `first`, contiguous at `data` in the order [z][y][x]. */
+/* A box of samples of the full-resolution volume (level 0): index of its first sample, and its
+ * samples in memory, contiguous in the order [z][y][x]. */
 struct box {
     size_t first[3], n[3];
     char *data;
     bool write;
 };
 
-/* Copy the samples that a box and a chunk have in common. piece: buffer of the size of a chunk. */
+/* Copy the samples that a box and a chunk have in common between memory and the chunk's file.
+ * piece: buffer of the size of a chunk. */
 static fbp_status copy_common(struct chunks *c, const struct box *b, const struct chunk *chunk,
                               char *piece)
 {
     const struct fbp_levels *l = &c->levels;
     const size_t *edge = l->chunk, size = fbp_type_size(c->out.sink.info.type);
-    size_t at[3], n[3]; /* first and number of common samples per axis, relative to the chunk */
-    size_t from[3];     /* first common sample, relative to the box */
-    size_t inside[3];   /* samples of the chunk that lie inside the volume */
+    /* first common sample, relative to the chunk, and number of common samples, per axis */
+    size_t at[3], n[3];
+    size_t from[3];   /* first common sample, relative to the box */
+    size_t inside[3]; /* number of samples of the chunk inside the volume, per axis */
     fbp_status st;
     int fd = -1;
 
@@ -324,8 +331,8 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const struc
     if (fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s/%s: is missing", c->out.part, chunk->plain);
 
-    /* Parts of rows are copied one by one; whole rows of a slice, or of all slices, are copied
-     * together. */
+    /* If rows are copied whole, all rows of a slice, or of all slices, are copied by one system
+     * call. */
     const bool whole = n[0] == inside[0];
     const size_t run_nz = whole && n[1] == inside[1] ? n[2] : 1, run_ny = whole ? n[1] : 1;
     const size_t rows = run_nz > 1 ? edge[1] : run_ny, x = whole ? 0 : at[0];
@@ -354,8 +361,8 @@ fail:
     return fd < 0 ? st : close_written(c, fd, chunk->plain, st);
 }
 
-/* Copy n bytes from byte `at` of level 0 on, in boxes of greatest possible size: a part of a row,
- * whole rows of a slice, or whole slices. */
+/* Copy n bytes between memory and byte `at` of the full-resolution volume, in boxes as large as
+ * possible: a part of a row, whole rows of a slice, or whole slices. */
 static fbp_status copy(struct chunks *c, uint64_t at, char *data, size_t n, bool write)
 {
     const size_t size = fbp_type_size(c->out.sink.info.type), nx = c->out.sink.info.n[0],
@@ -402,15 +409,15 @@ static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
 
 /* --- Layers --- */
 
-/* A layer that several threads reduce or compress. An item is a column of chunks: of this layer, or
- * for raising, of the layer in the next level. */
+/* A layer whose means several threads compute, or which they compress. A work item is a column of
+ * chunks: in the next level for means, in this layer for compression. */
 struct work {
     struct chunks *chunks;
     size_t level, layer;
     void *buffers[MOST_THREADS];
 };
 
-/* Number of voxels that chunk k has along an axis of n voxels. */
+/* Number of voxels of chunk k inside an axis of n voxels; `chunk`: voxels of a whole chunk. */
 static size_t voxels_in(size_t n, size_t chunk, size_t k)
 {
     const size_t left = n - k * chunk;
@@ -418,8 +425,8 @@ static size_t voxels_in(size_t n, size_t chunk, size_t k)
     return left < chunk ? left : chunk;
 }
 
-/* Write half a chunk of the next level: the means of up to 2 x 2 chunks of this layer. Callback of
- * a thread pool. */
+/* Compute half a chunk of the next resolution level: the means of up to 2 x 2 chunks of this layer.
+ * Callback of a thread pool. */
 static fbp_status reduce_column(void *user, size_t item, int worker)
 {
     const struct work *w = user;
@@ -458,7 +465,7 @@ fail:
     return fd < 0 ? st : close_written(c, fd, up.plain, st);
 }
 
-/* Compress a plain chunk into a compressed file beside it. Callback of a thread pool. */
+/* Compress the file of a chunk into another file beside it. Callback of a thread pool. */
 static fbp_status pack_column(void *user, size_t item, int worker)
 {
     const struct work *w = user;
@@ -473,7 +480,8 @@ static fbp_status pack_column(void *user, size_t item, int worker)
     return replace(c, k.packed, packed, n);
 }
 
-/* Reduce or compress a layer (what: REDUCED or PACKED), and record that. */
+/* Compute the means of a layer for the next level (what: REDUCED), or compress the layer (PACKED),
+ * and record that this step is complete. */
 static fbp_status do_layer(struct chunks *c, size_t level, size_t layer, unsigned char what)
 {
     const bool reduce = what == REDUCED;
@@ -498,8 +506,8 @@ fail:
         fbp_free(w.buffers[i]);
     FBP_TRY(st);
 
-    /* Plain files are removed only after all chunks are compressed: after a kill, each chunk exists
-     * plain or compressed. */
+    /* Uncompressed files are removed only after all chunks are compressed: after a kill, each chunk
+     * exists in one of the two forms. */
     for (size_t i = 0; !reduce && i < items; i++)
         unlinkat(c->out.fd, chunk_of(c, level, layer, i).plain, 0);
     pthread_mutex_lock(&c->out.sink.lock);
@@ -507,12 +515,13 @@ fail:
     pthread_mutex_unlock(&c->out.sink.lock);
     if (!c->out.shared)
         return FBP_OK;
-    /* The line is valid for other processes when a line "synced" follows. */
+    /* The journal line is valid for other processes when a line "synced" follows. */
     snprintf(line, sizeof line, "layer %zu %zu %d\n", level, layer, what);
     return fbp_append(c->out.log_fd, c->out.log, line);
 }
 
-/* Number of slices of level 0 from which a layer is computed; *z0: the first of them. */
+/* Number of slices of the full-resolution volume from which a layer of a level is computed; *z0:
+ * the first of these slices. */
 static size_t slices_of(const struct chunks *c, size_t level, size_t layer, size_t *z0)
 {
     const size_t deep = c->levels.chunk[2] * c->levels.level[level].step[2];
@@ -521,7 +530,7 @@ static size_t slices_of(const struct chunks *c, size_t level, size_t layer, size
     return voxels_in(c->out.sink.info.n[2], deep, layer);
 }
 
-/* Whether this process writes all slices of a layer. */
+/* Whether this process writes all slices from which a layer is computed. */
 static bool is_own(const struct chunks *c, size_t level, size_t layer)
 {
     const unsigned char *mine = c->out.sink.mine;
@@ -536,7 +545,8 @@ static bool has_next_level(const struct chunks *c, size_t level)
     return level + 1 < c->levels.n_levels;
 }
 
-/* Count slices as written, then reduce and compress the layers that are complete with them. */
+/* Count slices as written. For each layer that is then complete, compute the means for the next
+ * level, and compress the layer. */
 static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
 {
     struct chunks *c = (struct chunks *)o;
@@ -551,7 +561,7 @@ static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
         if (!complete || !is_own(c, 0, layer))
             continue;
 
-        /* Continue to higher levels, up to the first layer that is incomplete. */
+        /* Continue to higher levels, up to a layer that is still incomplete. */
         pthread_mutex_lock(&c->turn);
         for (size_t level = 0; complete && st == FBP_OK; level++, layer /= 2) {
             complete = false;
@@ -579,7 +589,7 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
 
         for (n = 1; i + n < nz && fbp_sink_has(s, z0 + i + n, 1) == there;)
             n++;
-        if (there) /* each slice is counted in its layer only once, also if it is written again */
+        if (there) /* a slice that is written again was already counted in its layer */
             continue;
         FBP_TRY(fbp_output_write(s, z0 + i, n, (const char *)data + i * fbp_sink_given_bytes(s)));
         FBP_TRY(count(s->files, z0 + i, n));
@@ -587,7 +597,8 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
     return FBP_OK;
 }
 
-/* Check that all chunks of a layer exist. remedy: see check_chunk(). */
+/* Check that the files of all chunks of a layer exist. remedy: advice in the message, see
+ * check_chunk(). */
 static fbp_status check_layer(const struct chunks *c, size_t level, size_t layer,
                               const char *remedy)
 {
@@ -598,8 +609,8 @@ static fbp_status check_layer(const struct chunks *c, size_t level, size_t layer
     return FBP_OK;
 }
 
-/* Check that all chunks with written slices exist. This precedes the copying of boundary blocks,
- * which would fill a missing chunk with zeros. */
+/* Check that all chunks exist that contain written slices, before boundary blocks are copied: this
+ * copying would create a missing chunk with zeros. */
 static fbp_status check_peers(struct fbp_output *o)
 {
     struct chunks *c = (struct chunks *)o;
@@ -607,7 +618,9 @@ static fbp_status check_peers(struct fbp_output *o)
     struct fbp_peers w = {.output = o, .own = true};
     struct writer {
         size_t part, n_parts;
-    } *layers = NULL; /* last writer of each layer; n_parts 0: only boundary files */
+        /* last process that wrote into each layer; n_parts 0: only boundary files have its slices
+         */
+    } *layers = NULL;
     struct fbp_peer_line line;
     fbp_status st = FBP_OK;
 
@@ -649,8 +662,8 @@ static fbp_status remove_tree(const char *path)
                : fbp_part_cannot("remove", path);
 }
 
-/* Check that the output's name is free, or names an OME-Zarr image whose folder contains no other
- * files. */
+/* Check that the output's name is free, or names the folder of an OME-Zarr image that contains no
+ * other files. */
 static fbp_status check_folder(const char *path)
 {
     static const char *const others[] = {".", "..", ".zattrs", ".zgroup", ".zmetadata"};
@@ -693,8 +706,8 @@ static fbp_status check_folder(const char *path)
     return st;
 }
 
-/* Complete an interrupted replacement of an older image: remove it if the new image exists, else
- * rename it back. */
+/* Complete the interrupted replacement of an older image, which was renamed: remove it if the new
+ * image exists, else give it its name back. */
 static fbp_status settle(struct fbp_output *o)
 {
     const struct fbp_file_name old = fbp_file_name("%s.old", o->part);
@@ -749,7 +762,8 @@ static fbp_status open_folder(struct fbp_output *o, bool create)
                : fbp_part_refuse(o->part, "it belongs to another user");
 }
 
-/* Check that the disk has space for all chunks that do not exist yet. */
+/* Check that the disk has space for all chunks that do not exist yet. Compressed chunks are not
+ * counted. */
 static fbp_status check_room(struct fbp_output *o)
 {
     const struct chunks *c = (const struct chunks *)o;
@@ -779,13 +793,14 @@ static fbp_status check_room(struct fbp_output *o)
 
 static fbp_status sync_chunks(struct fbp_output *o)
 {
-    /* One call syncs all chunks, although it also syncs data of other programs. */
+    /* One call syncs the files of all chunks, although it also syncs data of other programs. */
     return syncfs(o->fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
 }
 
 /* --- Publication --- */
 
-/* Reduce and compress all layers that no process has completed, and check that all chunks exist. */
+/* Compute and compress all layers that no process has completed, and check that the files of all
+ * chunks exist. */
 static fbp_status complete(struct chunks *c)
 {
     const struct fbp_levels *l = &c->levels;
@@ -797,7 +812,7 @@ static fbp_status complete(struct chunks *c)
             size_t level, layer;
             unsigned what;
 
-            /* NOLINTNEXTLINE(cert-err34-c): the next checks refuse numbers that are too large */
+            /* NOLINTNEXTLINE(cert-err34-c): the next lines refuse numbers that are too large */
             if (sscanf(at, "layer %zu %zu %u", &level, &layer, &what) == 3 && level < l->n_levels &&
                 layer < l->level[level].chunks[2])
                 c->done[level][layer] |= (unsigned char)what;
@@ -816,7 +831,8 @@ static fbp_status complete(struct chunks *c)
     return FBP_OK;
 }
 
-/* Publish the image: complete all levels, write the text files, sync, and rename the folder. */
+/* Complete the output: compute all levels, write the text files, sync, and give the folder its
+ * final name. */
 static fbp_status publish(struct fbp_output *o)
 {
     const struct fbp_file_name old =
@@ -848,8 +864,8 @@ static fbp_status publish(struct fbp_output *o)
     }
     FBP_TRY(sync_chunks(o));
 
-    /* A folder that is not empty cannot be replaced atomically on all systems. Therefore an older
-     * image is renamed first, and removed after the new one has its final name. */
+    /* Not all systems can replace a folder with files atomically. Therefore an older image is
+     * renamed first, and removed when the new one has its final name. */
     if (lstat(o->path, &is) == 0) {
         FBP_TRY(remove_tree(old.text));
         FBP_TRY(fbp_part_rename(o->path, old.text));
@@ -881,7 +897,7 @@ static void close_chunks(struct fbp_output *o)
 
 static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request *rq)
 {
-    enum { FASTEST = 1 }; /* level of zlib; noise compresses little at any level */
+    enum { FASTEST = 1 }; /* zlib level: noise compresses little at any level */
     static const struct fbp_store store = {
         .put = put,
         .get = get,
@@ -911,7 +927,7 @@ static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request 
     c->chunk_bytes = (size_t)m.chunk;
     c->threads = threads_in(&m, memory);
     o->block = c->levels.chunk[2] * (uint64_t)s->slice_bytes;
-    if (s->fingerprint) { /* another chunk size or compression is another output */
+    if (s->fingerprint) { /* a run with another chunk size or compression cannot be resumed */
         s->fingerprint = fbp_hash(s->fingerprint, c->levels.chunk, sizeof c->levels.chunk);
         s->fingerprint = fbp_hash(s->fingerprint, &c->compression, sizeof c->compression);
     }

@@ -1,6 +1,6 @@
 /* The sink for one output file: samples at fixed positions in PATH.part, compression, and renaming
- * to the final name. sink.c calls its table `fbp_sink_file`. The choice of names, the header and
- * the writing of slices also serve the folder of chunks (sink_chunks.c). */
+ * to the final name. sink.c calls its table `fbp_sink_file`. The sink for a folder of chunks
+ * (sink_chunks.c) also calls its functions for names, header and slices. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/names.h"
@@ -226,7 +226,7 @@ fail:
     return st;
 }
 
-/* Check that a file can be renamed to `to`; called before the first of two renamings. */
+/* Check that the file `from` can be renamed to `to`, before one of two files is renamed. */
 static fbp_status check_rename(const char *from, const char *to)
 {
     struct stat st;
@@ -236,8 +236,8 @@ static fbp_status check_rename(const char *from, const char *to)
     return FBP_OK;
 }
 
-/* Remove an earlier integer output together with its description PATH.json, whose scale would
- * otherwise be applied to the new samples. */
+/* Remove an older integer output of the same name together with its description PATH.json, whose
+ * scale would otherwise be applied to the new samples. */
 static fbp_status remove_described(struct fbp_output *o, const char *data)
 {
     const char *old = o->layout.data_path;
@@ -254,8 +254,8 @@ static fbp_status remove_described(struct fbp_output *o, const char *data)
     return unlink(beside.text) < 0 ? fbp_part_cannot("remove", beside.text) : FBP_OK;
 }
 
-/* Rename the file with the samples to its final name, and write the small text file beside it, if
- * the format has one. */
+/* Give the file with the samples its final name, and write the small text file beside it, if the
+ * format has one. */
 static fbp_status publish_names(struct fbp_output *o, const char *data)
 {
     const struct fbp_layout *l = &o->layout;
@@ -271,7 +271,7 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
         return st;
     }
 
-    /* The text file is written before any renaming, because the disk may be full. */
+    /* The text file is written before any file is renamed, because the disk may be full. */
     FBP_TRY(fbp_part_create(side.text, &fd));
     st = fbp_write_at(fd, side.text, 0, l->side_text, strlen(l->side_text));
     if (st == FBP_OK)
@@ -280,8 +280,8 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
     if (st != FBP_OK)
         goto fail;
 
-    /* The text file must never describe other samples. Therefore the old samples are removed first
-     * and the new ones renamed last: after an interruption there is one volume or none. */
+    /* The text file must never describe samples of another volume: the old samples are removed
+     * first, and the new ones renamed last. After an interruption one volume exists, or none. */
     FBP_TRY_GOTO(check_rename(data, l->data_path));
     FBP_TRY_GOTO(check_rename(side.text, l->side_path));
     if (unlink(l->data_path) < 0 && errno != ENOENT) {
@@ -299,7 +299,7 @@ fail:
     return st;
 }
 
-/* Publish the output: sync PATH.part, compress it if requested, and rename it. */
+/* Complete the output: sync PATH.part, compress it if requested, and give it its final name. */
 static fbp_status publish(struct fbp_output *o)
 {
     const struct fbp_file_name packed = fbp_file_name("%s.z", o->part);
@@ -377,8 +377,8 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
                         path);
     o->compress = o->format->packs_header || (o->compress && o->format->can_compress);
 
-    /* The names of all temporary files. If the name is a link, they are beside its target.
-     */
+    /* Set the names of all temporary files. If the output's name is a link, they are beside its
+     * target. */
     FBP_TRY(fbp_output_name_parts(o, o->format->extensions));
     if (o->sink.fingerprint && path[n]) /* two arrays of a file are two outputs */
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));

@@ -34,7 +34,8 @@ struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const c
                      : fbp_file_name("%s%s", o->path, end);
 }
 
-/* Check that all slices can be renamed: a name that is a folder would stop publication halfway. */
+/* Check that all slice files can get their final names: one that is a folder would stop the
+ * renaming halfway. */
 static fbp_status check_names(struct fbp_output *o)
 {
     for (size_t z = 0; z < o->sink.info.n[2]; z++)
@@ -42,9 +43,9 @@ static fbp_status check_names(struct fbp_output *o)
     return FBP_OK;
 }
 
-/* Scan the folder of a stack's pattern, if it exists. clear false: check that only slices of this
- * volume match the pattern; true: remove temporary slices of any volume, if they are `ours` or
- * empty. */
+/* Scan the folder of a pattern such as "out/%04d.tif", if the folder exists. clear false: check
+ * that only slices of this volume match the pattern; true: remove temporary slice files of any
+ * volume, if they are known to be fbp's (`ours`) or empty. */
 static fbp_status scan_folder(struct fbp_output *o, bool clear, bool ours)
 {
     const struct fbp_pattern *pattern = &((struct stack *)o)->pattern;
@@ -115,7 +116,7 @@ static bool remove_parts(struct fbp_output *o)
 
 fbp_status fbp_stack_check_room(struct fbp_output *o, int fd)
 {
-    /* The size of compressed files is not known in advance: then no space is required. */
+    /* The size of compressed slice files is not known in advance: their space is not checked. */
     const uint64_t need = ((struct stack *)o)->format->slices->compressed
                               ? 0
                               : (uint64_t)o->sink.slice_bytes * o->sink.info.n[2];
@@ -153,7 +154,7 @@ static bool has(struct fbp_output *o, const struct fbp_boundary *boundary, size_
 
 static fbp_status sync_slices(struct fbp_output *o)
 {
-    /* One call syncs all slices, although it also syncs data of other programs. */
+    /* One call syncs the files of all slices, although it also syncs data of other programs. */
     return syncfs(o->log_fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
 }
 
@@ -166,7 +167,8 @@ struct slices {
     const void *data;
 };
 
-/* Write the file of one slice, unless a resumed run has it already. Callback of a thread pool. */
+/* Write the file of one slice, unless an earlier run, which is being resumed, has written it.
+ * Callback of a thread pool. */
 static fbp_status write_slice(void *user, size_t item, int worker)
 {
     const struct slices *w = user;
@@ -183,7 +185,7 @@ static fbp_status write_slice(void *user, size_t item, int worker)
         return FBP_OK;
     slice.n[2] = 1;
     slice.origin_mm[2] += (double)z * slice.spacing_mm[2];
-    if (slice.unit[0]) { /* only slices of volumes are numbered, not views */
+    if (slice.unit[0]) { /* slices of volumes, which have a unit, are numbered; views are not */
         slice.slice = z;
         slice.slices = o->sink.info.n[2];
     }
@@ -253,8 +255,8 @@ static fbp_status publish(struct fbp_output *o)
 
     FBP_TRY(sync_slices(o));
     FBP_TRY(check_names(o));
-    /* From this line on, the new stack is valid: if this run is stopped, the next run completes the
-     * renaming. */
+    /* After this journal line the new slices are valid: if this run is stopped, the next run
+     * completes the renaming. */
     FBP_TRY(fbp_append(o->log_fd, o->log, "publish\n"));
     FBP_TRY(fbp_sync_file(o->log_fd, o->log));
     o->owned = o->log_made = false; /* no file is removed from here on */
@@ -270,7 +272,7 @@ static fbp_status publish(struct fbp_output *o)
 
 /* --- Opening --- */
 
-/* Check that no slice would replace an input, or be read as a part of an input. */
+/* Check that no slice file would replace an input, or would later be read as a part of one. */
 static fbp_status spare_inputs(struct fbp_output *o, const struct fbp_sink_params *params)
 {
     struct stat *is = NULL; /* slices that already exist */

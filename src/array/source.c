@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Set size and type from the caller's description of a headerless file of `size` bytes.
- */
+/* Set size and type of a source from the caller's description of a file of `size` bytes without a
+ * header. */
 static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     uint64_t bytes = 0, total = 0;
@@ -53,7 +53,8 @@ static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
     return FBP_OK;
 }
 
-/* Use the rows of one image [view][column] as views of one row each, for "?sinogram". */
+/* Use the rows of one image [view][column] as views of one row each, for names that end in
+ * "?sinogram". */
 static fbp_status take_table(struct fbp_source *src)
 {
     size_t *n = src->info.n;
@@ -77,8 +78,8 @@ static fbp_status open_as(struct fbp_source *src, const struct fbp_format *forma
     return format->open(src);
 }
 
-/* Open src->path: several files or a folder; else one file, whose format is found by its content,
- * by the caller's description, or by its name. */
+/* Open src->path. If it names a single file, its format is found by its contents, by the caller's
+ * description, or by its name. */
 static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
 {
     enum { HEAD_BYTES = 4096 };
@@ -93,8 +94,9 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
         FBP_TRY(fbp_watch_array(&src->watch, src->path));
     if (fbp_names_many_files(src->path))
         return fbp_stack_open(src, raw);
+    /* a file without a header that is still to be measured may be created later */
     if (src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
-        errno == ENOENT) /* a growing headerless file may be created later */
+        errno == ENOENT)
         return take_raw(src, raw, 0);
     FBP_TRY(fbp_member_split(src->path, &src->file, &src->member));
 
@@ -154,7 +156,7 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     if (table && !format->has_members)
         FBP_TRY(take_table(src));
 
-    /* All samples must exist before anything is computed from them. */
+    /* The file must contain all samples before anything is computed from them. */
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     if (src->read || src->read_block || src->growing)
         return FBP_OK;
@@ -277,7 +279,8 @@ fbp_status fbp_source_wrap(fbp_source **out, fbp_source_set_up *set_up, const vo
 struct held {
     pthread_mutex_t lock; /* protects all members below */
     size_t n;             /* number of views in `samples`, from the first on */
-    char *samples;        /* [view][row][column] in the type of the file, in native byte order */
+    /* [view][row][column] in the sample type of the file, in native byte order */
+    char *samples;
     size_t view_bytes;
 };
 

@@ -129,10 +129,11 @@ struct fbp_device_memory *fbp_source_device(const fbp_source *src)
     return src->far;
 }
 
-/* State of a source whose views are provided by a callback. */
+/* State of a source whose views come from a callback of the calling program. */
 struct called_source {
     struct fbp_source_functions callback;
-    pthread_mutex_t turn; /* held during a callback, unless callbacks may run concurrently */
+    /* held during a callback, unless the caller allows concurrent callbacks */
+    pthread_mutex_t turn;
 };
 
 static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
@@ -144,7 +145,7 @@ static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t size = fbp_type_size(src->info.type);
     const size_t slice = n_rows * src->info.n[0], step = slice * (as_float ? sizeof(float) : size);
     fbp_status st = FBP_OK;
-    void *scratch = NULL; /* unconverted views; NULL: the callback writes to `out` */
+    void *scratch = NULL; /* buffer for unconverted views; NULL: the callback writes to `out` */
 
     if (as_float && (src->info.type != FBP_F32 || src->info.scale != 0))
         FBP_TRY(fbp_alloc(&scratch, at_once * slice * size, "views to be converted"));
@@ -179,8 +180,8 @@ static void close_called_source(fbp_source *src)
     free(c);
 }
 
-/* Counts the available views of a source of callbacks that is still being measured; the member
- * `look` of the source. */
+/* Counts the available views of a source with callbacks whose scan is still being measured; the
+ * member `look` of the source. */
 static fbp_status look_called(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes)
 {
     const struct called_source *c = src->state;

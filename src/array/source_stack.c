@@ -15,7 +15,8 @@
 
 enum { MOST_IDLE = 8, IDLE_BYTES = 64 << 20 };
 
-/* State of a view's file in a growing source, when the view was complete. */
+/* Inode and size of a view's file when the view was complete, in a scan that is still being
+ * measured. */
 struct complete_file {
     dev_t device;
     ino_t inode;
@@ -31,12 +32,12 @@ struct place {
 
 struct stack {
     struct fbp_file_names names;
-    struct fbp_raw
-        raw; /* description of one file without a header; type FBP_TYPE_NONE: files with headers */
+    /* description of a view's file without a header; type FBP_TYPE_NONE: the files have headers */
+    struct fbp_raw raw;
     uint64_t view_bytes;  /* bytes of a headerless file */
     struct place *places; /* [n]; NULL: not known yet */
     pthread_mutex_t lock; /* protects all of `idle` */
-    /* Files that stay open because their next rows may be requested next; the last one was used
+    /* Files that stay open because their next rows may be requested next; the last entry was used
      * most recently. */
     struct open_view {
         fbp_source *source;
@@ -57,7 +58,7 @@ static bool stat_view(const struct fbp_file_names *names, size_t k, struct stat 
     return found;
 }
 
-/* Open the file of view k, whose size, type and scale must agree with those of the first file. */
+/* Open the file of view k. Its size, type and scale must agree with those of the first file. */
 static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source **out)
 {
     const struct stack *s = src->state;
@@ -96,7 +97,8 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     return FBP_ERR_INVALID;
 }
 
-/* Read rows of one view. Several threads may call this function at once, each with its own file. */
+/* Read rows of one view. Several threads may call this function at once; each then opens its own
+ * file. */
 static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct stack *s = src->state;
@@ -112,7 +114,8 @@ static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n
         }
     pthread_mutex_unlock(&s->lock);
 
-    /* If the samples of a file are contiguous, the header is not read again. */
+    /* If the samples of a file are contiguous, their position is known, and the header is not read
+     * again. */
     if (!one && s->places && s->places[slice].plain) {
         FBP_TRY(fbp_source_open_one(src, 1, fbp_names_get(&s->names, slice), &one));
         one->info.big_endian = s->places[slice].big_endian;
@@ -159,8 +162,8 @@ static void close_stack(fbp_source *src)
     free(s);
 }
 
-/* Open all files once, record the positions of their samples, and check the numbering of slices
- * that fbp wrote: no slice may be missing between two files. */
+/* Open all files once, and record the positions of their samples. If fbp wrote the files as slices
+ * of a volume, also check their numbers: no slice may be missing between two files. */
 static fbp_status check_all(struct fbp_source *src)
 {
     const size_t n = src->info.n[2];
@@ -174,8 +177,8 @@ static fbp_status check_all(struct fbp_source *src)
 
         FBP_TRY(open_view(src, k, &one));
         const size_t slice = one->info.slice, slices = s->names.list ? one->info.slices : 0;
-        /* Contiguous samples of the named file itself: not of another file, in memory, in chunks,
-         * or compressed. */
+        /* The samples are contiguous and uncompressed in the file of this name, and not in memory,
+         * chunks or another file. */
         const bool plain = !one->read && !one->read_block && !one->member &&
                            fstat(one->fd, &opened) == 0 && stat(one->path, &named) == 0 &&
                            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
@@ -200,8 +203,8 @@ static fbp_status check_all(struct fbp_source *src)
     return FBP_OK;
 }
 
-/* Find whether view k is complete. If it is not, the status is FBP_OK, and the message states the
- * reason. */
+/* Find whether the file of view k is complete. If it is not, the status is FBP_OK, and the message
+ * states the reason. */
 static fbp_status is_complete(const struct fbp_source *src, size_t k, const struct stat *file,
                               bool *complete)
 {
@@ -227,8 +230,8 @@ static fbp_status is_complete(const struct fbp_source *src, size_t k, const stru
     return FBP_OK;
 }
 
-/* Counts the complete views of a growing source, from the first on; the member `look` of the
- * source. */
+/* Counts the complete views of a scan that is still being measured, from the first on; the member
+ * `look` of the source. */
 static fbp_status look(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes)
 {
     struct stack *s = src->state;

@@ -17,30 +17,36 @@
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
 
-/* greatest number of chunks whose positions are listed: the library needs n² steps for n chunks */
+/* greatest number of chunks whose positions fbp lists: listing n chunks takes the HDF5 library n²
+ * steps */
 enum { MAX_CHUNKS = 8192 };
 
-static const size_t MAX_BLOCKS = 1 << 24; /* of the library */
-/* Approximate memory of the HDF5 library per call [bytes], without some kilobytes per chunk. */
+/* greatest number of blocks that the HDF5 library reads */
+static const size_t MAX_BLOCKS = 1 << 24;
+/* Approximate memory that the HDF5 library uses per call, without some kilobytes per chunk [bytes].
+ */
 static const size_t LIBRARY_BYTES = 8 << 20;
 
-/* A data set while the HDF5 library describes it: names, open handles, description. */
+/* A data set while a child process describes it by means of the HDF5 library: names, open handles,
+ * description. */
 struct data_set {
-    const char *path, *file, *requested; /* name from the caller; its file; its data set or NULL */
+    /* name of the array from the caller; name of its file; name of its data set, or NULL */
+    const char *path, *file, *requested;
     struct fbp_hdf5_list list;
     hid_t id, data, type, space, plist; /* file, data set and its properties */
     char member[512];
     long key; /* selected image_key; -1: all slices */
     struct fbp_hdf5_array a;
     uint64_t *map;
-    struct fbp_blob files; /* of virtual sources */
-    size_t missing[2];     /* chunks that these lack, and their number */
+    struct fbp_blob files; /* names of the source files of a virtual data set */
+    /* numbers of unwritten and of all chunks in the sources of a virtual data set */
+    size_t missing[2];
 };
 
 /* ---- finding the data set */
 
-/* Split "/entry/data?image_key=0" into the data set's name and the key. Without a name, choose the
- * data set: a usual name, or the only array. */
+/* Split "/entry/data?image_key=0" into the data set's name and the key. If the caller gives no
+ * name, choose a data set with a usual name, or the only array of the file. */
 static fbp_status parse_member(struct data_set *l)
 {
     static const char *const usual[] = {"/exchange/data", "/volume"};
@@ -53,8 +59,8 @@ static fbp_status parse_member(struct data_set *l)
     if (!l->requested) {
         for (size_t i = 0; i < 2 && !found; i++)
             found = fbp_hdf5_find(&l->list, usual[i]);
-        /* Data sets of three dimensions precede those of two; those of the file itself precede
-         * those behind links. */
+        /* First choice: data sets of three dimensions before those of two, and data sets of the
+         * file itself before those behind links. */
         for (int turn = 0; turn < 4 && !found; turn++) {
             size_t n = 0;
             for (size_t i = 0; i < l->list.n; i++)
@@ -157,8 +163,9 @@ static fbp_status take_size(struct data_set *l)
     return FBP_OK;
 }
 
-/* Take the sample type of a data set, or, if fbp does not support it, the type to which the library
- * converts. h5py writes truth values as enumerations of integers. */
+/* Take the sample type of a data set; if fbp does not support it, the type to which the HDF5
+ * library converts its samples. Enumerations count as integers, because h5py writes truth values as
+ * such. */
 static fbp_status take_type(struct data_set *l)
 {
     static const enum fbp_type ints[2][5] = {{0, FBP_U8, FBP_U16, 0, FBP_U32},
@@ -198,8 +205,8 @@ static fbp_status take_type(struct data_set *l)
     return st;
 }
 
-/* Take the attributes that fbp writes. Without them, as in files of other programs, row 0 is the
- * top row. */
+/* Take the attributes that fbp writes to a data set. Files of other programs lack them; their row 0
+ * is the top row. */
 static fbp_status take_attributes(struct data_set *l)
 {
     struct fbp_array_info *i = &l->a.info;
@@ -236,7 +243,7 @@ static fbp_status take_attributes(struct data_set *l)
     return FBP_OK;
 }
 
-/* Number of characters in which the beginnings of two paths agree. */
+/* Number of characters at the beginning of two paths that are equal. */
 static size_t common(const char *a, const char *b)
 {
     size_t n = 0;
@@ -246,8 +253,9 @@ static size_t common(const char *a, const char *b)
     return n;
 }
 
-/* Select the slices with the requested image_key. Of several data sets "image_key" of the correct
- * length, the one with the longest common path is used. */
+/* Select the slices with the requested image_key. If several data sets "image_key" have one entry
+ * per slice, the one whose path has the longest beginning in common with the data set's path is
+ * used. */
 static fbp_status take_selection(struct data_set *l)
 {
     const struct fbp_hdf5_entry *best = NULL;
@@ -314,8 +322,8 @@ static fbp_status damaged(const struct data_set *l, const char *what)
                     l->path, what);
 }
 
-/* Report chunks of the selected slices that were never written. missing: [chunk of the grid of `a`]
- * 1: not written. */
+/* Report the slices whose chunks were never written. missing: [chunk] 1: the chunk was never
+ * written. */
 static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *a,
                                const unsigned char *missing)
 {
@@ -338,8 +346,8 @@ static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *
     return FBP_OK;
 }
 
-/* Take the table of chunks and their filters. Chunks with filters other than shuffle and deflate
- * are left to the HDF5 library, if it has these filters. */
+/* Read the positions of all chunks and the filters of a data set. If a filter is neither shuffle
+ * nor deflate, the HDF5 library reads the chunks, provided that it has the filter. */
 static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks)
 {
     const int n_filters = H5Pget_nfilters(l->plist);
@@ -407,9 +415,9 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
     return note_missing(l, &l->a, missing);
 }
 
-/* Report unwritten chunks of a data set that the HDF5 library reads. The library needs n steps to
- * find chunk n. Therefore views are named only if all missing chunks are the last ones, as after a
- * stopped measurement. */
+/* Report chunks that were never written, if the HDF5 library reads the data set. Finding chunk n
+ * takes the library n steps; therefore slices are named only if all missing chunks are the last
+ * ones, as after a stopped measurement. */
 static fbp_status note_unlisted(struct data_set *l)
 {
     struct fbp_hdf5_array a = l->a;
@@ -440,7 +448,8 @@ static fbp_status note_unlisted(struct data_set *l)
     return st;
 }
 
-/* Report slices of a virtual data set that have no source, or unwritten chunks of its sources. */
+/* Report slices of a virtual data set that have no source, or chunks of its sources that were never
+ * written. */
 static fbp_status note_virtual(struct data_set *l)
 {
     const struct fbp_hdf5_array *a = &l->a;
@@ -469,18 +478,19 @@ fail:
     return st;
 }
 
-/* Check that the file is large enough for all samples, or for a whole chunk, because the HDF5
- * library trusts sizes: it allocates memory for them and reads beyond its data. */
+/* Check that the file can contain all samples of a data set, because the HDF5 library trusts a
+ * damaged file: it allocates the stated size, and reads beyond the end of its buffers. */
 static fbp_status check_stored(const struct data_set *l)
 {
     const H5D_layout_t layout = H5Pget_layout(l->plist);
     const uint64_t stored = H5Dget_storage_size(l->data);
     const int n_filters = H5Pget_nfilters(l->plist);
-    uint64_t bytes = H5Tget_size(l->type), most = 1; /* bytes that one can become; 0: unknown */
+    /* greatest size that one stored byte can decompress to; 0: unknown */
+    uint64_t bytes = H5Tget_size(l->type), most = 1;
     hsize_t n[H5S_MAX_RANK];
 
     if (layout == H5D_VIRTUAL || H5Pget_external_count(l->plist) > 0)
-        return FBP_OK; /* in other files */
+        return FBP_OK; /* the samples are in other files */
     if (stored == 0)
         return damaged(l, "its samples were never written");
     if (stored > bytes_of_file(l->a.file))
@@ -506,7 +516,7 @@ static fbp_status check_stored(const struct data_set *l)
     return FBP_OK;
 }
 
-/* A multiple of `step` that is at most n_rows, but at least `step`; at most n. */
+/* Greatest multiple of `step` that is at most n_rows, or `step` if that is larger; at most n. */
 static size_t some(size_t n_rows, size_t step, size_t n)
 {
     const size_t m = n_rows > step ? n_rows / step * step : step;
@@ -514,8 +524,8 @@ static size_t some(size_t n_rows, size_t step, size_t n)
     return m < n ? m : n;
 }
 
-/* Choose the blocks that the HDF5 library reads: whole rows, and at least the rows and slices of a
- * chunk. */
+/* Choose the blocks of samples that the HDF5 library reads at once: whole rows, and at least as
+ * many rows and slices as a chunk has. */
 static fbp_status take_library(struct data_set *l)
 {
     struct fbp_hdf5_array *a = &l->a;
@@ -523,7 +533,8 @@ static fbp_status take_library(struct data_set *l)
     const size_t depth = a->chunk[2] ? a->chunk[2] : 1, height = a->chunk[1] ? a->chunk[1] : 1;
     const size_t across = a->chunk[0] ? (a->info.n[0] - 1) / a->chunk[0] + 1 : 1;
     const size_t in_bytes = LIBRARY_BYTES / row, in_chunks = MAX_CHUNKS / across * height * depth;
-    const size_t rows = in_bytes < in_chunks ? in_bytes : in_chunks; /* in a block */
+    /* greatest number of rows in a block */
+    const size_t rows = in_bytes < in_chunks ? in_bytes : in_chunks;
     size_t grid[3];
 
     FBP_TRY(check_stored(l));
@@ -542,14 +553,14 @@ static fbp_status take_library(struct data_set *l)
     return FBP_OK;
 }
 
-/* Find how the samples are stored, and whether fbp or the library reads them. bytes: of all samples
- */
+/* Find how the samples of a data set are stored, and whether fbp or the HDF5 library reads them.
+ * bytes: size of all its samples. */
 static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf5_chunk **chunks)
 {
     const H5D_layout_t layout = H5Pget_layout(l->plist);
     struct fbp_hdf5_array *a = &l->a;
 
-    /* The file that contains the data set; an external link may lead to another file. */
+    /* The file that contains the data set: an external link may lead to another file. */
     const ssize_t n = H5Fget_name(l->data, a->file, sizeof a->file);
     if (n <= 0 || (size_t)n >= sizeof a->file)
         return fbp_fail(FBP_ERR_INVALID, "%s: the path of the file is too long; use a shorter one",
@@ -566,13 +577,14 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
             "rewrite it (h5repack -l CONTI), or store the volumes one after the other as [z][y][x]",
             l->path);
     if (a->how == FBP_HDF5_COLUMNS) {
-        /* The whole array is held in memory: its size must be possible for the stored bytes. */
+        /* The whole array will be in memory: check that the stored bytes can decompress to its
+         * size. */
         if (bytes / FBP_DEFLATE_AT_MOST > H5Dget_storage_size(l->data))
             return damaged(l, "its size is far larger than its stored samples");
         return take_library(l);
     }
     if (a->how == FBP_HDF5_CONTIGUOUS && layout == H5D_CONTIGUOUS) {
-        /* The samples are contiguous in the file; unwritten samples have no position.
+        /* The samples are contiguous in the file; samples that were never written have no position.
          */
         const haddr_t at = H5Dget_offset(l->data);
         const uint64_t stored = H5Dget_storage_size(l->data);
@@ -605,8 +617,8 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
     return a->how == FBP_HDF5_LIBRARY ? take_library(l) : FBP_OK;
 }
 
-/* Describe the data set of a source, in a child process. Reply: struct fbp_hdf5_array, names of
- * source files, map of slices, table of chunks. */
+/* Describe the data set of a source; runs in a child process. Its reply: struct fbp_hdf5_array,
+ * names of source files, list of the selected slices, table of chunks. */
 static fbp_status describe(void *arg, struct fbp_blob *reply)
 {
     const fbp_source *src = arg;
@@ -622,7 +634,7 @@ static fbp_status describe(void *arg, struct fbp_blob *reply)
     FBP_TRY_GOTO(fbp_array_bytes(l.path, &l.a.info, &bytes));
     FBP_TRY_GOTO(take_attributes(&l));
     FBP_TRY_GOTO(take_selection(&l));
-    FBP_TRY_GOTO(fbp_array_bytes(l.path, &l.a.info, &bytes)); /* of the selected slices */
+    FBP_TRY_GOTO(fbp_array_bytes(l.path, &l.a.info, &bytes)); /* size of the selected slices */
     FBP_TRY_GOTO(take_layout(&l, bytes, &chunks));
     l.a.file_bytes = l.files.n;
     FBP_TRY_GOTO(fbp_blob_put(reply, &l.a, sizeof l.a));
@@ -651,7 +663,7 @@ fail:
 
 /* ---- the source */
 
-/* Swap the first and the last axis, which MATLAB stores in the opposite order. */
+/* Swap the first and the last axis of an array of MATLAB, which stores axes in reverse order. */
 static void turn_axes(struct fbp_array_info *i, const struct fbp_hdf5_array *a)
 {
     const int last = a->rank == 2 && !a->sinogram ? 1 : 2;
@@ -661,8 +673,8 @@ static void turn_axes(struct fbp_array_info *i, const struct fbp_hdf5_array *a)
     i->n[last] = n;
 }
 
-/* Arguments of transpose(): reads a MATLAB array through the HDF5 library in a child process, and
- * transposes it. */
+/* Arguments of transpose(), which reads an array of MATLAB through the HDF5 library in a child
+ * process, and transposes it. */
 struct transposition {
     const struct fbp_hdf5_array *array;
     const char *path;
@@ -722,8 +734,8 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     return FBP_OK;
 }
 
-/* Take the map of slices and the table of chunks out of the reply. Contiguous samples stay
- * contiguous if the selected slices follow each other; else each slice becomes a chunk. */
+/* Take the list of selected slices and the table of chunks from the child's reply. If samples are
+ * contiguous in the file, but the selected slices are not, each slice is read as a chunk. */
 static fbp_status take_tables(const struct fbp_source *src, struct fbp_hdf5_array *a,
                               const struct fbp_blob *reply, uint64_t **map,
                               struct fbp_hdf5_chunk **chunks)
@@ -787,8 +799,8 @@ static fbp_status take(struct fbp_source *src, const struct fbp_blob *reply)
             FBP_ERR_IO,
             "%s: the child process that inspects the file returned no description; try again",
             src->path);
-    /* Names of further files that are read: the target of links, and the sources of a virtual data
-     * set. */
+    /* Names of the files that contain the samples: the target of an external link, and the sources
+     * of a virtual data set. */
     const char *name = (const char *)reply->bytes + sizeof a, *end = name + a.file_bytes;
     if (a.file_bytes > reply->n - sizeof a || (a.file_bytes && end[-1] != '\0'))
         return fbp_fail(FBP_ERR_IO,

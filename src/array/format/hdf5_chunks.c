@@ -12,10 +12,11 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-/* ---- blocks, in the process that calls the HDF5 library */
+/* ---- blocks of samples, in the process that calls the HDF5 library */
 
-/* Read nz slices of a block. If slices of a virtual data set come from too many files, they are
- * read in halves, because the HDF5 library holds each file open until the data set is closed. */
+/* Read slices [z, z + nz) of a block. If a virtual data set takes them from too many files, the two
+ * halves are read one after another, because the HDF5 library keeps files open until the data set
+ * is closed. */
 static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t z, size_t nz)
 {
     enum { FILES_AT_ONCE = 256 };
@@ -89,22 +90,25 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
 
 /* ---- chunks and blocks in this process */
 
-static const size_t CACHE_BYTES = (size_t)64 << 20;    /* of decoded chunks, about */
-static const size_t SCRATCH_BYTES = (size_t)256 << 20; /* of all threads, at most, or of one */
+/* approximate size of the cache of decoded chunks */
+static const size_t CACHE_BYTES = (size_t)64 << 20;
+/* greatest size of the buffers of all threads, or size for one thread */
+static const size_t SCRATCH_BYTES = (size_t)256 << 20;
 
 struct hdf5 {
     struct fbp_hdf5_array a;
-    uint64_t *map; /* slice of the file for each slice of the source; NULL: they are equal */
+    uint64_t *map; /* index in the file of each slice of the source; NULL: all slices are used */
     struct fbp_hdf5_chunk *chunks;
-    size_t grid[3], chunk_bytes, stored_bytes; /* stored: of the largest chunk in the file */
+    /* stored_bytes: size of the largest chunk in the file */
+    size_t grid[3], chunk_bytes, stored_bytes;
     fbp_pool *pool;
     int n_threads;
-    unsigned char **scratch; /* buffers per thread: a chunk as stored, then inflated */
+    unsigned char **scratch; /* buffers per thread, for a chunk as stored, and after inflating */
     struct fbp_cache cache;
     pthread_mutex_t lock; /* guards the status of a region */
 };
 
-/* The samples that one call requests: rows of slices that are consecutive in the file. */
+/* The samples that one read requests: rows of slices that are consecutive in the file. */
 struct region {
     fbp_source *src;
     size_t first[3], n[3]; /* columns, rows, slices, in the file */
@@ -131,7 +135,8 @@ static void unshuffle(const unsigned char *in, size_t size, size_t n, unsigned c
             out[i * size + b] = in[b * n + i];
 }
 
-/* Get the first sample of chunk p, and the number of its samples inside the array, per axis. */
+/* Get the index of the first sample of chunk p along each axis, and the number of its samples that
+ * lie inside the array. */
 static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], size_t n[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -141,7 +146,7 @@ static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], siz
     }
 }
 
-/* Read block k through the HDF5 library: a child process writes it into shared memory. */
+/* Read block k through the HDF5 library: a child process reads it into shared memory. */
 static fbp_status read_by_library(fbp_source *src, size_t k, unsigned char *out)
 {
     const struct hdf5 *h = src->state;
@@ -168,7 +173,8 @@ struct loader {
     unsigned char *scratch;
 };
 
-/* Read chunk k and undo its filters; callback of fbp_cache_take(). */
+/* Read chunk k and undo its filters; callback of fbp_cache_take() for chunks that are not in the
+ * cache. */
 static fbp_status load(void *user, size_t k, void *out)
 {
     const struct loader *l = user;
@@ -180,7 +186,7 @@ static fbp_status load(void *user, size_t k, void *out)
         return read_by_library(src, k, out);
     const struct fbp_hdf5_chunk *c = &h->chunks[k];
     if (c->bytes) {
-        /* The writer applied the filters in the order shuffle, deflate. */
+        /* The program that wrote the file applied the shuffle filter first, then deflate. */
         const bool shuffled = h->a.shuffle && !(c->left_out & 1);
         const bool deflated = h->a.deflate && !(c->left_out & (h->a.shuffle ? 2 : 1));
         unsigned char *stored = deflated || shuffled ? l->scratch : out;
@@ -212,8 +218,7 @@ static fbp_status load(void *user, size_t k, void *out)
     return FBP_OK;
 }
 
-/* Copy the samples that a request and chunk p have in common to their position in the caller's
- * memory. */
+/* Copy the samples of chunk p that a read requests to their position in the caller's memory. */
 static void put(const struct hdf5 *h, const struct region *r, const size_t p[3],
                 const unsigned char *data)
 {
@@ -336,8 +341,8 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
     src->info.big_endian = fbp_is_foreign(false); /* samples are delivered in native order */
     fbp_hdf5_grid(a, h->grid);
 
-    /* The size of a chunk must be possible for its stored bytes, because deflate expands a byte to
-     * at most FBP_DEFLATE_AT_MOST bytes. */
+    /* Check that the stored bytes of a chunk can inflate to its size: deflate expands a byte to at
+     * most FBP_DEFLATE_AT_MOST bytes. */
     if (__builtin_mul_overflow(a->chunk[0], a->chunk[1], &h->chunk_bytes) ||
         __builtin_mul_overflow(h->chunk_bytes, a->chunk[2], &h->chunk_bytes) ||
         __builtin_mul_overflow(h->chunk_bytes, fbp_type_size(a->info.type), &h->chunk_bytes) ||
@@ -365,8 +370,8 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
         n_slots = FBP_CACHE_MOST;
     if (n_slots > a->n_chunks)
         n_slots = a->n_chunks;
-    /* A child process that reads a block holds it three times: as stored, decoded, and in shared
-     * memory. */
+    /* A child process that reads a block needs memory for three copies: as stored, decoded, and in
+     * shared memory. */
     const uint64_t child = by_library ? fbp_sandbox_bytes() + 3 * (uint64_t)h->chunk_bytes : 0;
     src->held_bytes = n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * (each + child);
     FBP_TRY(fbp_cache_make(&h->cache, n_slots, h->chunk_bytes));

@@ -1,6 +1,6 @@
 /* Calls of the HDF5 library: entering it, its error messages, opening files, listing data sets,
- * reading short lists of numbers and attributes. Called by hdf5.c, hdf5_write.c, hdf5_virtual.c and
- * the scan reader scan/format/hdf5_scan.c. */
+ * reading short lists of numbers and attributes. Called by hdf5.c, hdf5_chunks.c, hdf5_write.c,
+ * hdf5_virtual.c and the scan reader scan/format/hdf5_scan.c. */
 #include "array/file/bytes.h"
 #include "array/format/hdf5.h"
 #include "base/base.h"
@@ -17,10 +17,11 @@
 const struct fbp_sandbox_limits fbp_hdf5_limits = {.memory_bytes = (uint64_t)1 << 30,
                                                    .seconds = 60};
 
-/* ---- errors of the HDF5 library, which one thread at a time calls */
+/* ---- errors of the HDF5 library, which only one thread at a time calls */
 
-static char system_error[80]; /* the system's message for a failed read or write; "": none */
-static bool no_memory;        /* the library could not allocate something */
+/* text of errno of the first failed read or write inside the library; "": none failed */
+static char system_error[80];
+static bool no_memory; /* the library could not allocate something */
 static bool leave_open;
 
 static herr_t innermost(unsigned n, const H5E_error2_t *error, void *out)
@@ -42,7 +43,7 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     return buf;
 }
 
-/* A missing or forbidden file is no failure, because a link may lead to it. */
+/* Missing and forbidden files do not count as failures: the library also tries targets of links. */
 bool fbp_hdf5_system_failed(void)
 {
     static const int harmless[] = {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG};
@@ -53,11 +54,12 @@ bool fbp_hdf5_system_failed(void)
     return system_error[0] != '\0';
 }
 
-/* Examine one entry of the library's error stack: did memory or a system call fail? */
+/* Examine one entry of the HDF5 library's error stack. *found is set if memory was missing; the
+ * text of a failed system call is recorded. */
 static herr_t examine(unsigned n, const H5E_error2_t *error, void *found)
 {
-    /* Texts that mean missing memory. The library does not always report it: then its own tables
-     * lack a new entry. */
+    /* Parts of error texts that mean missing memory. Sometimes the library reports it only by the
+     * last text, because its table of identifiers lacks a new entry. */
     static const char *const signs[] = {"alloc", "memory", "can't find object for ID"};
     /* Example: "file write failed: time = …, error message = 'No space left on device', buf = …" */
     static const char key[] = "error message = '";
@@ -76,7 +78,7 @@ static herr_t examine(unsigned n, const H5E_error2_t *error, void *found)
     return 0;
 }
 
-/* Error callback: the HDF5 library calls it when one of its functions fails. */
+/* Error callback, which the HDF5 library calls when one of its functions fails. */
 static herr_t on_error(hid_t stack, void *data)
 {
     (void)data;
@@ -85,7 +87,8 @@ static herr_t on_error(hid_t stack, void *data)
 
 /* ---- entering the library */
 
-/* List the identifiers of all open files, data sets, groups and types; false: out of memory. */
+/* List the identifiers of all open HDF5 files, data sets, groups and types; false: out of memory.
+ */
 static bool list_open(hid_t **ids, size_t *n)
 {
     const ssize_t count = H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL);
@@ -127,7 +130,8 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     if (listed && !leave_open)
         (void)list_open(&now, &n_now);
     for (size_t i = n_now;
-         i-- > 0;) { /* close objects that the call has left open, such as a damaged file */
+         /* close HDF5 objects that the function has left open, for example of a damaged file */
+         i-- > 0;) {
         bool known = false;
         for (size_t k = 0; k < n && !known; k++)
             known = before[k] == now[i];
@@ -158,8 +162,9 @@ fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *l
 
 /* ---- opening */
 
-/* Callback for external links: refuses a target that is no regular file, beside the linking file or
- * in the current folder, because opening a pipe would wait for its writer. */
+/* Callback of the HDF5 library for external links: refuses a target that exists, beside the linking
+ * file or in the current folder, but is no regular file, because opening a pipe would wait for its
+ * writer. */
 static herr_t check_link(const char *parent, const char *group, const char *file,
                          const char *object, unsigned *flags, hid_t access, void *user)
 {
@@ -199,8 +204,8 @@ void fbp_hdf5_no_locks(hid_t access)
 
 hid_t fbp_hdf5_open_file(const char *file)
 {
-    static hid_t
-        access; /* created once: creating it again would clear the reason of the last failure */
+    /* created only once, because H5Pcreate() clears the reason of the library's last failure */
+    static hid_t access;
 
     if (access <= 0 || H5Iis_valid(access) <= 0) {
         access = H5Pcreate(H5P_FILE_ACCESS);
@@ -215,7 +220,8 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
     uint64_t size;
     int fd;
 
-    FBP_TRY(fbp_open_file(file, &fd, &size)); /* the library would wait for the writer of a pipe */
+    /* if the file is a pipe, the HDF5 library would wait for its writer */
+    FBP_TRY(fbp_open_file(file, &fd, &size));
     close(fd);
     *out = fbp_hdf5_open_file(file);
     if (*out >= 0)
@@ -239,9 +245,9 @@ hid_t fbp_hdf5_type(enum fbp_type type)
     return table[type];
 }
 
-/* ---- The list of data sets: first those behind hard links, each once, then those behind soft and
- * external links. A group is not entered again through a link inside it, and the numbers of
- * entries, groups and levels are limited. */
+/* ---- The list of data sets of a file: first those behind hard links, each once, then those behind
+ * soft and external links. A group is not entered again through a link inside it. The numbers of
+ * data sets, groups and levels are limited. */
 
 enum { MAX_ENTRIES = 4096, MAX_GROUPS = 16384, MAX_DEPTH = 64, SHOWN = 8 };
 
@@ -258,7 +264,7 @@ struct walk {
     int depth;
     size_t n_groups;          /* number of entered groups */
     bool follow;              /* soft and external links are followed */
-    bool linked;              /* the current group was reached through such a link */
+    bool linked;              /* the current group was reached through a soft or external link */
     char path[FBP_HDF5_PATH]; /* of the current group; "": root */
     bool no_memory;           /* the list is incomplete */
 };
@@ -276,7 +282,8 @@ static bool is_numeric(hid_t type)
     return c == H5T_INTEGER || c == H5T_FLOAT || c == H5T_ENUM;
 }
 
-/* Print " (a link to raw.h5:/data)" if the link is soft or external, else "". */
+/* Print " (a link to raw.h5:/data)" to out[n] if the object `name` of a group is a soft or external
+ * link, else "". */
 static void describe_link(hid_t group, const char *name, const H5L_info_t *info, char *out,
                           size_t n)
 {
@@ -322,7 +329,8 @@ void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *
 
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *user);
 
-/* Visit all links of a group; 1: the limit of groups or data sets is reached. */
+/* Visit all links of a group; returns 1 if the limit on the number of groups or data sets is
+ * reached. */
 static herr_t enter_group(struct walk *w, hid_t group, const char *path, const struct object *o)
 {
     const size_t n = strlen(w->path);
@@ -341,8 +349,9 @@ static herr_t enter_group(struct walk *w, hid_t group, const char *path, const s
     return done;
 }
 
-/* List the object of a link; 1: the limit of groups or data sets is reached. Objects stay open,
- * because the numbers of their files are then kept. */
+/* Add the object behind a link of a group to the list; returns 1 if the limit on groups or data
+ * sets is reached. The object stays open, because the library then keeps the number of its file,
+ * which identifies it. */
 static herr_t take(struct walk *w, hid_t group, const char *name, const char *path,
                    const H5L_info_t *info)
 {

@@ -18,18 +18,20 @@ enum { NAME = 2048, MAX_DEPTH = 8, SPARE_FILES = 4 };
 
 static const size_t MAX_SOURCES = 1 << 20;
 
-/* A virtual data set that is being checked, and the source file that was opened last: consecutive
- * sources are often in one file. */
+/* A virtual data set whose sources are being checked, and the source file that was opened last,
+ * because consecutive sources are often in one file. */
 struct virtual_set {
-    const char *path; /* for messages */
+    const char *path; /* name of the array, for messages */
     hid_t data, plist;
-    char file[NAME]; /* that it is in */
+    char file[NAME]; /* path of the file that contains the virtual data set */
     int depth;
-    const hsize_t *first, *n; /* requested part; NULL: all */
-    size_t *n_looked;         /* number of sources, of all depths */
-    struct fbp_blob *files;   /* takes their names; NULL */
-    size_t *missing;          /* numbers of unwritten and of all chunks; NULL: not counted */
-    size_t *n_files, most;    /* number of source files; greatest number */
+    const hsize_t *first, *n; /* requested part of the data set; NULL: the whole data set */
+    size_t *n_looked;         /* number of sources that were checked, at all depths */
+    /* names of the source files are appended; NULL: they are not needed */
+    struct fbp_blob *files;
+    /* numbers of unwritten and of all chunks in the sources; NULL: not counted */
+    size_t *missing;
+    size_t *n_files, most; /* number of source files found; number above which the check ends */
     char last[NAME];
     hid_t last_file;
 };
@@ -66,8 +68,8 @@ static hid_t find_file(const struct virtual_set *v, const char *name)
     hid_t file = absolute ? try_file("", 0, name) : -1;
     char real[PATH_MAX], folder[NAME];
 
-    while (p && *p &&
-           file < 0) { /* The environment variable lists folders, such as "a:${ORIGIN}/b". */
+    /* The environment variable HDF5_VDS_PREFIX lists folders, such as "a:${ORIGIN}/b". */
+    while (p && *p && file < 0) {
         const size_t n = strcspn(p, ":"), skip = sizeof origin - 1;
         if (n >= skip && strncmp(p, origin, skip) == 0)
             snprintf(folder, sizeof folder, "%.*s%.*s", (int)folder_of(v->file), v->file,
@@ -98,8 +100,8 @@ static fbp_status missing(const struct virtual_set *v, const char *file, const c
                     here ? "" : file, here ? "" : ":", set, what, remedy);
 }
 
-/* Check that source i, data set `set` in `file`, exists, and contains the samples that are taken
- * from it. */
+/* Check that source i of a virtual data set, the data set `set` in `file`, exists and is large
+ * enough for the samples that are taken from it. */
 static fbp_status check_source(struct virtual_set *v, size_t i, const char *file, const char *set)
 {
     hsize_t lo[H5S_MAX_RANK], hi[H5S_MAX_RANK], n[H5S_MAX_RANK];
@@ -147,8 +149,8 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
         return missing(v, file, set, "that data set is smaller than the selected part",
                        "the file is truncated or incomplete, copy it again");
 
-    /* Record the file of the source, once for consecutive sources. A name that is too long is left
-     * out, because no other function can open it. */
+    /* Append the name of the source file to the list, once for consecutive sources in one file. A
+     * name of NAME bytes or more is left out, because fbp could not open the file. */
     struct fbp_blob *files = v->files;
     const ssize_t length = files ? H5Fget_name(source, name, NAME) : 0;
     const size_t size = strlen(name) + 1;
@@ -168,8 +170,8 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
     return st;
 }
 
-/* Print a name such as "part_%b.h5" with the number of a block in place of "%b"; "%%" is a percent
- * sign. */
+/* Print a name such as "part_%b.h5" with the number `block` in place of "%b", and "%" in place of
+ * "%%". */
 static void expand(const char *name, unsigned long long block, char *out)
 {
     size_t n = 0;
@@ -202,7 +204,8 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
                       "copy the file again",
                       v->path, i);
     if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
-        /* Number of blocks of an unlimited selection that the current size contains. */
+        /* "%b" stands for the numbers of blocks of an unlimited selection: count the blocks in the
+         * current size. */
         const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
         const int rank = H5Sget_simple_extent_dims(space, size, NULL);
         if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)
@@ -221,7 +224,8 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     return st;
 }
 
-/* Check the sources of a data set, if it is virtual. like: requested part and counters. */
+/* Check the sources of a data set, if it is virtual. like: requested part, counters and lists of
+ * the data set that is to be read, which may refer to this one. */
 static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
 {
     const hid_t plist = H5Dget_create_plist(data);
@@ -302,8 +306,8 @@ fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *fir
     if (!*fits || n_files == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return FBP_OK;
 
-    /* Check that this process may open so many files: otherwise the HDF5 library reads the fill
-     * value without an error. */
+    /* Check that this process may open as many files: otherwise the HDF5 library would read the
+     * fill value, without an error. */
     size_t left = 0;
     for (rlim_t fd = 0; fd < limit.rlim_cur && left < n_files + SPARE_FILES; fd++)
         left += fcntl((int)fd, F_GETFD) < 0;

@@ -1,6 +1,6 @@
 /* Writer of HDF5 volumes: fbp_hdf5_layout(), called through the table in optional.c when
  * sink_file.c opens an output. The HDF5 library creates a file in memory with an unwritten data
- * set; the bytes before that data set are the header, which the sink writes before the samples. */
+ * set; its bytes before that data set are the header that the sink writes before the samples. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/file/outfile.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An HDF5 file without samples that the library creates in memory. */
+/* An HDF5 file that the library creates in memory (a draft), whose samples are not written. */
 struct draft {
     const char *path, *file, *data_set;
     int fd;
@@ -25,12 +25,12 @@ struct draft {
     const struct fbp_array_info *info;
 };
 
-/* Space for all metadata of the file; the samples follow. */
+/* Space reserved for all metadata of an HDF5 file; the samples follow. */
 enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
 
-/* ---- the draft in memory, in the process that calls the HDF5 library */
+/* ---- the HDF5 file in memory (draft), in the process that calls the HDF5 library */
 
-/* Write an attribute of n doubles; n 0: one scalar. */
+/* Write an attribute of n doubles to a data set; n 0: a single number, not a list. */
 static bool put_doubles(hid_t data, const char *name, const double *v, hsize_t n)
 {
     const hid_t space = n ? H5Screate_simple(1, &n, NULL) : H5Screate(H5S_SCALAR);
@@ -55,8 +55,9 @@ static bool put_text(hid_t data, const char *name, const char *text)
     return done;
 }
 
-/* Fail with the reason why the library could not create something. Its stdio driver leaves the
- * system's reason in errno, but errno may also be stale: only typical values count. */
+/* Fail with the reason why the HDF5 library could not create something. The library leaves the
+ * errno of a failed system call, but errno may be older: only values that a full disk, memory or
+ * table gives count. */
 static fbp_status not_made(const struct draft *w, const char *what)
 {
     static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EMFILE, ENFILE, ENOMEM};
@@ -77,8 +78,8 @@ static fbp_status not_made(const struct draft *w, const char *what)
                     *why ? why : ", perhaps because memory is exhausted");
 }
 
-/* Create the draft file with the unwritten data set and its attributes. *offset: byte of the first
- * sample. */
+/* Create an HDF5 file in memory with a data set, whose samples are not written, and its attributes.
+ * *offset: byte of the first sample. */
 static fbp_status build(const struct draft *w, haddr_t *offset)
 {
     const struct fbp_array_info *i = w->info;
@@ -90,27 +91,28 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
 
     snprintf(what, sizeof what, "the data set \"%.80s\" cannot be created", w->data_set);
     errno = 0;
-    H5Pset_fapl_stdio(
-        access); /* the default driver resolves links, and the name of the draft is a link */
+    /* HDF5's default driver resolves links, but the name of the file in memory is a link */
+    H5Pset_fapl_stdio(access);
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_obj_track_times(creation, 0); /* of the root group */
     fbp_hdf5_no_locks(access);
     const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, creation, access);
-    if (file < 0) /* reported first, because the next call of the library clears the reason */
+    /* fails before any other call of the HDF5 library, which would clear the reason */
+    if (file < 0)
         return not_made(w, what);
     H5Pclose(access);
     H5Pclose(creation);
 
-    /* The data set is contiguous and has its position at once, but is not written. */
+    /* The data set is contiguous and gets its position at once, but its samples are not written. */
     const hid_t how = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
     const hid_t groups = H5Pcreate(H5P_GROUP_CREATE), type = fbp_hdf5_type(i->type);
     const hid_t space = series ? H5Screate_simple(4, n, NULL) : H5Screate_simple(3, n + 1, NULL);
     const bool placed = H5Pset_layout(how, H5D_CONTIGUOUS) >= 0 &&
                         H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) >= 0 &&
                         H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) >= 0;
-    /* Create the groups above the data set without creation times, which the library would store by
-     * default: equal volumes give equal files. */
+    /* Create the groups that contain the data set without creation times, which the HDF5 library
+     * stores by default: equal volumes then give equal files. */
     H5Pset_obj_track_times(groups, 0);
     for (const char *slash = w->data_set; (slash = strchr(slash + 1, '/'));) {
         const int length =
@@ -156,7 +158,7 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
 }
 
 /* Refuse to replace a file that contains other data sets, or that has the signature of HDF5 but
- * cannot be read. All other files are replaced. */
+ * cannot be read. Files of any other content are replaced. */
 static fbp_status spare_others(const struct draft *w)
 {
     unsigned char head[8];
@@ -171,7 +173,7 @@ static fbp_status spare_others(const struct draft *w)
     if (!there)
         return FBP_OK;
 
-    /* Objects that would be lost with the file, including objects that cannot be read. */
+    /* First data set of the file that would be lost, or object that cannot be read. */
     fbp_status st = fbp_hdf5_open(w->file, w->path, &file);
     if (st == FBP_OK)
         st = fbp_hdf5_list(file, w->file, &list);
@@ -198,14 +200,14 @@ static fbp_status spare_others(const struct draft *w)
         snprintf(lost, sizeof lost, "%s", is_hdf5 ? "data sets that cannot be read" : "");
     }
     if (!*lost)
-        return FBP_OK; /* the end of the child process frees everything */
+        return FBP_OK; /* objects stay open until the child process ends */
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: this output would replace the whole file, which %s%s; choose another "
                     "file, or remove that one first",
                     w->path, is_hdf5 ? "may hold " : "also holds ", lost);
 }
 
-/* Create the draft in a child process; the reply is the bytes before the samples. */
+/* Create an HDF5 file in memory, in a child process; the reply is its bytes before the samples. */
 static fbp_status make_header(void *arg, struct fbp_blob *reply)
 {
     const struct draft *w = arg;
@@ -219,8 +221,9 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
     if (st != FBP_OK) {
         fbp_hdf5_leave_open();
         if (ftruncate(w->fd, (off_t)(META_BYTES + bytes)) < 0 && errno == EFBIG) {
-            fbp_message_clear(); /* a file that is too large for the file system gets a more precise
-                                    message */
+            /* For a file that is too large for the file system, fbp_fail_write() gives a more
+             * precise message. */
+            fbp_message_clear();
             return fbp_fail_write(w->file, EFBIG, META_BYTES + bytes);
         }
         return st;
@@ -256,8 +259,8 @@ fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
     FBP_TRY(fbp_print_path(&out->data_path, "%.*s", (int)n, path));
     draft.file = out->data_path;
     FBP_TRY(fbp_output_check(draft.file));
-    /* The draft is a memory file without a name, and its unwritten samples need no memory: nothing
-     * remains. */
+    /* The HDF5 file is created in memory without a name: nothing remains of it. Its unwritten
+     * samples need no memory. */
     draft.fd = memfd_create("fbp", MFD_CLOEXEC);
     if (draft.fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s: not enough memory to create the HDF5 header: %s", path,
