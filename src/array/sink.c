@@ -258,13 +258,15 @@ bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
 static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     FBP_TRY(fbp_check_process(s->process, "output"));
-    if (s->finished || z0 > s->info.n[2] || nz > s->info.n[2] - z0)
+    if (s->finished)
         return fbp_fail(FBP_ERR_INVALID,
-                        "output: slices from %zu on (%zu of them) of %zu cannot be written%s; "
-                        "write each slice of the volume before the output "
-                        "is finished",
-                        z0, nz, s->info.n[2],
-                        s->finished ? ", because the output is already finished" : "");
+                        "output: slices were written after the output was finished; write all "
+                        "slices before finishing the output");
+    if (z0 > s->info.n[2] || nz > s->info.n[2] - z0)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: %zu slices from slice %zu on do not lie inside the volume of %zu "
+                        "slices; write only slices of the volume, counted from 0",
+                        nz, z0, s->info.n[2]);
     if (nz == 0)
         return FBP_OK;
     /* a run that can be resumed stores computed slices even if it is cancelled */

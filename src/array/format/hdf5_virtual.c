@@ -250,8 +250,13 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
     v->plist = plist;
     v->depth = depth;
     v->last_file = -1;
-    if (H5Pget_virtual_count(plist, &n) < 0 ||
-        H5Fget_name(data, v->file, sizeof v->file) >= (ssize_t)sizeof v->file)
+    const ssize_t length = H5Fget_name(data, v->file, sizeof v->file);
+    if (length >= (ssize_t)sizeof v->file)
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: the path of the file that contains the virtual data set has %zd bytes, "
+                      "at most %d are supported; move the file to a shorter path",
+                      v->path, length, NAME - 1);
+    else if (length < 0 || H5Pget_virtual_count(plist, &n) < 0)
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s: the sources of the virtual data set cannot be read; copy the file again",
                       v->path);
