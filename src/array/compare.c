@@ -35,8 +35,8 @@ static void inside(const double spacing[2], const size_t n[3], size_t y, double 
     *x1 = (size_t)fmax(0, fmin((double)n[0], floor(middle + half) + 1));
 }
 
-/* Add n elements of both arrays to the sums. NaN in both arrays, and the same infinity in both,
- * count as equal and are left out of the sums; NaN in only one array makes the results NaN. */
+/* Add n elements of both arrays to the sums of differences. Pairs of NaN, and of the same infinity,
+ * count as equal and are left out. NaN in only one array makes the results NaN. */
 static void add(struct sums *s, const double *a, const double *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -86,7 +86,8 @@ const struct fbp_format *fbp_format_of_slices(const char *path)
     struct fbp_pattern p;
 
     for (size_t i = 0; formats[i]; i++) {
-        bool one_file = false; /* whether the name describes a whole volume in one file */
+        /* whether the format stores a whole volume in one file with this extension */
+        bool one_file = false;
 
         if (!formats[i]->slices || !fbp_has_extension(path, formats[i]->slices->extensions))
             continue;

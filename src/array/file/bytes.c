@@ -19,8 +19,8 @@
 
 /* ---- files */
 
-/* Greatest number of bytes per system call: a cancelled run then need not wait long for a slow
- * disk. */
+/* Greatest number of bytes per read or write call: a cancelled run then need not wait long for a
+ * slow disk. */
 static size_t at_once(size_t n)
 {
     return n < 16 << 20 ? n : 16 << 20;
@@ -121,7 +121,7 @@ fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size)
 {
     struct stat st;
 
-    /* O_NONBLOCK: opening a named pipe returns immediately, and the pipe is refused below. */
+    /* O_NONBLOCK: opening a named pipe does not wait for its writer; the pipe is then refused. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0 || fstat(*fd, &st) < 0) {
         const int error = errno;
@@ -168,8 +168,8 @@ fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got)
                    : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     if (fstat(fd, &st) != 0) {
         status = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-    } else if (S_ISREG(
-                   st.st_mode)) { /* a pipe is not read, because its reader would lose the bytes */
+        /* a pipe is not read, because the bytes would be lost for its real reader */
+    } else if (S_ISREG(st.st_mode)) {
         *got = (uint64_t)st.st_size < n ? (size_t)st.st_size : n;
         status = fbp_read_at(fd, path, 0, head, *got);
     }
@@ -320,7 +320,8 @@ double fbp_length_unit_mm(const char *unit, size_t n)
         {" mm millimeter millimeters ", 1},
         {" m meter ", 1e3},
         {" cm centimeter ", 10},
-        /* Micrometre with both Unicode letters mu, as ImageJ escapes mu, and with mu in Latin-1. */
+        /* Names of the micrometre with both Unicode letters mu, with ImageJ's escape for mu, and
+           with mu in Latin-1. */
         {" um micron microns micrometer \xc2\xb5m \xce\xbcm \\u00B5m \xb5m ", 1e-3},
         {" nm nanometer ", 1e-6},
         {" angstrom ", 1e-7},
@@ -364,7 +365,7 @@ void fbp_swap_bytes(void *data, size_t size, size_t n)
         FBP_SWAP(uint64_t, __builtin_bswap64)
 }
 
-/* Expands DO(T) with the C type of the samples; FBP_TYPE_NONE: expands to nothing. */
+/* Expands the macro DO(T) with the C type T of the samples; FBP_TYPE_NONE: expands to nothing. */
 #define FBP_BY_TYPE(type, DO) \
     switch (type) {           \
     case FBP_U8:              \

@@ -26,8 +26,8 @@ struct cursor {
     unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
 };
 
-/* Inflate up to `room` more bytes into `out`, across gzip members; *got: number of bytes. c->ended
- * is set at the end of the stream. */
+/* Inflate up to `room` more bytes of a zlib or gzip stream into `out`, from one gzip member to the
+ * next; *got: number of bytes. c->ended is set at the end of the stream. */
 static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char *out, uInt room,
                                size_t *got)
 {
@@ -64,8 +64,8 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
                         "%s: the compressed samples cannot be decoded after %llu bytes; the file "
                         "is damaged, copy it again",
                         src->path, (unsigned long long)c->pos);
-    /* Another gzip member may follow; zeros that fill a block, or other bytes, end it.
-     */
+    /* Another gzip member may follow. Any other bytes, such as zeros that fill a block, end the
+     * stream. */
     n = 0;
     if (c->gzip)
         FBP_TRY(
@@ -92,7 +92,7 @@ static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char
     return FBP_OK;
 }
 
-/* Inflate n bytes from byte `pos` of the stream on. c->lock is held. */
+/* Inflate n bytes from byte `pos` of the decompressed stream on. The caller holds c->lock. */
 static fbp_status inflate_at(fbp_source *src, struct cursor *c, uint64_t pos, unsigned char *out,
                              size_t n)
 {
@@ -215,8 +215,8 @@ fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *
     *got = 0;
     if (code != Z_OK)
         return fbp_fail_nomem(1 << 16, "zlib");
-    /* inflate() may fail after the requested bytes, because head[n] is only a part of the stream; a
-     * gzip stream may have several members. */
+    /* The stream in head[n] is cut off, so inflate() may fail after the requested bytes. A gzip
+     * stream may have several members. */
     while ((code = inflate(&z, Z_SYNC_FLUSH)) == Z_STREAM_END &&
            fbp_is_gzip(z.next_in, z.avail_in) && z.avail_out > 0 && inflateReset(&z) == Z_OK)
         ;

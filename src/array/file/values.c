@@ -15,7 +15,7 @@
 #endif
 
 enum {
-    READ_BYTES = 1 << 16,        /* bytes per read: they stay in the second-level cache */
+    READ_BYTES = 1 << 16,        /* bytes per read: these stay in the second-level cache */
     BLOCK = 1024,                /* values that stay in the first cache */
     LINE = 16,                   /* values of a cache line */
     PAST_CACHES_FROM = 256 << 10 /* values */
@@ -33,8 +33,8 @@ bool fbp_past_caches(size_t n)
     return n >= PAST_CACHES_FROM;
 }
 
-/* Convert n integers of 8 or 16 bits to float with streaming stores, sixteen at a time. in: any
- * alignment; n: a multiple of LINE; to: start of a cache line. */
+/* Convert n integers of 8 or 16 bits to float, sixteen at a time, with stores that bypass the
+ * caches. in: any alignment; n: a multiple of LINE; to: start of a cache line. */
 static inline void stream_as(enum fbp_type type, const char *in, size_t n, float *to)
 {
     const bool narrow = type == FBP_U8 || type == FBP_I8;
@@ -59,7 +59,8 @@ static inline void stream_as(enum fbp_type type, const char *in, size_t n, float
     }
 }
 
-/* Stores of whole cache lines need not fetch the lines before. */
+/* Convert samples with streaming stores, which write whole cache lines without reading them first.
+ */
 static void stream_lines(const struct fbp_array_info *info, const char *in, size_t n, float *to)
 {
     const size_t size = fbp_type_size(info->type);
@@ -81,7 +82,7 @@ static void stream_lines(const struct fbp_array_info *info, const char *in, size
             for (size_t k = 0; k < some; k += 4)
                 _mm_stream_ps(to + i + k, _mm_loadu_ps(block + k));
         }
-    _mm_sfence(); /* streaming stores are ordered only by a fence */
+    _mm_sfence(); /* other threads see streaming stores only after a fence */
 }
 
 #else
@@ -125,7 +126,7 @@ fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct f
 
     FBP_TRY(fbp_alloc(&in, READ_BYTES, "numbers of a file"));
     while (n > 0 && st == FBP_OK) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has samples of a type */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the size is not 0 in an opened file */
         const size_t some = n < READ_BYTES / size ? n : READ_BYTES / size;
         st = fbp_read_numbers(fd, path, at, info, some, in);
         if (st == FBP_OK)
@@ -145,7 +146,7 @@ fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
     const bool foreign = fbp_is_foreign(info->big_endian) && size > 1;
 
     for (char *to = out; n > 0;) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an opened file has samples of a type */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the size is not 0 in an opened file */
         const size_t most = READ_BYTES / size, some = foreign && n > most ? most : n;
         FBP_TRY(fbp_read_at(fd, path, at, to, some * size));
         if (foreign)
@@ -222,7 +223,7 @@ static double dot(const double a[3], const double b[3])
 fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (*step)[3],
                                 const double origin[3])
 {
-    /* greatest cosine between axes that count as orthogonal; files write six digits or more */
+    /* greatest cosine between two axes that count as orthogonal; files store at least six digits */
     static const double skew = 1e-3;
     struct fbp_array_info *info = &src->info;
 

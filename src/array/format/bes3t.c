@@ -24,7 +24,7 @@ bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n)
     return n >= 5 && memcmp(head, "#DESC", 5) == 0;
 }
 
-/* Remove blanks and carriage returns at both ends of a text, and quotes around the whole text. */
+/* Remove blanks and carriage returns at both ends of a text, then quotes around it. */
 static char *trim(char *text)
 {
     text += strspn(text, " \t\r");
@@ -61,8 +61,8 @@ fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path)
         if (!*line || *line == '*')
             continue;
         if (*line == '#' || strncmp(line, ".DVC", 4) == 0) {
-            /* A line "#SPL 1.2 * …" begins a layer, ".DVC grdUnit, 1.0" a device. The name ends at
-             * the first blank or comma. */
+            /* A line such as "#SPL 1.2 * …" begins a layer, ".DVC grdUnit, 1.0" a device. Its name
+             * ends at the first blank or comma. */
             char *name = *line == '.' ? line + 4 + strspn(line + 4, " \t") : line + 1;
             name[strcspn(name, " \t,")] = '\0';
             part = name;
@@ -129,8 +129,8 @@ fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const ch
     return FBP_OK;
 }
 
-/* Find the index of a key's value in words[n]; FBP_ERR_UNSUPPORTED if it is not there. A missing
- * optional key counts as the first word. */
+/* Find the value of a key in the list words[n]; *out: its index. FBP_ERR_UNSUPPORTED if it is not
+ * in the list. If an optional key is missing, *out is 0. */
 static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char *const *words,
                          size_t n, bool optional, size_t *out)
 {
@@ -181,8 +181,8 @@ fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples
 
 /* ---- files beside a description */
 
-/* Name of another file of the measurement: "a.DSC" becomes "a.DTA" (or "a.dsc" "a.dta"). malloc'ed;
- * NULL when out of memory. */
+/* Name of another file of a BES3T measurement: "a.DSC" becomes "a.DTA" ("a.dsc" becomes "a.dta").
+ * malloc'ed; NULL when out of memory. */
 static char *beside(const char *path, const char *upper, const char *lower)
 {
     const size_t n = strlen(path);
@@ -222,8 +222,8 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
                         "copy it into the folder of the .DSC file",
                         d->path, *path);
 
-    /* The numbers of the file are read into the end of `out`, and converted to double from the
-     * beginning on. */
+    /* The numbers of the .XGF file are read into the end of `out`, and converted to double in place
+     * from its beginning on. */
     const size_t n = s->n[0], size = fbp_type_size(type);
     unsigned char *const in = (unsigned char *)out + n * (sizeof *out - size);
     fbp_status st = fbp_open_file(*path, &fd, &bytes);
@@ -245,8 +245,7 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
 
 /* ---- the array */
 
-/* Open a BES3T measurement as a source. A .DTA file stands for the .DSC file beside it.
- */
+/* Open a BES3T measurement as a source, by the name of its .DSC or its .DTA file. */
 static fbp_status open_bes3t(struct fbp_source *src)
 {
     const bool data = fbp_has_extension(src->file, ".dta");

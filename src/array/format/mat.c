@@ -36,10 +36,11 @@ struct names {
     char name[MAX_NAMES][NAME];
     char size[MAX_NAMES][64];
     size_t n;
-    char other[NAME + 80]; /* first array that cannot be read: "A is complex"; "" */
+    /* why the first unsupported array cannot be read, such as "A is complex"; "" */
+    char other[NAME + 80];
 };
 
-/* Append the arrays of numbers in a variable, including members of structs, to the list. */
+/* Append all arrays of numbers in a variable to the list, including members of structs. */
 static void walk(struct names *out, const struct fbp_mat_array *a, // NOLINT(misc-no-recursion)
                  const char *prefix, int depth)
 {
@@ -68,7 +69,7 @@ static void walk(struct names *out, const struct fbp_mat_array *a, // NOLINT(mis
         walk(out, &a->fields[i], name, depth + 1);
 }
 
-/* Choose the array of a name, or the only array of the file: its full name is printed to
+/* Choose the array with the given name, or the only array of the file. Its full name is printed to
  * name[NAME]. */
 static fbp_status choose(const struct fbp_mat *mat, const char *file, const char *given, char *name)
 {
@@ -118,8 +119,8 @@ static fbp_status choose(const struct fbp_mat *mat, const char *file, const char
 
 /* ---- its samples */
 
-/* Order of the array's dimensions, by the suffix of its name ("?sinogram", "?spectra"); VOLUME: as
- * fbp writes volumes. */
+/* Meaning of the dimensions of an array, by the suffix of its name ("?sinogram", "?spectra");
+ * VOLUME: the order in which fbp writes volumes. */
 enum order { PLAIN, SINOGRAM, SPECTRA, VOLUME };
 
 static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, enum order order,
@@ -160,7 +161,7 @@ static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, en
     return FBP_OK;
 }
 
-/* Read the variables that fbp writes beside a volume: spacing, origin, unit, scale. *is: fbp has
+/* Read the variables that fbp writes to a volume's file: spacing, origin, unit, scale. *is: fbp has
  * written the file. */
 static fbp_status read_place(struct fbp_mat *mat, struct fbp_array_info *info, bool *is)
 {
@@ -189,7 +190,7 @@ static fbp_status read_place(struct fbp_mat *mat, struct fbp_array_info *info, b
     return FBP_OK;
 }
 
-/* Open a MATLAB array as a source: the samples are copied into a file in memory. */
+/* Open a MATLAB array as a source: its samples are copied into a file in memory. */
 static fbp_status open_mat(struct fbp_source *src)
 {
     const char *given = src->member ? src->member : "", *query = strchr(given, '?');
@@ -227,7 +228,8 @@ static fbp_status open_mat(struct fbp_source *src)
     FBP_TRY_GOTO(take_sizes(src->path, listed, order, info));
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
 
-    /* The array and its copy are in memory at the same time: compare their size with --memory. */
+    /* The array and its copy are in memory at the same time: compare the size of both with the
+     * limit of --memory. */
     const uint64_t both = bytes + (listed->complex ? 2 : 1) * bytes;
     const uint64_t limit = fbp_process_limit(), held = limit ? fbp_resident_bytes() : 0;
     fbp_sandbox_note(both - bytes);
@@ -258,7 +260,8 @@ fail:
 
 /* ---- the writer: a file is built in memory, up to the samples */
 
-/* First bytes of files written by fbp, which another output of fbp may replace. */
+/* First bytes of MATLAB files that fbp writes: only such a file may be replaced by another output.
+ */
 static const char TITLE[] = "MATLAB 5.0 MAT-file, written by fbp";
 
 enum { HEADER = 128, FIELD = 32, ROOM = 4096 /* for all but doubles and samples */ };
@@ -275,7 +278,7 @@ static void put_tag(struct fbp_mat_maker *m, uint32_t type, uint32_t n)
     put(m, &n, sizeof n);
 }
 
-/* Every element is padded to a multiple of 8. */
+/* Every data element is padded with zeros to a multiple of 8 bytes. */
 static void put_element(struct fbp_mat_maker *m, uint32_t type, const void *data, size_t n)
 {
     put_tag(m, type, (uint32_t)n);
@@ -341,7 +344,7 @@ void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *tex
     end_array(m, start, 0);
 }
 
-/* Write the beginning of a struct of one element. Its n fields follow as arrays without names;
+/* Write the beginning of a struct of one element. Its n members follow as arrays without names;
  * end_array() ends the struct. */
 static void begin_struct(struct fbp_mat_maker *m, const char *name, const char *const *fields,
                          size_t n, size_t *start)
@@ -423,7 +426,8 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     double cm[3];
     bool given = false, cube = true;
 
-    /* MATLAB must accept the name, and it must differ from the other variables of the file. */
+    /* Check that MATLAB accepts the name of the array, and that no other variable of the file has
+     * it. */
     bool good = isalpha((unsigned char)name[0]) && strlen(name) <= LONGEST;
     for (const char *c = name; good && *c; c++)
         good = isalnum((unsigned char)*c) || *c == '_';

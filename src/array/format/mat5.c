@@ -32,7 +32,8 @@ struct fbp_mat {
     unsigned char in[CHUNK], out[CHUNK], piece[8 * PIECE];
 };
 
-/* A data element of n bytes: in its tag if it is short, else after the tag, with padding. */
+/* A data element of n bytes in a MATLAB file. The tag contains the data if they are short; else
+ * they follow the tag, with padding. */
 struct part {
     uint32_t type, n;
     uint64_t follow; /* number of bytes after the tag, with padding; 0: the data are in `inside` */
@@ -65,7 +66,7 @@ static fbp_status inflate_some(struct fbp_mat *m, int *code)
     return *code == Z_OK || *code == Z_STREAM_END ? FBP_OK : damaged(m, not_inflated);
 }
 
-/* Read the next n bytes of the current variable; out NULL: skip them. */
+/* Read the next n bytes of the variable that is being read; out NULL: skip them. */
 static fbp_status get(struct fbp_mat *m, unsigned char *out, uint64_t n)
 {
     int code = Z_OK;
@@ -103,7 +104,8 @@ static uint32_t number(const struct fbp_mat *m, const unsigned char *p)
 
 /* ---- values */
 
-/* Bytes of a stored number or letter by its type; 0: another type. */
+/* Size of a number or letter in the file, by its data type [bytes]; 0: no type of numbers or
+ * letters. */
 static size_t stored_size(uint32_t type)
 {
     static const unsigned char sizes[] = {0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8, 0, 0, 1, 2, 4};
@@ -111,7 +113,8 @@ static size_t stored_size(uint32_t type)
     return type < sizeof sizes ? sizes[type] : 0;
 }
 
-/* Type of a class's values in memory; 0: the class has no values. */
+/* Data type of the values of an array in memory, by its class; 0: arrays of the class have no
+ * values. */
 static uint32_t own_type(unsigned class)
 {
     static const unsigned char types[] = {
@@ -169,8 +172,8 @@ static double load(uint32_t type, const unsigned char *p)
         return;                  \
     }
 
-/* Store a number in the type of an array's class: numbers are cast to integers; numbers that do not
- * fit become 0. */
+/* Store a number in the data type of an array's class. It is cast if the type is an integer; if it
+ * does not fit, 0 is stored. */
 static void store(uint32_t type, double x, unsigned char *p)
 {
     const int64_t whole = x > -9e18 && x < 9e18 ? (int64_t)x : 0;
@@ -195,7 +198,7 @@ static void store(uint32_t type, double x, unsigned char *p)
     }
 }
 
-/* ---- data elements. `left`: remaining bytes of the array that contains the element */
+/* ---- data elements. `left`: number of remaining bytes of the array that contains the element */
 
 static fbp_status get_part(struct fbp_mat *m, uint64_t *left, struct part *p)
 {
@@ -225,7 +228,7 @@ static fbp_status skip(struct fbp_mat *m, uint64_t *left, uint64_t n)
     return get(m, NULL, n);
 }
 
-/* Read n bytes of text; out[FBP_MAT_NAME] gets the first FBP_MAT_NAME - 1 of them. */
+/* Read a name of n bytes; its first FBP_MAT_NAME - 1 bytes are stored in out[FBP_MAT_NAME]. */
 static fbp_status get_name(struct fbp_mat *m, uint64_t *left, uint64_t n, char *out)
 {
     unsigned char bytes[FBP_MAT_NAME] = {0};
@@ -274,8 +277,8 @@ static fbp_status get_head(struct fbp_mat *m, uint64_t *left, struct fbp_mat_arr
     return p.follow == 0 ? FBP_OK : skip(m, left, p.follow - p.n);
 }
 
-/* Read the real parts of an array, or the imaginary parts that follow them. values NULL: only check
- * their sizes. */
+/* Read the real parts of an array, or, if called a second time, its imaginary parts. values NULL:
+ * only check their sizes. */
 static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fbp_mat_array *a,
                                     void **values)
 {
@@ -291,7 +294,8 @@ static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fb
     if (!values || a->count == 0)
         return skip(m, left, p.follow);
     if (a->class == FBP_MX_CHAR) {
-        a->count = p.n / size; /* the number of UTF-8 bytes may exceed the number of letters */
+        /* a text in UTF-8 may have more bytes than letters */
+        a->count = p.n / size;
         if (p.type == FBP_MI_INT8 || p.type == FBP_MI_INT16)
             p.type++; /* letters have no sign */
     }
@@ -322,7 +326,7 @@ static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fb
     return skip(m, left, p.follow - a->count * size);
 }
 
-/* Read the names of a struct's members: p->n bytes, `length` bytes per name. */
+/* Read the names of a struct's members, `length` bytes each, p->n bytes in total. */
 static fbp_status get_members(struct fbp_mat *m, uint64_t *left, const struct part *p,
                               uint32_t length, struct fbp_mat_array *a)
 {
@@ -348,7 +352,8 @@ static fbp_status get_members(struct fbp_mat *m, uint64_t *left, const struct pa
 static fbp_status get_array(struct fbp_mat *m, uint64_t n, int depth, bool in_tree,
                             const char *requested, struct fbp_mat_array *a);
 
-/* Read cells, or the members of a struct after their names. in_tree: members are stored in `a`. */
+/* Read the elements of a cell array, or the members of a struct, whose names were read. in_tree:
+ * members are stored in `a`. */
 static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-recursion)
                              int depth, bool in_tree, const char *requested,
                              struct fbp_mat_array *a)
@@ -366,7 +371,7 @@ static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-r
             struct fbp_mat_array *member = stored ? &a->fields[found] : &other;
             const char *inner = stored ? requested : NULL;
             const size_t n_name = inner ? strcspn(inner, ".") : 0;
-            if (n_name > 0) { /* For "a.b", only the member a continues with "b". */
+            if (n_name > 0) { /* If "a.b" is requested, only the member a is searched for "b". */
                 const bool named =
                     strlen(member->name) == n_name && memcmp(inner, member->name, n_name) == 0;
                 inner += n_name + (inner[n_name] == '.');
@@ -397,8 +402,8 @@ static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-r
                : damaged(m, "missing arrays in the variable at byte");
 }
 
-/* Read an array of n bytes. in_tree: its members are stored. requested: values to read; NULL: none,
- * "": all, "a.b": those of member b of a. */
+/* Read an array of n bytes. in_tree: members of a struct are stored in `a`. requested: values to
+ * read; NULL: none, "": all, "a.b": those of member b of member a. */
 static fbp_status get_array(struct fbp_mat *m, uint64_t n, // NOLINT(misc-no-recursion)
                             int depth, bool in_tree, const char *requested, struct fbp_mat_array *a)
 {
@@ -419,7 +424,7 @@ static fbp_status get_array(struct fbp_mat *m, uint64_t n, // NOLINT(misc-no-rec
 
 /* ---- variables */
 
-/* Read the variable at byte `at` of the file; *next: byte of the next variable. A compressed
+/* Read the variable at byte `at` of a MATLAB file; *next: byte of the next variable. A compressed
  * variable is a zlib stream of one array, whose checksum must be correct. */
 static fbp_status get_variable(struct fbp_mat *m, uint64_t at, const char *requested,
                                struct fbp_mat_array *a, uint64_t *next)
@@ -535,7 +540,7 @@ fail:
     return st;
 }
 
-/* Free the contents of an array with its members, at most DEPTH levels. */
+/* Free the contents of an array and of its members, at most DEPTH levels deep. */
 static void clear(struct fbp_mat_array *a) // NOLINT(misc-no-recursion)
 {
     for (size_t i = 0; i < a->n_fields; i++)
@@ -572,7 +577,7 @@ const struct fbp_mat_array *fbp_mat_list(const struct fbp_mat *mat, size_t *n)
     return mat->v;
 }
 
-/* Find the member of a struct by a path such as ".a.b"; path "": the array itself. */
+/* Find the member of a struct by a path such as ".a.b"; path "": the struct itself. */
 static struct fbp_mat_array *below(struct fbp_mat_array *a, const char *path)
 {
     while (a && *path == '.') {
@@ -587,7 +592,8 @@ static struct fbp_mat_array *below(struct fbp_mat_array *a, const char *path)
     return a;
 }
 
-/* Find a variable by the first word of a path, and its member by the rest. *variable: index. */
+/* Find a variable by the name before the first '.' of a path, and its member by the names after it.
+ * *variable: index of the variable. */
 static struct fbp_mat_array *find(const struct fbp_mat *m, const char *path, size_t *variable)
 {
     const size_t n = strcspn(path, ".");

@@ -143,7 +143,8 @@ static char *trim(char *s)
     return s + strspn(s, " \t");
 }
 
-/* Parse text[n] in place, up to the line that names the samples' file, and check the header. */
+/* Parse a MetaImage header text[n] in place, up to the line that names the file of the samples, and
+ * check it. */
 static fbp_status parse(const char *path, char *text, size_t n, struct header *h)
 {
     for (char *line = text; line < text + n && !h->data_file[0];) {
@@ -205,8 +206,8 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
                         "%s: MetaImage header: HeaderSize = %lld is invalid; correct the header",
                         path, h->header_size);
 
-    /* The value may be "LIST", or a pattern such as "slice%03d.raw 1 100 1": the samples are in
-     * several files. */
+    /* ElementDataFile may be "LIST", or a pattern such as "slice%03d.raw 1 100 1": the samples are
+     * in several files. */
     bool many = strncmp(h->data_file, "LIST", 4) == 0 && strchr(" \t", h->data_file[4]);
     for (const char *p = h->data_file; (p = strchr(p, '%'));) {
         p += 1 + strspn(p + 1, "0123456789");
@@ -223,7 +224,7 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
 
 /* ---- the array */
 
-/* Set spacing and origin. Those of a rotated grid are expressed along the axes of the grid. */
+/* Set spacing and origin. In a rotated grid, both are expressed along the axes of the grid. */
 static fbp_status take_spacing(struct fbp_source *src, const struct header *h)
 {
     const double *from = h->n_spacing ? h->spacing : h->size;
@@ -294,7 +295,7 @@ static fbp_status open_mha(struct fbp_source *src)
     }
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
 
-    /* The samples are in the header's file (LOCAL), or in another file. */
+    /* The samples are in the file of the header (ElementDataFile = LOCAL), or in another file. */
     if (src->growing && h->header_size == -1)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "%s: MetaImage header: --follow cannot read a file with HeaderSize = "
@@ -330,8 +331,8 @@ fail:
 /* ---- Writing. `Unit` is a key of fbp, which other readers ignore. MetaImage's
  * ElementToIntensityFunction gives the scale of integers. */
 
-/* Create a header. Its length does not depend on the size of the compressed stream, because the
- * final size is inserted later. */
+/* Create a MetaImage header. Its length does not depend on the size of the compressed samples,
+ * which is inserted later. */
 static fbp_status write_header(const char *path, const struct fbp_array_info *info,
                                uint64_t compressed_bytes, const char *data_file, char **out)
 {

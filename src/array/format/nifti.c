@@ -14,7 +14,7 @@
 enum { HEAD = 4096, N1_BYTES = 348, N2_BYTES = 540, N1_LEAST_OFFSET = 352, N2_LEAST_OFFSET = 544 };
 enum { METER = 1, MM = 2, MICRON = 3 }; /* units of length */
 
-/* A description field that begins with this text continues with the unit of the values. */
+/* A NIfTI description field that begins with this text continues with the unit of the values. */
 #define UNIT "fbp: unit "
 
 /* Types of elements by their numbers in headers. Types with FBP_TYPE_NONE are not supported, and
@@ -60,7 +60,7 @@ struct facts {
 
 /* ---- finding the header */
 
-/* A number of a header in native byte order, as each of its possible types. */
+/* A number of a NIfTI header in native byte order, in each type that it may have. */
 union number {
     unsigned char bytes[8];
     int16_t s;
@@ -94,8 +94,8 @@ static double real_at(const unsigned char *head, size_t at, size_t size, bool sw
     return size == 4 ? (double)x.f : x.d;
 }
 
-/* Find version, byte order and kind of a file by the length and the magic number of its header;
- * false: not NIfTI. */
+/* Find version, byte order and kind of a NIfTI file by the length and the magic number of its
+ * header; false: the file is not NIfTI. */
 static bool recognise(const unsigned char *head, size_t n, struct facts *f)
 {
     for (int swapped = 0; swapped < 2; swapped++) {
@@ -112,7 +112,7 @@ static bool recognise(const unsigned char *head, size_t n, struct facts *f)
     return false;
 }
 
-/* Copy the header from the first bytes head[n] of a file, which may be gzip-compressed. */
+/* Copy a NIfTI header from the first bytes head[n] of a file, which may be gzip-compressed. */
 static fbp_status unpack(const unsigned char *head, size_t n, unsigned char out[N2_BYTES],
                          size_t *got)
 {
@@ -123,7 +123,7 @@ static fbp_status unpack(const unsigned char *head, size_t n, unsigned char out[
     return FBP_OK;
 }
 
-/* Read up to N2_BYTES bytes of the header from the open file. */
+/* Read up to N2_BYTES bytes of the NIfTI header from the open file. */
 static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_BYTES], size_t *n,
                             bool *packed)
 {
@@ -137,7 +137,7 @@ static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_B
     return unpack(head, *n, out, n);
 }
 
-/* Open the other file of a pair in place of the current one: the stem of src->path with the
+/* Open the other file of a pair .hdr and .img in place of the open one: the name src->path with the
  * extension `end`, or (*packed) with `end` and ".gz". */
 static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *packed)
 {
@@ -171,8 +171,8 @@ static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *pa
     return FBP_OK;
 }
 
-/* Recognize a file by its header. For the name of a samples' file of a pair (.img), which has no
- * magic number, the header beside it decides. */
+/* Recognize a NIfTI file by its header. The samples' file of a pair (.img) has no magic number: the
+ * .hdr file beside it decides. */
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
     struct fbp_source half = {.path = (char *)(uintptr_t)path, .fd = -1}; /* only read */
@@ -218,7 +218,8 @@ static void take_facts(const unsigned char *head, struct facts *f)
     memcpy(f->descrip, head + (one ? 148 : 240), sizeof f->descrip - 1);
     f->descrip[sizeof f->descrip - 1] = '\0';
 
-    /* The position of the voxels has two forms, s-form and q-form, each of which may be missing. */
+    /* A header can state the position of the voxels in two forms, s-form and q-form; each may be
+     * missing. */
     f->units = one ? head[123] : (int)int_at(head, 500, 4, s);
     f->qform = (int)(one ? int_at(head, 252, 2, s) : int_at(head, 344, 4, s));
     f->sform = (int)(one ? int_at(head, 254, 2, s) : int_at(head, 348, 4, s));
@@ -281,8 +282,8 @@ static fbp_status check_facts(const char *path, const struct facts *f, enum fbp_
     return FBP_OK;
 }
 
-/* Set spacing and origin from the s-form, which most programs prefer, else from the q-form, else
- * from the voxel distances alone. Missing or invalid distances count as 1. */
+/* Set spacing and origin from the s-form, which most programs prefer; if it is missing, from the
+ * q-form, else from the voxel distances alone. Missing or invalid distances count as 1. */
 static fbp_status take_place(struct fbp_source *src, const struct facts *f)
 {
     const int units = f->units & 7;
@@ -370,10 +371,11 @@ static fbp_status open_nifti(struct fbp_source *src)
 
 /* ---- writing: .nii, and .nii.gz, which is the whole file compressed by gzip */
 
-/* byte of the first sample: after the header and four zeros, which mean no extension */
+/* byte of the first sample: after the header, and four zeros that state that no extension follows
+ */
 enum { SAMPLES_AT = 352 };
 
-/* A header of version 1; members that fbp does not set stay 0. */
+/* A NIfTI header of version 1; members that fbp does not set stay 0. */
 struct header {
     int32_t sizeof_hdr;
     char data_type[10], db_name[18];

@@ -19,7 +19,7 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return n >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
-/* Find the value of a key in the dictionary; NULL if the key is missing. */
+/* Find the value of a key in the Python dictionary of a .npy header; NULL if the key is missing. */
 static const char *value_of(const char *dict, const char *key)
 {
     const size_t n = strlen(key);
@@ -35,8 +35,8 @@ static const char *value_of(const char *dict, const char *key)
     return NULL;
 }
 
-/* Number of characters of a value that a message quotes: up to the bracket or quote that ends it,
- * at most 60. */
+/* Number of characters of a header value that an error message quotes: up to the bracket or quote
+ * that ends it, at most 60. */
 static int value_length(const char *v)
 {
     const int first = v ? *v : '\0';
@@ -145,8 +145,8 @@ static fbp_status open_npy(struct fbp_source *src)
                      "%s: the NPY header lacks fortran_order; the file is damaged, copy it again",
                      src->path));
     if (src->complex) {
-        /* Check that the file contains all complex samples: source.c checks only the size of one
-         * part. */
+        /* Check that the file contains all complex samples, because source.c only checks for their
+         * real parts. */
         const uint64_t size = fbp_file_bytes(src->fd);
         FBP_TRY_GOTO(fbp_array_bytes(src->path, &src->info, &bytes));
         if (src->growing)
@@ -180,7 +180,8 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
                  "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%zu, %zu, %zu), }",
                  fbp_type_size(info->type) > 1 ? '<' : '|', fbp_type_to_numpy(info->type), frames,
                  fbp_frame_slices(info), info->n[1], info->n[0]);
-    /* The samples start at a multiple of 64 bytes; the last byte of the header is a newline. */
+    /* Pad the header with blanks and a final newline: the samples then start at a multiple of 64
+     * bytes. */
     const size_t total = (10 + (size_t)n + 1 + 63) / 64 * 64, length = total - 10;
 
     (void)compressed_bytes;

@@ -21,7 +21,7 @@
 
 enum { FIRST_READ = 1 << 14, MAX_HEADER = 1 << 22, MAX_AXES = 16 };
 
-/* The fields of a header as they were read; check_header() checks them. */
+/* The fields of an NRRD header as they were read; check_header() checks them. */
 struct header {
     size_t dim;
     size_t n_sizes, sizes[MAX_AXES];
@@ -41,8 +41,9 @@ struct header {
     char unit[16], history[256];
     double scale, offset;
     char data_file[1024]; /* as it stands; "": behind the header */
-    char *list; /* lines after "data file: LIST", inside the text of the header; NULL: no list */
-    bool gzip;  /* from the encoding */
+    /* file names after "data file: LIST", one per line, in the header's text; NULL: no such list */
+    char *list;
+    bool gzip; /* from the encoding */
 };
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
@@ -63,8 +64,8 @@ static bool text(const char *value, char *out, size_t n)
     return snprintf(out, n, "%s", value) < (int)n;
 }
 
-/* Take the next word, or the text between quotes; false at the end of the value, or if a quote is
- * missing. */
+/* Take the next word of a field's value, or the text between quotes; false at the end of the value,
+ * or if a quote is missing. */
 static bool next_word(const char **p, char *out, size_t size)
 {
     const bool quoted = **p == '"';
@@ -79,7 +80,8 @@ static bool next_word(const char **p, char *out, size_t size)
     return true;
 }
 
-/* Parse units of length as millimetres. An empty unit counts as mm; NaN: not a unit of length. */
+/* Parse units of length; result: millimetres per unit. An empty unit counts as mm; NaN: not a unit
+ * of length. */
 static bool units(const char *value, double out[MAX_AXES], size_t *n)
 {
     char word[64];
@@ -102,7 +104,7 @@ static bool is_one_of(const char *word, const char *const *list, size_t n)
     return false;
 }
 
-/* Parse the kinds of axes: axes of space, time or a plain index. An axis of another kind counts
+/* Parse the field "kinds": each axis is one of space, time or a plain index. Other kinds are the
  * components of an element. */
 static bool kinds(const char *value, struct header *h)
 {
@@ -120,8 +122,8 @@ static bool kinds(const char *value, struct header *h)
     return true;
 }
 
-/* Parse a vector "(x,y,z)" of up to three numbers. All vectors must have the dimension of the
- * space. */
+/* Parse a vector "(x,y,z)" of up to three numbers. All vectors of a header must have as many
+ * numbers as the space has dimensions. */
 static bool vector(const char **p, struct header *h, double out[3])
 {
     const char *q = *p;
@@ -164,7 +166,7 @@ static bool directions(const char *value, struct header *h)
     return h->n_steps > 0;
 }
 
-/* Set one field of the header; unknown fields are ignored. key: in lower case, without blanks.
+/* Set one field of an NRRD header; unknown fields are ignored. key: in lower case, without blanks.
  * false: the value is damaged. */
 static bool set(struct header *h, const char *key, const char *value)
 {
@@ -203,7 +205,9 @@ static bool set(struct header *h, const char *key, const char *value)
     if (strcmp(key, "kinds") == 0)
         return kinds(value, h);
     if (strcmp(key, "space") == 0 || strcmp(key, "spacedimension") == 0) {
-        long long dim = 3; /* dimension of a named space; a time axis is refused */
+        /* dimension of a space with a name, such as "right-anterior-superior"; a space with time is
+         * refused */
+        long long dim = 3;
         if (key[5] ? !fbp_parse_integer(value, &dim) || dim < 1 || dim > 3
                    : strcasestr(value, "time") != NULL)
             return false;
@@ -228,7 +232,7 @@ static bool set(struct header *h, const char *key, const char *value)
     return true;
 }
 
-/* Parse the header all[n], from the first line to its end. The text is cut into lines, and h->list
+/* Parse the NRRD header all[n], from the first line on. The text is cut into lines, and h->list
  * points into it. */
 static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
 {
@@ -267,8 +271,7 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
         }
         if (colon - line >= (long)sizeof key) /* longer than any known field */
             continue;
-        for (const char *c = line; c < colon;
-             c++) /* the name of a field may contain blanks, which do not count */
+        for (const char *c = line; c < colon; c++) /* blanks in the name of a field do not count */
             if (!isspace((unsigned char)*c))
                 key[length++] = (char)tolower((unsigned char)*c);
         key[length] = '\0';
@@ -288,8 +291,8 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
 
 /* ---- the samples in one file */
 
-/* Find the samples at or after byte `at` of src->fd, by the skips in the header: set src->offset,
- * or open the compressed stream. */
+/* Find the samples in src->fd: skip the lines and bytes that the header states, from byte `at` on.
+ * Set src->offset, or open the compressed stream. */
 static fbp_status place_samples(struct fbp_source *src, const struct header *h, uint64_t at)
 {
     const uint64_t size = fbp_file_bytes(src->fd);
@@ -320,7 +323,7 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     src->offset = at;
     if (h->gzip)
         return fbp_inflate_open(src, 0, (uint64_t)h->byte_skip, bytes);
-    if (h->byte_skip == -1) /* the samples are the last bytes of the file, after the header */
+    if (h->byte_skip == -1) /* the samples are the last bytes of the file */
         src->offset = size >= bytes && size - bytes > at ? size - bytes : at;
     else
         src->offset += (uint64_t)h->byte_skip;
@@ -333,10 +336,11 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     return FBP_OK;
 }
 
-/* ---- Samples in several files, which a list of names or a pattern with three numbers gives. Each
- * file contains one slice, or several if a fourth number 3 follows. */
+/* ---- Samples in several files, given by a list of names or a pattern with three numbers. Each
+ * file contains one slice, or several, if a fourth number 3 follows. */
 
-/* A pattern such as "slice%03d.raw 1 100 1 2": file k has the number first + k * step. */
+/* A pattern with first, last and step such as "slice%03d.raw 1 100 1 2": file k has the number
+ * first + k * step. A number after the step is the dimension of each file. */
 struct pattern {
     int n_prefix, width;
     bool zeros;
@@ -403,8 +407,7 @@ static fbp_status open_part(const struct fbp_source *src, size_t k, fbp_source *
     return st;
 }
 
-/* Read rows of one slice. The last file stays open, because its next rows often follow.
- */
+/* Read rows of one slice. Its file stays open, because its next rows are often requested next. */
 static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct parts *s = src->state;
@@ -436,7 +439,7 @@ static void close_parts(fbp_source *src)
     src->state = NULL;
 }
 
-/* Open a header whose samples are in several files. All files must exist and be complete. */
+/* Open an NRRD header whose samples are in several files. All files must exist and be complete. */
 static fbp_status open_parts(struct fbp_source *src, const struct header *h)
 {
     const long long dim = (long long)h->dim;
@@ -460,8 +463,8 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     FBP_TRY(fbp_print_path(&s->base, "%s", src->path));
     FBP_TRY(fbp_print_path(&s->text, "%s", h->list ? h->list : h->data_file));
 
-    /* List the names of all files: the lines after the header, up to an empty line, or the names of
-     * the pattern. */
+    /* List the names of all files with samples: the lines after the header, up to an empty line, or
+     * the names that the pattern gives. */
     struct pattern *const p = &s->pattern;
     if (h->list) {
         for (const char *c = s->text; (c = strchr(c, '\n')); c++)
@@ -540,7 +543,7 @@ static fbp_status check_header(const char *path, struct header *h)
     const enum fbp_type type = element_type(h->type);
     const bool has_steps = h->n_steps == 4;
 
-    /* A series needs four axes, of which the last counts times and the others positions. */
+    /* A series needs four axes: the last one counts times, the others positions. */
     bool series = h->is_time[3] || (has_steps && isnan(h->steps[3][0]) && !h->is_place[3]);
     for (size_t i = 0; i < 3; i++)
         series = series && !h->is_time[i] && !(has_steps && isnan(h->steps[i][0]));
@@ -594,7 +597,7 @@ static fbp_status check_header(const char *path, struct header *h)
 }
 
 /* Set spacing and origin from the space directions, or from the spacings. Nothing is set if an axis
- * has no direction, or a unit that is not a length. Axes without a unit are in mm. */
+ * has neither, or has a unit that is not a length. Axes without a unit are in mm. */
 static fbp_status take_place(struct fbp_source *src, const struct header *h)
 {
     const size_t n = h->dim < 3 ? h->dim : 3; /* axes but that of times */
@@ -633,8 +636,8 @@ static fbp_status take_place(struct fbp_source *src, const struct header *h)
     return fbp_source_take_axes(src, n, (const double(*)[3])step, origin);
 }
 
-/* Read the text of the header, malloc'ed. *closed: an empty line ends the header, and samples may
- * follow. */
+/* Read the text of an NRRD header, malloc'ed. *closed: the header ends with an empty line, after
+ * which samples may follow. */
 static fbp_status read_header(const struct fbp_source *src, char **out, size_t *n, bool *closed)
 {
     const size_t size = (size_t)fbp_file_bytes(src->fd);
@@ -700,7 +703,7 @@ static fbp_status open_nrrd(struct fbp_source *src)
     FBP_TRY_GOTO(take_place(src, h));
     snprintf(info->format, sizeof info->format, h->data_file[0] ? "nhdr" : "nrrd");
 
-    /* The samples follow the header, or are in the files that the field "data file" names. */
+    /* The samples follow the header, or are in files that the field "data file" names. */
     if (h->list || parse_pattern(h->data_file, &pattern)) {
         st = open_parts(src, h);
     } else if (h->data_file[0]) {
@@ -739,7 +742,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));
-    if (given) /* The coordinates are the same as in the other formats that fbp writes. */
+    if (given) /* The axes point in the same directions as in the other formats that fbp writes. */
         snprintf(place, sizeof place,
                  "space: left-posterior-superior\n"
                  "space directions: (%s,0,0) (0,%s,0) (0,0,%s)%s\n"

@@ -17,8 +17,8 @@
 
 enum { TAIL_BYTES = 4096, MOST_SIDE = 1000000 /* libpng's own bound */, TEXT_BYTES = 1 << 20 };
 
-/* Allocation function for libpng. Its mem_ptr is a flag that is set, with a message, if memory was
- * missing. */
+/* Memory allocation function for libpng. mem_ptr points to a flag that is set, with a message, if
+ * memory is missing. */
 static png_voidp take(png_structp png, png_alloc_size_t n)
 {
     bool *missing = png_get_mem_ptr(png);
@@ -63,8 +63,8 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return n >= sizeof signature && memcmp(head, signature, sizeof signature) == 0;
 }
 
-/* Error callback of libpng while reading: records the message and jumps out, because it must not
- * return. */
+/* Error callback of libpng while reading: records the message and leaves libpng by longjmp(),
+ * because it must not return. */
 static void on_read_error(png_structp png, png_const_charp text)
 {
     const struct decoder *d = png_get_error_ptr(png);
@@ -85,8 +85,8 @@ static void on_read(png_structp png, png_bytep out, png_size_t n)
     d->pos += n;
 }
 
-/* Read the header; rows: also begin to decode rows. No local variable changes after setjmp().
- */
+/* Read the header of a PNG file; rows: also begin to decode its rows. No local variable changes
+ * after setjmp(). */
 static fbp_status start(struct decoder *d, bool rows)
 {
     png_destroy_read_struct(&d->png, &d->info, NULL);
@@ -180,7 +180,7 @@ static fbp_status open_png(struct fbp_source *src)
     d->size = fbp_file_bytes(src->fd);
 
     /* libpng allocates memory for a chunk before it finds that the file is too short. Therefore all
-     * chunks before the samples must lie inside the file. */
+     * chunks before the samples are checked: they must lie inside the file. */
     for (uint64_t at = sizeof signature; memcmp(head + 4, "IDAT", 4) != 0;) {
         FBP_TRY(fbp_read_at(d->fd, d->path, at, head, sizeof head));
         const uint32_t bytes = png_get_uint_32(head);
@@ -214,8 +214,8 @@ static fbp_status open_png(struct fbp_source *src)
         if (strcmp(texts[k].key, "Description") == 0 && texts[k].text)
             FBP_TRY(fbp_parse_description(texts[k].text, strlen(texts[k].text), false, i, &ours));
 
-    /* The file must end with the last chunk (IEND), and be large enough for all rows, each with a
-     * byte for its filter. */
+    /* The file must end with the chunk IEND, and be large enough for all rows, each with one byte
+     * for its filter. */
     const size_t n_tail = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
     const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
     FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n_tail, tail, n_tail));
@@ -235,18 +235,18 @@ struct image {
     size_t n_columns, n_rows;
     int channels;      /* 1 (grey) or 3 (RGB) */
     int bits;          /* bits per channel: 8, or 16 in native byte order */
-    bool quick;        /* true: least compression, because noise compresses little at any level */
+    bool quick;        /* true: fastest compression, because noise compresses little at any level */
     char *description; /* a text beside the pixels; NULL: none */
     const uint8_t *pixels; /* all rows, from the top; NULL: a slice */
     const struct fbp_array_info
-        *slice; /* slice whose values are converted by rows; NULL: `pixels` */
+        *slice; /* slice whose values are converted row by row; NULL: `pixels` are written */
     const float *values;
     void *row; /* room for a row of the slice */
     uint64_t *clipped;
 };
 
-/* Error callback of libpng while writing: records the message and jumps out, because it must not
- * return. */
+/* Error callback of libpng while writing: records the message and leaves libpng by longjmp(),
+ * because it must not return. */
 static void on_write_error(png_structp png, png_const_charp text)
 {
     const struct fbp_write_buffer *to = png_get_error_ptr(png);
@@ -266,8 +266,7 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
-/* Make all calls of libpng that may jump out by longjmp(). No local variable changes after
- * setjmp(). */
+/* Make all calls of libpng that may end by longjmp(). No local variable changes after setjmp(). */
 static fbp_status write_all(png_structp png, png_infop info, struct fbp_write_buffer *to,
                             const struct image *m)
 {

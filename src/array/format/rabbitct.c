@@ -21,8 +21,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "RabbitCT data sets ar
 
 static const char extensions[] = ".rct .rctd";
 
-/* Greatest numbers of pixels along a side and of views, and least columns of version 1; other
- * headers are damaged. */
+/* Limits of a valid RabbitCT header: greatest number of pixels along a side, greatest number of
+ * views, least number of columns in version 1. */
 enum { MOST_PIXELS = 65535, MOST_VIEWS = 1 << 20, LEAST_V1_COLUMNS = 16 };
 
 bool fbp_rabbitct_named(const char *path)

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- tags of a page: which are supported, and messages for all others */
+/* ---- tags of a page: check that fbp supports them, with error messages */
 
-/* Lossless codecs, and the greatest number of bytes that one stored byte can become. */
+/* Lossless codecs of TIFF, and the greatest number of bytes that one stored byte can decode to. */
 static const struct codec {
     uint16_t code;
     uint32_t most;
@@ -38,7 +38,7 @@ static uint16_t tag(const struct fbp_tiff *t, uint32_t name)
     return value;
 }
 
-/* Check colour, sample type, codec and orientation of a page. */
+/* Check the tags of a page for colour, sample type, codec and orientation. */
 static fbp_status take_samples(const struct fbp_tiff *t, size_t k, struct fbp_tiff_page *p,
                                const struct codec **codec)
 {
@@ -146,7 +146,7 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
                         t->path, k, p->w, p->h);
 
     /* Whether the samples of the page are contiguous and uncompressed. Byte counts of strips are
-     * ignored, because they are wrong in files beyond 4 GiB. In the fill order LSB2MSB libtiff must
+     * ignored, because they are wrong in files beyond 4 GiB. If FillOrder is LSB2MSB, libtiff must
      * reverse bits. */
     p->plain = codec->code == COMPRESSION_NONE && !p->tile_w &&
                tag(t, TIFFTAG_FILLORDER) == FILLORDER_MSB2LSB &&
@@ -157,7 +157,7 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     p->plain = p->plain && first > 0 && first < t->size && all <= t->size - first;
     p->at = p->plain ? first : TIFFCurrentDirOffset(t->tif);
     if (p->plain)
-        return t->failed; /* reading one of these tags may have failed */
+        return t->failed; /* libtiff may have failed to read one of the tags */
 
     /* Every strip or tile must lie inside the file, and all together must be large enough for the
      * page. */
@@ -187,13 +187,13 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
 
 struct pages {
     struct place {
-        uint64_t at; /* byte of the samples, or of the directory that libtiff reads */
+        uint64_t at; /* byte of the page's samples if `plain`, else of its directory */
         bool plain;
     } * places; /* [n], with room for `room` */
     size_t n, room;
     uint64_t size; /* of the file */
     pthread_mutex_t lock;
-    struct fbp_tiff *idle; /* list of handles that no thread uses; protected by `lock` */
+    struct fbp_tiff *idle; /* list of libtiff handles that no thread uses; protected by `lock` */
 };
 
 static fbp_status read_page(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
@@ -206,8 +206,8 @@ static fbp_status read_page(fbp_source *src, size_t slice, size_t row0, size_t n
     if (place->plain)
         return fbp_read_numbers(src->fd, src->path, place->at + row0 * nx * size, &src->info,
                                 n_rows * nx, out);
-    /* Take a handle for this thread: one at the requested page, else any unused one, else a new
-     * one. */
+    /* Take a libtiff handle for this thread: one at the requested page, else any unused one, else a
+     * new one. */
     pthread_mutex_lock(&s->lock);
     for (p = &s->idle; *p && (*p)->at != place->at;)
         p = &(*p)->next;
@@ -241,7 +241,7 @@ static void close_pages(fbp_source *src)
     free(s);
 }
 
-/* Append a page to the table. All pages must agree with the first one. */
+/* Append a page to the table of pages. All pages must agree with the first one. */
 static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const struct fbp_tiff_page *p)
 {
     const enum fbp_row_order order = p->top_down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
@@ -268,7 +268,8 @@ static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const stru
                         "all pages with the same size and type",
                         src->path, s->n, p->w, p->h, fbp_type_name(p->type), i->n[0], i->n[1],
                         fbp_type_name(i->type));
-    if (!p->plain) { /* memory of a handle: a band, decoded and as stored, and a tile */
+    /* memory of a libtiff handle: a strip or row of tiles, decoded and as stored, and a tile */
+    if (!p->plain) {
         const uint64_t bytes = 2 * size * rows * p->w + 2 * size * p->band_rows * p->tile_w;
         src->unpacks = true;
         src->reader_bytes = bytes > src->reader_bytes ? bytes : src->reader_bytes;
@@ -279,8 +280,8 @@ static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const stru
     return FBP_OK;
 }
 
-/* Number of slices in tifffile's description of a stack with one directory, such as {"shape": [40,
- * 64, 96], "truncated": true}; 1: another description. */
+/* Number of slices that tifffile's description states for a stack with a single directory, such as
+ * {"shape": [40, 64, 96], "truncated": true}; 1: another description. */
 static size_t shaped_slices(const char *text, size_t n, uint64_t page_samples)
 {
     static const char first[] = "{\"shape\": [", key[] = "\"truncated\": true";
@@ -374,8 +375,8 @@ fbp_status fbp_tiff_source(struct fbp_source *src)
     free(text);
     s->idle = t;
 
-    /* If the samples of all pages are contiguous, source_read.c reads them, and the table of pages
-     * is not needed. */
+    /* If all pages follow each other without gaps, source_read.c reads the samples, and the table
+     * of pages is not needed. */
     const uint64_t bytes =
         (uint64_t)src->info.n[0] * src->info.n[1] * fbp_type_size(src->info.type);
     for (size_t k = 0; k < s->n; k++)

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Memory that libtiff may allocate in addition to the size of the file [bytes]; larger tables are
- * damaged. */
+/* Memory that libtiff may allocate beyond the size of the file [bytes]; a file with larger tables
+ * counts as damaged. */
 enum { SPARE_BYTES = 64 << 20 };
 enum { BIG = 43, ASCII = 2, MOST_ENTRIES = 4096, MOST_TEXT = 1 << 24, AT_ONCE = 64 };
 
@@ -39,7 +39,7 @@ static uint64_t number(const struct fbp_tiff *t, const unsigned char *p, size_t 
     return value;
 }
 
-/* Read n bytes of the file; FBP_ERR_IO if the file has become shorter since it was opened. */
+/* Read n bytes of the TIFF file; FBP_ERR_IO if it has become shorter since it was opened. */
 static fbp_status read_file(const struct fbp_tiff *t, uint64_t at, void *out, size_t n, size_t *got)
 {
     FBP_TRY(fbp_read_most(t->fd, t->path, at, out, n, got));
@@ -51,7 +51,7 @@ static fbp_status read_file(const struct fbp_tiff *t, uint64_t at, void *out, si
                     t->path, (unsigned long long)at + *got, (unsigned long long)t->size);
 }
 
-/* Read n bytes of the file; *there false: the file is too short, which libtiff will report. */
+/* Read n bytes of the TIFF file; *there false: the file is too short, which libtiff will report. */
 static fbp_status read_bytes(const struct fbp_tiff *t, uint64_t at, void *out, size_t n,
                              bool *there)
 {
@@ -61,8 +61,8 @@ static fbp_status read_bytes(const struct fbp_tiff *t, uint64_t at, void *out, s
     return *there ? read_file(t, at, out, n, &got) : FBP_OK;
 }
 
-/* Create the mask of the directory at byte `at`. A directory that libtiff will refuse is not
- * masked. */
+/* Create the mask of the directory at byte `at`: the bytes that libtiff gets in place of those in
+ * the file. No mask is created if libtiff will refuse the directory. */
 static fbp_status mask(struct fbp_tiff *t, uint64_t at)
 {
     const size_t wide = t->big ? 8 : 2, next = t->big ? 8 : 4, size = t->big ? 20 : 12;
@@ -186,12 +186,12 @@ static toff_t size_of(thandle_t handle)
     return t->size;
 }
 
-/* Since version 4.5, libtiff has error handlers per handle. Before, handlers belong to the process,
- * and libtiff can only be silenced. */
+/* libtiff 4.5 and later have error handlers per handle. In older versions, handlers belong to the
+ * process, and fbp only silences them. */
 #if TIFFLIB_VERSION >= 20221213
 
-/* Leave libtiff if a message of it reports missing memory: libtiff would continue without a tag, or
- * with missing tables (4.5.0). The handle is then never used again. */
+/* Leave libtiff by longjmp() if its error message reports missing memory: libtiff would continue
+ * without a tag, or with missing tables (4.5.0). The handle is then never used again. */
 static void look_for_memory(struct fbp_tiff *t, const char *text)
 {
     static const char *const signs[] = {"memory", "alloc", "o space for", "Insertion in",
@@ -259,7 +259,7 @@ static TIFF *open_client(struct fbp_tiff *t)
 
 #endif
 
-/* ---- calls of libtiff, from which an error handler may jump out */
+/* ---- calls of libtiff, which an error handler may end by longjmp() */
 
 struct call {
     enum { OPEN, SET_DIRECTORY, READ_DIRECTORY, READ_STRIP, READ_TILE } what;
@@ -269,8 +269,8 @@ struct call {
     tmsize_t bytes;
 };
 
-/* Call libtiff. The call has also failed if libtiff continued without bytes of the file or without
- * memory. No local variable changes between setjmp() and longjmp(). */
+/* Call libtiff. The call has also failed if libtiff lacked bytes of the file or memory, but
+ * continued. No local variable changes between setjmp() and longjmp(). */
 static fbp_status call(struct fbp_tiff *t, const struct call *c, const char *what)
 {
     jmp_buf out;
@@ -387,7 +387,7 @@ static size_t rows_of(const struct fbp_tiff_page *p, uint32_t band)
     return left < p->band_rows ? left : p->band_rows;
 }
 
-/* Decode a band: a strip, or a row of tiles, the last of which may extend beyond the page. */
+/* Decode a strip, or a row of tiles, the last of which may extend beyond the page. */
 static fbp_status decode(struct fbp_tiff *t, uint32_t band, char *out)
 {
     const struct fbp_tiff_page *p = &t->page;
@@ -432,8 +432,8 @@ fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n,
         if (r == first && end == first + rows) {
             FBP_TRY(decode(t, band, to));
         } else {
-            /* Only a part of the band is requested: the whole band is decoded and kept, because the
-             * next rows are often requested next. */
+            /* Only some rows of a strip or tile are requested: all of it is decoded and kept,
+             * because its next rows are often requested next. */
             if (!t->has_band || t->band != band) {
                 t->has_band = false;
                 FBP_TRY(grow(&t->samples, &t->samples_bytes, rows * row, "rows of samples"));

@@ -25,10 +25,7 @@
 static const char first[] = "ImageJ=";
 static const char *const origins[] = {"xorigin", "yorigin", "zorigin"};
 
-/*
- * Append "key=x\
- * " to buf[n], with as few digits as reproduce x exactly.
- */
+/* Append a line "key=x" to buf[n], with as few digits as reproduce x exactly. */
 static void append(char *buf, size_t n, const char *key, double x)
 {
     const size_t at = strlen(buf);
@@ -73,7 +70,7 @@ static char *describe(const struct fbp_array_info *i)
     return out;
 }
 
-/* Find the value of a line "key=value" in text[n], *length bytes long; NULL: no such line. */
+/* Find the value of a line "key=value" in text[n]; *length: its length; NULL: no such line. */
 static const char *value_of(const char *text, size_t n, const char *key, size_t *length)
 {
     char line[16];
@@ -124,7 +121,7 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
     if (ours)
         return FBP_OK;
 
-    /* Spacing and origin, if the unit is a length. */
+    /* Set spacing and origin, if ImageJ's unit is a length. */
     const char *unit = value_of(text, n, "unit", &length);
     mm = unit ? fbp_length_unit_mm(unit, length) : 0;
     (void)number_of(text, n, "spacing", &depth);
@@ -137,7 +134,7 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
     }
     info->has_spacing |= placed;
 
-    /* Integers may represent values by a linear function. */
+    /* The scale of integers: ImageJ's calibration function, if it is linear. */
     if (info->type != FBP_F32 && info->type != FBP_F64 && number_of(text, n, "cf", &function) &&
         function == 0 && number_of(text, n, "c0", &c0) && number_of(text, n, "c1", &c1) &&
         c1 != 0) {
@@ -156,14 +153,15 @@ enum { ALIGN = 64 };
 enum { ASCII = 2, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 }; /* types of tags */
 enum { MOST_ENTRIES = 15, PIECE = 8 + MOST_ENTRIES * 20 + 8 };
 
-/* A piece of the header: a directory, or the bytes before or after all directories. */
+/* A piece of a TIFF header: a directory, or the bytes before or after all directories. */
 struct out {
     unsigned char to[PIECE];
     size_t n;
     bool big;
 };
 
-/* Positions of everything before the samples. The first directory may have one more entry. */
+/* Positions of the directories and tables before the samples. The first directory has one more
+ * entry if the file has a description. */
 struct extras {
     char *text; /* description of the first page */
     size_t text_bytes;
@@ -209,7 +207,8 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
     if (page == 0 && x->text)
         entry(o, 270, ASCII, x->text_bytes, x->text_at);
     entry(o, 273, place, 1, x->samples_at + page * bytes);
-    entry(o, 274, SHORT, 1, 1); /* orientation 1: first row at the top; readers differ on 4 */
+    /* orientation 1: first row at the top; readers disagree on 4 (at the bottom) */
+    entry(o, 274, SHORT, 1, 1);
     entry(o, 277, SHORT, 1, 1);
     entry(o, 278, LONG, 1, info->n[1]);
     entry(o, 279, place, 1, bytes);
@@ -250,8 +249,8 @@ static uint64_t directory_bytes(const struct extras *x, size_t page)
     return x->big ? 8 + 20 * n_entries(x, page) + 8 : 2 + 12 * n_entries(x, page) + 4;
 }
 
-/* Compute all positions; the caller frees x->text. BigTIFF is used if offsets of 32 bits cannot
- * reach the samples and the directories. */
+/* Compute the positions of all parts of a TIFF file; the caller frees x->text. BigTIFF is used if
+ * offsets of 32 bits cannot reach the samples and the directories. */
 static fbp_status arrange(const struct fbp_array_info *info, struct extras *x)
 {
     const uint64_t page = (uint64_t)info->n[0] * info->n[1] * fbp_type_size(info->type);

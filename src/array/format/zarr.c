@@ -19,19 +19,21 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Beginning of a .zarray file as fbp writes it. */
+/* First bytes of a .zarray file that fbp writes. */
 #define BEGIN "{\n  \"zarr_format\": 2,\n  \"shape\": ["
 
 enum { MAX_TEXT = 1 << 24, MOST_DIMS = 5 };
-enum { MOST_WATCHED = 256 }; /* greatest number of chunk files whose changes are detected */
+/* greatest number of chunk files that are checked for changes during the run */
+enum { MOST_WATCHED = 256 };
 enum { MOST_SMALL = 1000000, SMALL_BYTES = 256 };
 
-static const size_t CACHE_BYTES = (size_t)256 << 20; /* a layer of chunks, if it is no larger */
+/* size of the cache: a layer of chunks, at most this */
+static const size_t CACHE_BYTES = (size_t)256 << 20;
 static const size_t LEAST_BYTES = (size_t)64 << 20;
 
-/* An opened array: the contents of .zarray except size and type, and its cache of chunks. */
+/* An opened Zarr array: the contents of .zarray except size and type, and its cache of chunks. */
 struct zarr {
-    int n_dims;      /* number of dimensions, at least 2; those before the last three have size 1 */
+    int n_dims;      /* number of dimensions, at least 2; all before the last three have size 1 */
     size_t chunk[3]; /* samples x, y, z */
     bool compressed; /* by zlib or gzip */
     bool foreign;    /* other byte order */
@@ -70,8 +72,8 @@ static bool is_folder(const char *path)
            has(path, "zarr.json");
 }
 
-/* Parse a JSON file of an array, and add it to the inputs; *out NULL: the file does not exist.
- * *ours: fbp wrote the file; ours may be NULL. */
+/* Parse a JSON file of a Zarr array, and append it to the inputs; *out NULL: the file does not
+ * exist. *ours: fbp wrote the file; ours may be NULL. */
 static fbp_status read_json(fbp_source *src, const char *folder, const char *name, bool *ours,
                             cJSON **out)
 {
@@ -86,7 +88,7 @@ static fbp_status read_json(fbp_source *src, const char *folder, const char *nam
             st = fbp_inputs_add(&src->inputs, path);
         if (st == FBP_OK)
             st = fbp_json_parse(text, n, NULL, out);
-        if (st == FBP_OK && ours) /* other programs format the text differently */
+        if (st == FBP_OK && ours) /* other programs format the JSON text differently */
             *ours = strncmp(text, BEGIN, strlen(BEGIN)) == 0;
         if (st == FBP_ERR_INVALID)
             st = fbp_fail(st, "%s: is not valid JSON; the file is damaged, copy it again", path);
@@ -115,7 +117,8 @@ static fbp_status refuse(const fbp_source *src, const char *what, const char *re
 
 /* ---- the array */
 
-/* Take the last three numbers of a list of sizes, x first. ones: all sizes before must be 1. */
+/* Take the last three numbers of a list of sizes in reverse order, x first. ones: all numbers
+ * before them must be 1. */
 static fbp_status take_sizes(const fbp_source *src, const cJSON *list, const char *what, bool ones,
                              size_t out[3], int *count)
 {
@@ -188,7 +191,7 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
                       "correct it in .zarray");
     z->separator = separator[0] == '/' ? '/' : '.';
 
-    /* The fill value of chunks that were never written; null counts as 0. */
+    /* The value of samples in chunks that were never written (fill_value); null counts as 0. */
     const cJSON *value = item(root, "fill_value");
     double v = cJSON_IsNumber(value) ? value->valuedouble : cJSON_IsTrue(value);
     for (size_t i = 0; cJSON_IsString(value) && i < sizeof words / sizeof *words; i++)
@@ -236,8 +239,8 @@ fail:
 
 /* ---- the image */
 
-/* Apply a list of coordinate transformations, each scale before translation, z first, to step and
- * origin. */
+/* Apply OME-Zarr's list of coordinate transformations (scale, then translation; z first) to step
+ * and origin. */
 static void apply(const cJSON *list, int n, double step[MOST_DIMS], double origin[MOST_DIMS])
 {
     const cJSON *one;
@@ -307,8 +310,8 @@ static fbp_status look_above(fbp_source *src, int n_dims)
     return st;
 }
 
-/* Describe the folder src->file, an array or an image: fill in src->info and *z. The array of an
- * image is its largest level. */
+/* Read the description of the folder src->file, a Zarr array or an OME-Zarr image, into src->info
+ * and *z. Of an image, the resolution level with the most voxels is used. */
 static fbp_status describe(fbp_source *src, struct zarr *z)
 {
     cJSON *attributes = NULL;
@@ -354,7 +357,7 @@ struct chunk {
     char name[160];
 };
 
-/* Get the file name of chunk k, counted with x fastest. */
+/* Get the file name of chunk k; k counts chunks with x fastest. */
 static struct chunk chunk_of(const struct zarr *z, size_t k)
 {
     const size_t at[3] = {k % z->grid[0], k / z->grid[0] % z->grid[1], k / z->grid[0] / z->grid[1]};
@@ -401,7 +404,7 @@ static fbp_status damaged(const struct zarr *z, const struct chunk *c, const cha
                     c->name, how);
 }
 
-/* Decompress chunk k; callback of fbp_cache_take(). */
+/* Decompress chunk k; callback of fbp_cache_take() for chunks that are not in the cache. */
 static fbp_status load(void *user, size_t k, void *out)
 {
     const fbp_source *src = user;
@@ -437,7 +440,7 @@ fail:
     return st;
 }
 
-/* Read rows [y0, y0 + n) of slice `zc` of chunk k, in the width of the chunk. */
+/* Read rows [y0, y0 + n) of slice `zc` of chunk k; a row has the width of the chunk. */
 static fbp_status read_chunk(fbp_source *src, size_t k, size_t zc, size_t y0, size_t n,
                              unsigned char *out)
 {
@@ -505,8 +508,8 @@ static void close_zarr(fbp_source *src)
     free(z);
 }
 
-/* Count the files of chunks below an open folder, per layer along z: there[grid[2]]. d: count of
- * numbers in their names that the path of the folder does not contain. */
+/* Count the chunk files below an open folder, per layer of chunks along z: there[grid[2]]. d: how
+ * many numbers of the chunks' names are still to be found in names of files or folders. */
 static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer, size_t *there)
 {
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -537,7 +540,7 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
     return st == FBP_OK ? fbp_check_cancelled() : st;
 }
 
-/* Report missing chunks: the array is sparse, or its copy is incomplete. */
+/* Report missing chunks: either the array is sparse, or its copy is incomplete. */
 static fbp_status note_missing(fbp_source *src)
 {
     const struct zarr *z = src->state;
@@ -583,7 +586,7 @@ static fbp_status open_zarr(fbp_source *src)
     if (z->dir < 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", z->folder, strerror(errno));
 
-    /* Sizes, memory, and the cache of compressed chunks. */
+    /* Sizes and memory of the chunks, and a cache for compressed ones. */
     bytes = fbp_type_size(src->info.type);
     for (int i = 0; i < 3; i++) {
         z->grid[i] = (src->info.n[i] + z->chunk[i] - 1) / z->chunk[i];
@@ -616,7 +619,7 @@ static fbp_status open_zarr(fbp_source *src)
     }
     FBP_TRY(note_missing(src));
 
-    /* Chunks are inputs that must not change. All of them are watched, or 256 of them, because
+    /* Chunks are inputs that must not change. At most 256 of their files are checked, because
      * examining 100000 files takes longer than reading a slice. */
     const size_t n_watched = all < MOST_WATCHED ? all : MOST_WATCHED;
     const double step = n_watched > 1 ? (double)(all - 1) / (double)(n_watched - 1) : 0;
@@ -635,8 +638,8 @@ static fbp_status open_zarr(fbp_source *src)
 
 /* ---- writing the text files */
 
-/* JSON attributes that make the folder an OME-Zarr image. The centre of voxel 0 of a level is the
- * mean of the voxels of level 0 that it covers. */
+/* JSON attributes that make the folder an OME-Zarr image. The centre of voxel 0 of a resolution
+ * level is the mean position of the full-resolution voxels that it covers. */
 static char *multiscales(const struct fbp_array_info *info, bool placed,
                          const struct fbp_levels *levels)
 {
@@ -745,7 +748,7 @@ static fbp_status text(const struct fbp_array_info *info, const struct fbp_level
     return *name && *out ? FBP_OK : fbp_fail_nomem(ROOM, "an OME-Zarr header");
 }
 
-/* Layout without a header: text() creates the text files beside the chunks. */
+/* A layout without a header; text() creates the JSON files beside the chunks. */
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
