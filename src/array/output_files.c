@@ -418,7 +418,7 @@ fbp_status fbp_output_lock_second(struct fbp_output *o)
     if (!o->lock_path)
         return FBP_OK;
     FBP_TRY(fbp_part_lock(o, o->lock_path, true, false, &o->lock_fd, &left, &o->lock_made));
-    if (left) /* The journal of another output is not changed. */
+    if (left) /* an earlier run for another output wrote this journal: it is not changed */
         return FBP_OK;
     if (ftruncate(o->lock_fd, 0) < 0)
         return fbp_fail_write(o->lock_path, errno, 0);

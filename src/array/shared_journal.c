@@ -110,7 +110,8 @@ bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *e, 
     return p.n > 0 && p.fd != o->fd;
 }
 
-/* Whether the boundary file contains all bytes of slices [z0, z0 + nz) that it should contain. */
+/* Whether a process's boundary file is long enough for those bytes of slices [z0, z0 + nz) that are
+ * not in PATH.part. */
 static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, size_t z0, size_t nz)
 {
     const uint64_t slice = o->sink.slice_bytes, end = o->part_offset + (z0 + nz) * slice;

@@ -380,7 +380,7 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
 {
     const char *path = o->shared->manifest;
     char line[FBP_JOURNAL_LINE];
-    /* whether PATH.part exists; always true for an output of one file per slice */
+    /* whether PATH.part, the unfinished output, exists; true for an output of one file per slice */
     bool there = true;
     struct stat st;
 
@@ -829,7 +829,8 @@ static void leave(struct fbp_output *o)
     struct fbp_peer_line line;
     bool left, made;
     struct stat st;
-    /* number of journals of other processes, or of journal lines of a single process */
+    /* number of other processes that have a journal, or of lines of slices in a single process's
+     * journal */
     size_t n = 0;
     int fd;
 

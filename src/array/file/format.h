@@ -32,7 +32,8 @@ struct fbp_pattern {
  * numbers of a pattern. */
 bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
 
-/** malloc'ed file name that a pattern gives for this number; NULL when out of memory. */
+/** malloc'ed file name that a pattern such as "views/%04d.mha" gives for this number; NULL when out
+ * of memory. */
 char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
 
 /** Whether a file name without folders matches a pattern such as "%04d.mha". *number: the number in

@@ -543,7 +543,7 @@ static fbp_status check_header(const char *path, struct header *h)
     const enum fbp_type type = element_type(h->type);
     const bool has_steps = h->n_steps == 4;
 
-    /* A series needs four axes: the last one counts times, the others positions. */
+    /* A series of volumes needs four axes: the last one counts times, the others positions. */
     bool series = h->is_time[3] || (has_steps && isnan(h->steps[3][0]) && !h->is_place[3]);
     for (size_t i = 0; i < 3; i++)
         series = series && !h->is_time[i] && !(has_steps && isnan(h->steps[i][0]));

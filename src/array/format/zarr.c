@@ -224,7 +224,8 @@ static fbp_status open_array(fbp_source *src, struct zarr *z)
                               z->folder));
     FBP_TRY_GOTO(take_array(src, array, z));
     FBP_TRY_GOTO(read_json(src, z->folder, ".zattrs", NULL, &attributes));
-    /* Scale, offset and unit, named as in the CF conventions. */
+    /* Read the JSON attributes with scale, offset and unit of the samples, named as in netCDF's CF
+     * conventions. */
     const cJSON *scale = item(attributes, "scale_factor"), *offset = item(attributes, "add_offset");
     snprintf(info->unit, sizeof info->unit, "%s", text_of(attributes, "units"));
     if (cJSON_IsNumber(scale) || cJSON_IsNumber(offset)) {
