@@ -558,8 +558,8 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
                 fbp_sink_mark(&o->sink, line.z0, line.nz);
     }
     FBP_TRY(st);
-    /* PATH.part is opened after the journals are read: all samples that the journals list are then
-     * in it. */
+    /* The unfinished output PATH.part is opened after the journals are read: it then contains all
+     * samples that the journals list. */
     if (!fbp_output_is_stack(o))
         FBP_TRY(open_part(o));
     return fbp_peers_begin_journal(o);

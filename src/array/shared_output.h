@@ -37,7 +37,7 @@ struct fbp_slice_run {
 /** The slices of one process, and its file of boundary blocks: blocks of PATH.part that it shares
  * with other processes. */
 struct fbp_boundary {
-    struct fbp_slice_run *runs; /**< runs of consecutive slices of this process */
+    struct fbp_slice_run *runs; /**< runs of consecutive slices of the process */
     size_t n_runs;
     uint64_t block; /**< size of a block [bytes]; only one process writes a block of PATH.part */
     char *path;
@@ -94,7 +94,8 @@ fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t 
 fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *boundary, uint64_t at,
                             void *out, size_t n);
 
-/** Whether a process stored the first byte of slice z in its boundary file instead of PATH.part. */
+/** Whether a process stored the first byte of slice z in its boundary file instead of the
+ * unfinished output PATH.part. */
 bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z);
 
 /** Copy those bytes of slices [z0, z0 + nz) that a process stored in its boundary file to
@@ -149,8 +150,8 @@ bool fbp_peers_next(struct fbp_peers *peers, fbp_status *st);
 bool fbp_peers_next_line(struct fbp_peers *peers, struct fbp_peer_line *line, fbp_status *st);
 
 /** Get the next line of one journal that lists stored slices. *at: position in its text, initially
- * peer->lines; false: no more lines. Lines whose boundary blocks are lost are skipped, so their
- * slices are computed again. */
+ * peer->lines; false: no more lines. Lines are skipped if the process's boundary file lacks bytes
+ * of the slices, which are then computed again. */
 bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *peer, const char **at,
                    struct fbp_peer_line *out);
 

@@ -95,7 +95,9 @@ struct called_sink {
     struct fbp_sink_functions callback;
     /* held while the callbacks begin() and end() run, and write() unless `concurrent` is set */
     pthread_mutex_t turn;
-    bool asked, begun; /* begin() was called; begin() succeeded, and end() was not called yet */
+    /* whether the callback begin() was called; whether it succeeded, and end() was not called yet
+     */
+    bool asked, begun;
     fbp_status status; /* status of begin(), and its message */
     char message[FBP_WHY_BYTES + 100];
 };

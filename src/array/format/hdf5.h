@@ -131,8 +131,8 @@ fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob 
                                   size_t missing[2]);
 
 /** Check the source files of a block of a virtual data set before the block is read, because the
- * HDF5 library keeps them open. *fits: there are at most `most`, and this process may open as many;
- * if false, some are unchecked. */
+ * HDF5 library keeps them open. *fits: there are at most `most` files, and this process may open as
+ * many; if false, some are unchecked. */
 fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
                                 const hsize_t *n, size_t most, bool *fits);
 

@@ -92,7 +92,7 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
 
 /* approximate size of the cache of decoded chunks */
 static const size_t CACHE_BYTES = (size_t)64 << 20;
-/* greatest size of the buffers of all threads, or size for one thread */
+/* greatest total size of the threads' buffers, unless one thread already needs more */
 static const size_t SCRATCH_BYTES = (size_t)256 << 20;
 
 struct hdf5 {

@@ -749,7 +749,8 @@ static fbp_status text(const struct fbp_array_info *info, const struct fbp_level
     return *name && *out ? FBP_OK : fbp_fail_nomem(ROOM, "an OME-Zarr header");
 }
 
-/* A layout without a header; text() creates the JSON files beside the chunks. */
+/* Set the file name of a Zarr output, which has no header; text() creates the JSON files beside the
+ * chunks. */
 static fbp_status layout(const char *path, const struct fbp_array_info *info,
                          uint64_t compressed_bytes, struct fbp_layout *out)
 {
