@@ -380,9 +380,9 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
     if (!same)
         goto fail;
 
-    /* A new file belongs to a pattern if its name matches, or if it is one of many of the same
-     * format. It belongs to a folder if it has the format of its files, if these are headerless, or
-     * if it makes the choice of a format ambiguous. */
+    /* A new file belongs to a pattern if its name matches, or if it is one of several slice files
+     * of the same format. It belongs to a folder if it has the format of the folder's files, if
+     * these are headerless, or if it makes the choice of a format ambiguous. */
     const struct fbp_format *ours = fbp_format_of_name(file), *theirs = fbp_format_of_name(first);
     if (!names.list)
         *out = fbp_pattern_fits(&names.pattern, fbp_base_name(one), &number) ||

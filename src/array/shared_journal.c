@@ -30,9 +30,9 @@ static const char boundary_end[] = ".edges", refresh_end[] = ".look";
 
 /* --- Boundary blocks --- */
 
-/* A run of consecutive slices, which is bytes [a, b) of PATH.part, and its whole blocks, bytes [lo,
- * hi); lo == hi: no whole block. Bytes outside [lo, hi) are in the boundary file, in up to 2 blocks
- * per run, from byte `kept` on. */
+/* A run of consecutive slices: bytes [a, b) of the unfinished output PATH.part, of which bytes [lo,
+ * hi) are whole blocks; lo == hi: no whole block. Bytes outside [lo, hi) are in the process's
+ * boundary file, in up to 2 blocks per run, from byte `kept` on. */
 struct span {
     uint64_t a, b, lo, hi, kept;
 };
@@ -82,8 +82,9 @@ static struct span span_of(struct fbp_output *o, const struct fbp_boundary *e, s
     return out;
 }
 
-/* Find the file and position that store byte `at` of PATH.part, and how many bytes of [at, at + n)
- * follow contiguously there; n 0: no slice of the process contains the byte. */
+/* Find the file (PATH.part or boundary file) and position that store byte `at` of the unfinished
+ * output, and how many bytes of [at, at + n) follow contiguously in that file; n 0: no slice of the
+ * process contains the byte. */
 static struct place place_of(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                              uint64_t n)
 {

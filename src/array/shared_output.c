@@ -77,8 +77,7 @@ static fbp_status check_file(struct fbp_output *o)
         bool other = false;
 
         for (const char *at = p->lines; at < p->synced; at = strchr(at, '\n') + 1)
-            /* NOLINTNEXTLINE(cert-err34-c): 16 hexadecimal digits always fit
-             */
+            /* NOLINTNEXTLINE(cert-err34-c): 16 hexadecimal digits always fit */
             if (sscanf(at, "file 0 %16llx", &identity) == 1)
                 other |= identity != identity_of(o);
         for (const char *at = p->lines; st == FBP_OK && other && fbp_peer_next(o, p, &at, &line);) {

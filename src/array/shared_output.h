@@ -85,12 +85,12 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
 fbp_status fbp_boundary_runs(const unsigned char *mine, size_t n, struct fbp_boundary *out);
 void fbp_boundary_clear(struct fbp_boundary *boundary);
 
-/** Store bytes of slices of this process, which begin at byte `at` of PATH.part, there or in the
- * process's file of boundary blocks. */
+/** Store bytes of slices of this process, whose position is byte `at` of the unfinished output, in
+ * PATH.part or in the process's file of boundary blocks. */
 fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t n);
 
-/** Read bytes [at, at + n) of PATH.part, from there or from the boundary file of the process that
- * wrote them. */
+/** Read bytes [at, at + n) of the unfinished output from PATH.part, or from the boundary file of
+ * the process that wrote them. */
 fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *boundary, uint64_t at,
                             void *out, size_t n);
 

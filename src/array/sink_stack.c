@@ -341,7 +341,8 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
         FBP_TRY(fbp_output_name_parts(o, NULL));
     }
     FBP_TRY(fbp_print_path(&o->layout.data_path, "%s", fbp_sink_slice_name(o, 0, "").text));
-    if (p->suffix && p->width > 0) /* "out/%d.tif" can lead to the same files as "out/%04d.tif" */
+    /* the pattern "out/%d.tif" can lead to the same files as "out/%04d.tif" */
+    if (p->suffix && p->width > 0)
         FBP_TRY(fbp_print_path(&o->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
                                p->n_suffix, p->suffix));
 

@@ -192,7 +192,7 @@ fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info 
 
     *ours = false;
     FBP_TRY(fbp_print_path(&beside, "%s.json", path));
-    /* A file PATH.json of another program may exist: only a small regular file is read. */
+    /* The file PATH.json may be another program's: only a small regular file is read. */
     if (stat(beside, &is) == 0) {
         if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)
             st = fbp_read_text(beside, MOST_BYTES, &text, &n);

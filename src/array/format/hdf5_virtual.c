@@ -204,8 +204,8 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
                       "copy the file again",
                       v->path, i);
     if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
-        /* "%b" stands for the numbers of blocks of an unlimited selection: count the blocks in the
-         * current size. */
+        /* In the names of sources, "%b" stands for the numbers of the blocks of an unlimited
+         * selection: count the blocks in the current size. */
         const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
         const int rank = H5Sget_simple_extent_dims(space, size, NULL);
         if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)

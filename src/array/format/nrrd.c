@@ -742,7 +742,9 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));
-    if (given) /* The axes point in the same directions as in the other formats that fbp writes. */
+    /* The axes of written NRRD files point in the same directions as in the other formats that fbp
+     * writes. */
+    if (given)
         snprintf(place, sizeof place,
                  "space: left-posterior-superior\n"
                  "space directions: (%s,0,0) (0,%s,0) (0,0,%s)%s\n"

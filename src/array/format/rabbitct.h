@@ -15,7 +15,8 @@ enum { FBP_RABBITCT_REFERENCES = 4 };
 
 /** Properties of a RabbitCT data set, from its header and the size of its file. */
 struct fbp_rabbitct_info {
-    int version; /**< 1: file .rct, header of 20 bytes; 2: file .rctd, header of 24 bytes */
+    /** version 1: file .rct, header of 20 bytes; version 2: file .rctd, header of 24 bytes */
+    int version;
     size_t n_columns, n_rows, n_views;
     float hu[2];           /**< grey value = hu[0] f + hu[1] */
     size_t n_references;   /**< 128^3, 256^3, 512^3, 1024^3 */
