@@ -48,9 +48,9 @@ struct fbp_write_mode {
 };
 
 /**
- * Check, before any file is opened, that an output of this name can be written by several processes
- * or compressed, as `ways` requests. A name of no known format gives FBP_OK, because
- * fbp_sink_open() refuses it.
+ * Check, before any file is opened, that several processes can write an output of this name, if
+ * `ways` requests that: they cannot write a compressed file or "hash:". A name of no known format
+ * gives FBP_OK, because fbp_sink_open() refuses it.
  *
  * format  format of the file; NULL: chosen by the name
  * @return FBP_OK, FBP_ERR_UNSUPPORTED with a message
@@ -101,7 +101,7 @@ fbp_status fbp_source_wrap(fbp_source **out, fbp_source_set_up *set_up, const vo
                            fbp_source *below, bool owned);
 
 /** Wrap a source whose views can only be read in order, such as a compressed file. The new source
- * keeps all views that were read in memory; threads can then request them in any order. below,
+ * keeps in memory all views that were read; threads can then request them in any order. below,
  * owned: see fbp_source_wrap(). */
 fbp_status fbp_source_hold(fbp_source **out, fbp_source *below, bool owned);
 

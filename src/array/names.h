@@ -138,8 +138,8 @@ bool fbp_inputs_hit(const struct fbp_inputs *named, fbp_all_inputs_fn *add_all, 
                     const char *output);
 
 /** Whether `file` is an input file of the array `array`, or writing it would add a file to the
- * array: then it must not be written. `array` may be any other input file, too. On errors as
- * fbp_scan_reads(). */
+ * array: then it must not be written. `array` may be any other input file, too. True also if an
+ * error, with a message, prevents the check. */
 bool fbp_array_reads(const char *array, const char *file);
 
 #endif /* FBP_SRC_ARRAY_NAMES_H */

@@ -45,9 +45,9 @@ struct fbp_boundary {
 };
 
 struct fbp_shared_output {
-    struct fbp_sink_share
-        own; /**< slices and rank of this process; `mine` is not set here, but in struct fbp_sink */
-    char *manifest; /**< path of the manifest, the file PATH.part.log */
+    struct fbp_sink_share own; /**< number of this process, and of all; `mine` is not set here, but
+                                  in struct fbp_sink */
+    char *manifest;            /**< path of the manifest, the file PATH.part.log */
     struct fbp_boundary boundary;
     /** byte at which the lines of stored slices begin in the journal of this process */
     uint64_t begin;

@@ -234,7 +234,7 @@ struct fbp_output {
     bool published; /**< The output has its final name; later errors go to sink.note. */
     char *path, *part, *log;
     /** Lock file for a second output name that leads to the same files: that of the data file
-     * beside a header, or of a pattern without zeros ("%d"); NULL: no second name. */
+     * beside a header, or of a pattern without padding zeros ("%d"); NULL: no second name. */
     char *lock_path;
     char *folder; /**< folder of a stack; NULL: another kind */
     bool made_folder;
