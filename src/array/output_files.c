@@ -550,8 +550,8 @@ void fbp_output_close(struct fbp_sink *s)
     /* Remove unfinished files while this process holds their lock, before another process can use
      * them. */
     if (own && o->owned && !s->finished && fbp_sink_resumable(s) == 0) {
-        if (o->store->remove(
-                o)) /* removed last, because the journal proves that PATH.part belongs to fbp */
+        if (o->store->remove(o)) /* the journal is removed last, because it proves that PATH.part
+                                    belongs to fbp */
             unlink(o->log);
     } else if (own && !o->owned && o->log_made) {
         unlink(o->log);

@@ -650,7 +650,8 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
 static fbp_status publish(struct fbp_output *o, int manifest)
 {
     struct fbp_peers w = {.output = o, .own = true};
-    unsigned char *done = NULL; /* [slice] 1: the slice is complete in PATH.part */
+    unsigned char *done =
+        NULL; /* [slice] 1: the slice is complete in the unfinished output PATH.part */
     char text[LINE] = "publish\n";
     struct fbp_peer_line line;
     void *scratch = NULL;

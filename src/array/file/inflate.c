@@ -15,9 +15,9 @@ enum { IN_BYTES = 1 << 16, SKIP_BYTES = 1 << 16 };
 struct cursor {
     pthread_mutex_t lock;
     z_stream z;
-    bool ready;        /* z is initialised */
-    bool gzip;         /* another member may follow the first */
-    bool ended;        /* The last gzip member has ended, and its checksum was correct. */
+    bool ready; /* z is initialised */
+    bool gzip;  /* another member may follow the first */
+    bool ended; /* The last gzip member of the stream has ended, and its checksum was correct. */
     uint64_t start;    /* first byte of the stream in the file */
     uint64_t file_pos; /* next byte of the file to feed in */
     uint64_t pos;      /* bytes of the stream delivered so far */
@@ -117,7 +117,7 @@ static fbp_status inflate_at(fbp_source *src, struct cursor *c, uint64_t pos, un
     FBP_TRY(inflate_bytes(src, c, out, n));
     if (c->pos != c->total)
         return FBP_OK;
-    /* The stream must end after the last sample, with a correct checksum. */
+    /* The compressed stream must end after the last sample, with a correct checksum. */
     while (!c->ended && got == 0)
         FBP_TRY(inflate_some(src, c, &more, 1, &got));
     if (got == 0)

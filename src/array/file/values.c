@@ -213,7 +213,7 @@ enum fbp_type fbp_type_from_numpy(const char *code, size_t n)
     return n == 2 && memcmp(code, "b1", 2) == 0 ? FBP_U8 : FBP_TYPE_NONE; /* truth values */
 }
 
-/* ---- axes of grids and orders of indices that several formats share */
+/* ---- functions for several formats: axes of grids, complex samples, order of indices */
 
 static double dot(const double a[3], const double b[3])
 {

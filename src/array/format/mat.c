@@ -258,7 +258,7 @@ fail:
     return st;
 }
 
-/* ---- the writer: a file is built in memory, up to the samples */
+/* ---- writer of MATLAB files: a file is built in memory, up to its samples */
 
 /* First bytes of MATLAB files that fbp writes: only such a file may be replaced by another output.
  */
@@ -286,7 +286,8 @@ static void put_element(struct fbp_mat_maker *m, uint32_t type, const void *data
     m->n = (m->n + 7) / 8 * 8;
 }
 
-/* Write the beginning of an array, up to its values; *start: argument of end_array(). */
+/* Write the beginning of an array to a MATLAB file, up to its values; *start: argument of
+ * end_array(). */
 static void begin_array(struct fbp_mat_maker *m, uint32_t class, const char *name,
                         const size_t *sizes, size_t rank, size_t *start)
 {

@@ -46,7 +46,7 @@ static fbp_status damaged(const struct fbp_mat *m, const char *what)
                     m->path, what, (unsigned long long)m->variable);
 }
 
-/* ---- bytes of a variable, plain or inflated */
+/* ---- bytes of a MATLAB variable, uncompressed or inflated */
 
 static const char not_inflated[] = "cannot decompress the variable at byte";
 
@@ -497,8 +497,8 @@ fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
     m->fd = -1;
     FBP_TRY_GOTO(fbp_open_file(path, &m->fd, &m->end));
     FBP_TRY_GOTO(fbp_read_at(m->fd, path, 0, head, m->end < HEADER ? m->end : HEADER));
-    /* Files of version 4 begin with five integers: type (whose second decimal digit is 0), rows,
-     * columns, 1 if complex, length of the name. */
+    /* MATLAB files of version 4 begin with five integers: type (whose second decimal digit is 0),
+     * rows, columns, 1 if complex, length of the name. */
     for (int swap = 0; swap < 2; swap++) {
         m->swap = swap;
         const uint32_t type = number(m, head), complex = number(m, head + 12);

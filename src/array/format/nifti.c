@@ -17,7 +17,7 @@ enum { METER = 1, MM = 2, MICRON = 3 }; /* units of length */
 /* A NIfTI description field that begins with this text continues with the unit of the values. */
 #define UNIT "fbp: unit "
 
-/* Types of elements by their numbers in headers. Types with FBP_TYPE_NONE are not supported, and
+/* Sample types by their numbers in NIfTI headers. Numbers with FBP_TYPE_NONE are not supported, and
  * are named in messages. */
 static const struct {
     int datatype;

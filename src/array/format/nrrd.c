@@ -14,7 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Keys that fbp adds to the header, and other readers ignore: value = scale * number + offset. */
+/* Keys that fbp adds to an NRRD header, and other readers ignore: value = scale * number + offset.
+ */
 #define SCALE   "fbp scale"
 #define OFFSET  "fbp offset"
 #define HISTORY "fbp history"

@@ -160,7 +160,8 @@ static fbp_status open_png(struct fbp_source *src)
 {
     static const char grey[] = "save it as greyscale of 8 or 16 bits";
     static const char end[] = "IEND\xae\x42\x60\x82";
-    unsigned char head[8] = ""; /* length and name of a chunk; its contents and a checksum follow */
+    unsigned char head[8] =
+        ""; /* length and name of a PNG chunk; its contents and a checksum follow */
     char tail[TAIL_BYTES];
     struct fbp_array_info *i = &src->info;
     struct decoder *d = NULL;
