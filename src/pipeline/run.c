@@ -309,7 +309,7 @@ static fbp_status list_slabs(struct run_state *run)
     const fbp_status st = fbp_slabs_create(list, job, work);
     FBP_TRY(fbp_shared_create(&run->shared, job, work)); /* both can be destroyed now */
     FBP_TRY(st);
-    for (size_t all = rq->first_worker; all < n_slabs; all += work->n_workers)
+    for (size_t all = 0; all < n_slabs; all += work->n_workers)
         for (size_t i = 0; i < run->n_workers && all + i < n_slabs; i++) {
             struct fbp_slab slab = fbp_work_slab(work, job, all + i);
             for (; slab.nz > 0 && has_slice(rq, slab.time_point, slab.z0); slab.nz--)

@@ -158,8 +158,6 @@ struct fbp_run_request {
     const int *devices; /**< [n_devices] index in the backend of each worker's device */
     size_t n_devices;
     const struct fbp_workers *workers; /**< opened devices; NULL: the run opens and closes them */
-    size_t first_worker; /**< number of the first worker among the work->n_workers of the division:
-                            devices[i] belongs to worker first_worker + i */
     fbp_timeline *timeline;    /**< NULL: none */
     const fbp_mask *mask;      /**< mask of written slices; NULL: none */
     const struct fbp_sum *sum; /**< sum of the partial volumes that several processes compute from

@@ -136,7 +136,7 @@ static fbp_status write_blanks(struct worker *w)
         const struct fbp_slab *s = &slabs->list[slabs->n_most - 1 - i];
         FBP_TRY(write_blank(rq, s->time_point, fbp_channels(rq->job), s->z0, s->z0 + s->nz, slice));
     }
-    if (rq->first_worker > 0 || rq->job->part.slices[0] > 0)
+    if (rq->job->part.slices[0] > 0)
         return FBP_OK;
     fbp_box_wanted(rq->job, &z0, &z1);
     FBP_TRY(write_blank(rq, 0, n, first, z0, slice));
