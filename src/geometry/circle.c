@@ -59,7 +59,8 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
-        if (!(sdd >= sod)) /* a virtual detector, or two interchanged distances */
+        if (!(sdd >= sod)) /* found if a file describes a virtual detector, or if the two distances
+                              are interchanged */
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: the source-to-detector distance %g mm is below "
                             "the source-to-axis distance %g mm; for a virtual detector, multiply "
@@ -69,7 +70,7 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
     return FBP_OK;
 }
 
-/* Compute the views: the source is at (d cos t, d sin t, 0). */
+/* Compute the views of a circular scan: at angle t the source is at (sod cos t, sod sin t, 0). */
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
 {
     FBP_REQUIRE(views);
@@ -88,7 +89,8 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
             views[k].s[i] = sod * n[i];
             views[k].d[i] = (sod - sdd) * n[i] + c.offset_mm[0] * u[i] + c.offset_mm[1] * v[i];
         }
-        /* rotate the panel about its u, v and normal, each as the previous rotations left it */
+        /* rotate the panel about its own u axis, then about its v axis, then about its normal, each
+         * as moved by the rotations before */
         fbp_turn_pair(v, n, c.tilt_rad[0]);
         fbp_turn_pair(n, u, c.tilt_rad[1]);
         fbp_turn_pair(u, v, c.tilt_rad[2]);
@@ -100,8 +102,9 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
     return FBP_OK;
 }
 
-/* Greatest angle of a normal to z that counts as z: least value, greatest value, and multiple of
- * the distance of the sources from their plane, as an angle seen from its middle. */
+/* The rotation axis is z if the normal of the plane of the sources is nearer to z than NEAR_TIMES
+ * times the angle by which the sources deviate from the plane; limits of this angle: NEAR_LEAST,
+ * NEAR_MOST [rad]. */
 static const double NEAR_LEAST = 0.05 * FBP_PI / 180, NEAR_MOST = 5 * FBP_PI / 180, NEAR_TIMES = 3;
 
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
@@ -115,7 +118,7 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
         return 0;
     for (size_t k = 0; k < n_views; k++)
         fbp_axpy(mean, 1 / (double)n_views, views[k].s, mean);
-    /* Matrix C: outer products of the sources about their centroid. */
+    /* Matrix C: sum of the outer products of the source positions relative to their centroid. */
     for (size_t k = 0; k < n_views; k++) {
         double q[3];
         fbp_axpy(views[k].s, -1, mean, q);
@@ -124,9 +127,9 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     }
     const double trace = C[0][0] + C[1][1] + C[2][2];
 
-    /* Power iteration on the adjugate of C: its greatest eigenvalue, the product of the two upper
-     * ones of C, belongs to the least of C, and the eigenvector is the normal of the plane.  A
-     * start from z alone would miss a normal within the plane z = 0. */
+    /* Power iteration on the adjugate of C. Its greatest eigenvalue is the product of the two
+     * greatest of C; the eigenvector is that of the least of C, the normal of the plane of the
+     * sources. A start along z would miss a normal perpendicular to z. */
     for (int i = 0; i < 3; i++)
         fbp_cross(C[(i + 1) % 3], C[(i + 2) % 3], adj[i]);
     for (int round = 0; round < 100; round++) {
@@ -142,7 +145,8 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     for (int i = 0; i < 3; i++)
         Cn[i] = fbp_dot(C[i], n);
     const double least = fbp_dot(n, Cn);
-    /* second eigenvalue, from sum and product of two: distances from a line and from a plane */
+    /* second greatest eigenvalue of C, from sum and product of the two greatest: it is small if the
+     * sources lie on a line; the least eigenvalue is small if they lie in a plane */
     const double half = (trace - least) / 2;
     const double second = half - sqrt(fmax(half * half - product, 0));
     if (!(second > 1e-6 * trace && least < 0.01 * second))
@@ -157,14 +161,15 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     return 0;
 }
 
-/* Greatest distance of an axis that counts as passing through the origin: part of the circle's
- * radius or of the panel's width, and multiple of the distance of the views from the fit. */
+/* The rotation axis counts as passing through the origin if its distance is below ASIDE_LEAST times
+ * the circle's radius (parallel beam: times the panel's width), or below ASIDE_TIMES times the
+ * error of the fit. */
 static const double ASIDE_LEAST = 1e-3, ASIDE_TIMES = 3;
 
 /*
- * The point of the axis nearest to the origin, by least squares: for sources q on a circle
- * 2 q c + k = q^2; for parallel beams c t + k = d t, k the offset of the panel along t.  False if
- * the point is not determined, or within the tolerance of the origin.
+ * Find the point c of the axis nearest to the origin, by least squares: sources q lie on a circle,
+ * 2 q.c + k = q^2; for parallel beams c.t + k = d.t, with d the panel's centre and k its offset
+ * along t.  False if c is undetermined, or within the tolerance of the origin.
  */
 static bool find_centre(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         const double axis[3], double centre[3])

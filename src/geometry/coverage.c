@@ -10,14 +10,16 @@
 static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;
 enum {
     FEWEST = 3, /* angles of a full turn */
-    COLUMNS = 5 /* columns of a fan, middle to edge, for the gap between directions */
+    COLUMNS = 5 /* number of fan angles, from 0 to the edge, at which gaps between ray directions
+                   are measured */
 };
-/* Greatest difference of views at one angle [rad], such as those of the second turn of a scan, or
- * of 0 and 360 degrees. */
+/* Greatest difference of the angles of two views that count as equal [rad]: a second turn repeats
+ * angles, and 0 and 360 degrees are the same angle. */
 static const double SAME = 1e-7;
 
 struct item {
-    double angle; /* angles of groups in [0, period], then counted from the first view of the arc */
+    double angle; /* angle of the view modulo the period; later counted from the first view of the
+                     arc [rad] */
     size_t view;
 };
 
@@ -30,10 +32,11 @@ struct group {
 struct work {
     struct item *items;
     struct group *groups;
-    double *gaps, *sorted; /* gaps[i] is the gap after groups[i]; the last one is the largest */
+    double *gaps, *sorted; /* gaps[i]: gap between the angles of groups[i] and of the next group;
+                              the last gap, back to the first group, is the largest */
     double period;         /* angles count modulo this */
-    double reach[2]; /* extent of the first and of the last step beyond the arc's first and last
-                        angle; full: 0 */
+    double reach[2]; /* extent of the arc beyond its first and beyond its last view [rad]; 0 if the
+                        views cover the whole period */
     size_t n, m;     /* number of items, of groups */
 };
 
@@ -50,7 +53,7 @@ static double wrapped(double angle, double period)
     return angle - period * floor(angle / period);
 }
 
-/* Get the least, median and greatest of the first n gaps. */
+/* Get the least, median and greatest of the first n gaps between angles. */
 static void gap_range(struct work *w, size_t n, double out[3])
 {
     for (size_t g = 0; g < n; g++)
@@ -113,7 +116,7 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     FBP_TRY_GOTO(fbp_calloc((void **)&out->cell, n, 2 * sizeof *out->cell, "angular positions"));
     for (size_t k = 0; k < n; k++)
         w.items[k] = (struct item){wrapped(fbp_view_angle(&views[k], axis), period_rad), k};
-    /* Sort the views by angle, begin after the largest gap, and group the views of one angle. */
+    /* Sort the views by angle, starting after the largest gap, and group views of equal angle. */
     qsort(w.items, n, sizeof *w.items, by_angle);
     double largest = w.items[0].angle + w.period - w.items[n - 1].angle;
     for (size_t i = 1; i < n; i++)
@@ -149,15 +152,17 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     out->gap_rad = last_gap - all[1];
     const bool ends = !out->full && w.m > 1;
     gap_range(&w, ends ? w.m - 1 : w.m, out->step_rad);
-    /* The first and last steps are as long outwards as inwards; modulo pi they end half way to the
-     * neighbour beyond the gap, if the gap is not larger than expected of random angles. */
+    /* Extend the arc beyond its first and its last view by half the neighbouring step; for period
+     * pi, by half the largest gap expected of random angles if that is more, but not beyond the
+     * middle of the gap at the arc's ends. */
     for (int i = 0; ends && i < 2; i++) {
         const double inwards = w.gaps[i ? w.m - 2 : 0] / 2;
         w.reach[i] = w.period == TURN ? inwards : fmax(inwards, fmin(last_gap, drawn) / 2);
     }
     out->arc_rad =
         ends ? fmin(w.period, w.groups[w.m - 1].angle + w.reach[0] + w.reach[1]) : w.period;
-    /* A step extends half way to both neighbours; at an end of the arc, as far as w.reach. */
+    /* The step of a view extends half way to both neighbours; at an end of the arc, outwards by
+     * w.reach. */
     for (size_t g = 0; g < w.m; g++) {
         const bool first = ends && g == 0, last = ends && g == w.m - 1;
         const double before = first ? 2 * w.reach[0] : w.gaps[g ? g - 1 : w.m - 1];
@@ -214,28 +219,36 @@ void fbp_arc_clear(struct fbp_arc *arc)
 }
 
 enum {
-    BINS = 1 << 14,  /* number of parts of a turn, in the tables of confidence */
-    MOST_GROUPS = 8, /* greatest number of detector offsets; more offsets are deviations from one */
+    BINS = 1 << 14,  /* number of angular bins per turn, in tables of confidence and of gaps */
+    MOST_GROUPS = 8, /* greatest number of different detector offsets; if there are more, they count
+                        as scatter about one offset */
     FEWEST_IN_GROUP = 3, /* views of a group */
-    PLACES = 17 /* number of positions across a detector at which rays of a gap are checked */
+    PLACES = 17 /* number of detector positions at which measurements by other views are searched
+                   for, per angle in a gap */
 };
 static const double BIN = 2 * FBP_PI / BINS;
 
-/* Least difference of detector offsets of two groups, as a part of the detector's width. */
+/* Least difference between the detector offsets of two groups of views, as a fraction of the
+ * detector's width. */
 static const double APART = 0.05;
-/* Angle from the end of an arc over which the confidence rises to 1 [degrees]. */
+/* Angular distance from a gap at which the confidence in the views next to the gap reaches 1
+ * [degrees]. */
 static const double FEATHER = 15;
-/* Least width of the transition of weights at a detector edge, as a part of the detector's width;
- * rays of a gap this near to the edges need not be measured by other views. */
+/* Least width of the transition of weights at a detector edge, as a fraction of the detector's
+ * width; rays of a gap that are nearer to the edge than that need not be measured by other views.
+ */
 static const double LEAST_FEATHER = 0.02;
-/* Greatest gap of other views that count as having measured the rays of a gap, as a part of it. */
+/* Other views count as having measured the rays of a gap if gaps between these other views are at
+ * most this fraction of it. */
 static const double MUCH_SMALLER = 0.25;
-/* Least gap that is an end of an arc [degrees]: its rays are left to other views even if these have
- * not measured them. */
+/* Gaps between views larger than this [degrees] are ends of an arc: their rays are left to other
+ * views even if no other view has measured them. */
 static const double FILLED = 45;
-/* Confidence in a gap whose rays are left to other views; for rays that none has measured. */
+/* Confidence inside a gap whose rays are left to other views; above 0, because some of the rays may
+ * not have been measured by any view. */
 static const double LEAST = 1e-4;
-/* Part of a view's cell that one value of the confidence stands for [degrees]. */
+/* Width of the parts into which a view's angular cell is divided when its weight is integrated
+ * [degrees]. */
 static const double PART = 1;
 
 struct gap {
@@ -245,14 +258,18 @@ struct gap {
 
 struct fbp_coverage_group {
     double lo, hi;     /* x that all its views have measured */
-    double feather[2]; /* width of the rise of confidence from lo, and from hi; 0: an edge */
+    double feather[2]; /* distance over which the confidence rises to 1, from detector edge lo and
+                          from edge hi; 0: at once */
     float *confidence; /* [BINS + 1], along beta */
-    float *gap;        /* [BINS] size of the gap at each angle; 0: none */
+    float *gap; /* [BINS] size of the gap between views that contains each angular bin [rad]; 0: no
+                   gap */
 };
 
 struct fbp_coverage_view {
-    size_t group, sharers; /* sharers: number of views of the group at this angle */
-    /* Cell of the view: from half way to the previous view to half way to the next. */
+    size_t group, sharers; /* sharers: number of views of the group that have this angle and divide
+                              one cell */
+    /* Cell of the view [rad]: from half way to the previous view of its group to half way to the
+     * next. */
     double angle, cell[2];
 };
 
@@ -267,7 +284,8 @@ static double smooth(double x)
     return x * x * (3 - 2 * x);
 }
 
-/* Assign the views to groups of offsets; one group if there are too many or one is small. */
+/* Group the views by detector offset; all views form one group if there would be too many groups,
+ * or a group of too few views. */
 static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const double (*edge)[2])
 {
     size_t first = 0, n = 0;
@@ -294,8 +312,9 @@ static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const
     return 1;
 }
 
-/* True if a group other than `except` measured the ray, or any group measured it from the other
- * side, in no gap larger than `largest`. */
+/* True if ray (beta, x) was measured by a group other than `except`, or from the opposite side by
+ * any group. A ray in a gap between the views of a group counts as measured if the gap is at most
+ * `largest`. */
 static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, double beta,
                                double x, double largest)
 {
@@ -312,7 +331,8 @@ static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, 
     return false;
 }
 
-/* Lower the confidence of a group's views in a gap whose rays other views have measured. */
+/* Lower the confidence in a group's views in and near a gap, if other views have measured the rays
+ * of the gap. */
 static void leave_to_others(struct fbp_ray_coverage *c, const struct gap *gap)
 {
     struct fbp_coverage_group *g = &c->group[gap->group];
@@ -387,7 +407,8 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 v->sharers = end - i;
             }
         }
-        /* At the end of an arc, the cell of a view extends outwards by half a usual step. */
+        /* Gaps are stored without half a median step at either end: the views beside a gap cover
+         * that much. */
         const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
         for (size_t i = 0; i < m; i++) {
             const struct gap found = {start[i] + usual / 2, gap[i] - usual, index};
@@ -398,8 +419,9 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 g->gap[(size_t)at % BINS] = (float)found.size;
         }
     }
-    /* Transitions are as wide as the overlap with a group, or with the mirror image of one, that
-     * has measured rays beyond the edge; for one offset they are Wang's weights. */
+    /* The confidence of a group rises, from its detector edge inwards, over the overlap with a
+     * group (or with the mirror image of a group, for opposite rays) that has measured rays beyond
+     * the edge; with a single offset, the weights are Wang's. */
     for (size_t i = 0; i < out->n_groups; i++) {
         struct fbp_coverage_group *g = &out->group[i];
         const double slack = LEAST_FEATHER * (g->hi - g->lo);

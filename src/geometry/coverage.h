@@ -17,26 +17,33 @@
  * gamma.
  */
 struct fbp_arc {
-    /** [n] Angular step of each view [rad]: half the distance to both neighbours; at an end of
-     *  the arc, as far outwards as inwards. Views at equal angles divide one step. The sum is
-     *  arc_rad. */
+    /** [n] Angular step of each view [rad]: from half way to the previous view to half way to the
+     * next; at an end of the arc, up to that end. Views at equal angles divide one step. The sum is
+     * arc_rad. */
     double *step;
-    double *position; /**< [n] angle counter-clockwise from the start of the arc, 0 … arc_rad */
-    double *cell;     /**< [n][2] start and end of the step of each view, or all at one angle */
-    bool full;        /**< no gap is larger than the largest step */
-    size_t n_gaps;    /**< number of gaps larger than the largest step */
+    double *position; /**< [n] angle of each view, counter-clockwise from the start of the arc, 0 …
+                         arc_rad */
+    double *cell; /**< [n][2] start and end of each view's angular step; views at one angle have the
+                     same */
+    bool full;    /**< no gap is larger than the largest step */
+    size_t n_gaps; /**< number of gaps between neighbouring views that are too large for one angular
+                      step */
     size_t n_angles;  /**< number of different angles */
-    double start_rad; /**< angle of the first view of the arc (of view 0 if the arc is full) */
-    /** Length of the arc: the period if the arc is full or has a single angle; otherwise half a
-     *  step is added at both ends (period pi: half the gap, if random angles have gaps of that
-     *  size). */
+    double start_rad; /**< angle of the first view of the arc [rad]; of view 0 if the arc is full */
+    /** Length of the arc [rad]: the period if the arc is full or all views have one angle; else
+     * from first to last view, extended at both ends by half the neighbouring step (period pi: by
+     * half the largest gap expected of random angles if that is more, but not beyond the middle of
+     * the gap). */
     double arc_rad;
     double gap_rad;     /**< largest gap minus the median step */
-    double step_rad[3]; /**< least, median and greatest step inside the arc */
-    /** Largest gap between directions of rays, for the columns of the fan with the largest gap. */
+    double step_rad[3]; /**< least, median and greatest step between neighbouring angles inside the
+                           arc [rad] */
+    /** Largest gap between the directions of measured rays, at the fan angle where it is largest
+     * [rad]. */
     double direction_gap_rad;
-    /** Least gap that is reported as missing views: the greatest of 4 median steps, 2 degrees, and
-     * the largest gap expected of random angles; at most 45 degrees, at least 1.5 median steps. */
+    /** Least gap between views that is reported as missing views: the greatest of 4 median steps, 2
+     * degrees, and the largest gap expected of random angles; at most 45 degrees, at least 1.5
+     * median steps. */
     double usual_gap_rad;
     /** +1 if the angles ascend in 9 of 10 steps of the acquisition, -1 if they descend, else 0 */
     int direction;
@@ -77,7 +84,8 @@ void fbp_arc_clear(struct fbp_arc *arc);
  * scan.
  */
 struct fbp_ray_coverage {
-    bool source; /**< true: x is an angle (fan beam); false: x is a distance */
+    bool source; /**< true: x, the position of a ray, is its fan angle (fan beam); false: its
+                    distance from the axis (parallel beam) */
     size_t n_views;
     size_t n_groups;
     struct fbp_coverage_group *group;
@@ -85,23 +93,26 @@ struct fbp_ray_coverage {
 };
 
 /**
- * Compute the coverage.
+ * Compute how often the views measure each ray.
  *
  * angle  [n_views] angle of the source about the axis [rad]
- * edge   [n_views] x of the outermost pixel centres
- * Views whose detector offsets differ by less than 1/20 of the detector's width form one group.
+ * edge   [n_views] fan angle (parallel beam: distance from the axis) of both outermost pixel
+ * centres Views whose detector offsets differ by less than 1/20 of the detector's width form one
+ * group.
  */
 fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t n_views,
                                const double *angle, const double (*edge)[2]);
 void fbp_coverage_clear(struct fbp_ray_coverage *coverage);
 
-/** Largest range of directions [rad] in which no line at x was measured from either side. */
+/** Get the largest range of directions [rad] in which no view has measured a line at x, the fan
+ * angle or distance from the axis, from either side. */
 double fbp_coverage_gap(const struct fbp_ray_coverage *coverage, double x);
 
-/** Weight of a ray of a view: angular step times redundancy weight [rad]. */
+/** Get the weight of the ray at x in a view: its angular step times its redundancy weight [rad]. */
 double fbp_coverage_weight(const struct fbp_ray_coverage *coverage, size_t view, double x);
 
-/** Angular step of a view within its group, gaps included [rad]. */
+/** Get the angular step of a view among the views of equal detector offset [rad]; a view beside a
+ * gap gets half the gap. */
 double fbp_coverage_step(const struct fbp_ray_coverage *coverage, size_t view);
 
 #endif /* FBP_SRC_COVERAGE_H */

@@ -18,8 +18,8 @@ static const char *const orders[] = {"plain", "flip", "msps"};
 static const char *const poles[] = {"z", "x", "y"};
 static const char *const quadratures[] = {"auto", "bands", "voronoi", "harmonics", "given"};
 
-/* Greatest number of directions for the maximally spaced order, whose time increases with the
- * square of the number. */
+/* Greatest number of directions that may be put into maximally spaced order, which takes a time
+ * proportional to the square of the number. */
 static const double MOST_SPACED = 50000;
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
@@ -44,7 +44,8 @@ const char *fbp_quadrature_name(size_t i)
     return i < N_OF(quadratures) ? quadratures[i] : NULL;
 }
 
-/* Angle from the pole of ring i of n; angle of direction i of n in a ring about the pole. */
+/* Returns the angle of ring i of n from the pole; also the azimuth of direction i of n in a ring.
+ */
 static double angle_of(size_t i, size_t n)
 {
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
@@ -68,8 +69,8 @@ static void put(enum fbp_pole pole, double theta, double phi, double out[3])
         out[axis[pole][i]] = x[i];
 }
 
-/* Reorder the directions: the next one is always that with the least potential of charges at the
- * previous directions and their antipodes; of equal ones, the first. */
+/* Reorder the directions: the next one is always that with the least Coulomb potential of charges
+ * at all previous directions and their antipodes; if several are equal, the first of them. */
 static fbp_status most_apart(double (*n)[3], size_t count)
 {
     const double equal = 1e-12;
@@ -85,7 +86,7 @@ static fbp_status most_apart(double (*n)[3], size_t count)
             if (field[i] < field[best] * (1 - equal))
                 best = i;
         }
-        /* the directions in between keep their order */
+        /* directions between the old and the new position of the chosen one keep their order */
         const double taken[3] = {n[best][0], n[best][1], n[best][2]};
         memmove(n[k + 2], n[k + 1], (best - k - 1) * sizeof *n);
         memmove(&field[k + 2], &field[k + 1], (best - k - 1) * sizeof *field);
@@ -95,7 +96,7 @@ static fbp_status most_apart(double (*n)[3], size_t count)
     return fbp_check_cancelled();
 }
 
-/* Copy a caller's set, check it, and count its directions. */
+/* Copy a caller's description of a set of directions, check it, and count its directions. */
 static fbp_status check(const struct fbp_directions *given, struct fbp_directions *set,
                         size_t *count)
 {
@@ -182,28 +183,29 @@ void fbp_plane_view(const double direction[3], double spacing_mm, double first_m
 /* Directions nearer than this are equal. */
 static const double EQUAL = 1e-9;
 
-/* Half the side of the square from which a cell is cut: a cell that extends to the square extends
- * to the horizon. */
+/* Half the side of the square, on the plane that touches the unit sphere, from which a Voronoi cell
+ * is cut; a cell that reaches the square's edge extends 90 degrees from its point. */
 static const double HORIZON = 1e6;
 
-/* A point of the sphere: direction i or its antipode. */
+/* A point of the sphere: direction i, or the antipode of direction i - count. */
 struct point {
     double x[3];
     size_t i;
 };
 
-/* A line a . p = b of the plane; a cell has the points with a . p <= b. */
+/* A line a . p = b on the plane that touches the sphere; a cell has the points with a . p <= b. */
 struct line {
     double a[2], b;
 };
 
-/* A corner of a cell, and the line from it to the next corner. */
+/* A corner of a Voronoi cell, and the line from this corner to the next. */
 struct corner {
     double p[2];
     struct line edge;
 };
 
-/* A cell on the tangential plane of the sphere in `at`, with the axes e. */
+/* A Voronoi cell, projected onto the plane that touches the sphere at the point `at`; e: axes of
+ * the plane. */
 struct cell {
     const double *at;
     double e[2][3];
@@ -224,9 +226,9 @@ static double beyond(const struct line *l, const double p[2])
     return l->a[0] * p[0] + l->a[1] * p[1] - l->b;
 }
 
-/* Compute the intersection of two lines, from the lines themselves, because corners near the
- * horizon have few digits.  p if the lines are parallel: then the line separates two corners only
- * because of rounding. */
+/* Compute the intersection of two lines from their equations, because coordinates of very distant
+ * corners have few exact digits. If the lines are parallel, the result is p, a corner that lies on
+ * both except for rounding. */
 static void meet(const struct line *l, const struct line *m, const double p[2], double out[2])
 {
     const double det = l->a[0] * m->a[1] - l->a[1] * m->a[0];
@@ -236,7 +238,8 @@ static void meet(const struct line *l, const struct line *m, const double p[2], 
     out[1] = parallel ? p[1] : (l->a[0] * m->b - l->b * m->a[0]) / det;
 }
 
-/* Cut off the half of the plane that is nearer to x than to the cell's point: (at - x) . p < 0. */
+/* Cut off the part of the cell that is nearer to x, a point of the sphere, than to the cell's own
+ * point. */
 static void cut(struct cell *c, const double x[3])
 {
     const struct line l = {{fbp_dot(x, c->e[0]), fbp_dot(x, c->e[1])}, 1 - fbp_dot(x, c->at)};
@@ -259,7 +262,8 @@ static void cut(struct cell *c, const double x[3])
     if (top == n)
         return;
 
-    /* Corners around the farthest one are beyond the line; two new corners replace them. */
+    /* The consecutive corners beyond the cutting line are replaced by two new corners on the line.
+     */
     size_t first = top, last = top;
     for (; gone < n && beyond(&l, was[(first + n - 1) % n].p) > 0; gone++)
         first = (first + n - 1) % n;
@@ -280,8 +284,8 @@ static void cut(struct cell *c, const double x[3])
         c->reach = fmax(c->reach, hypot(to[i].p[0], to[i].p[1]));
 }
 
-/* Make the cell of point i of n, which are sorted by height.  Returns the number of points that are
- * equal to point i, including itself. */
+/* Compute the Voronoi cell of point i. p: all n points, sorted by height z. Returns the number of
+ * points that are equal to point i, including itself. */
 static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t i)
 {
     const double *const at = p[i].x;
@@ -307,7 +311,8 @@ static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t 
             if (!more[down])
                 continue;
             const double *x = p[down ? i - step : i + step].x;
-            /* this point, and all points farther up or down, are too far away to cut the cell */
+            /* if this point differs too much in height to cut the cell, so do all points farther up
+             * (or down) */
             more[down] = !(fabs(x[2] - at[2]) > 2 * sin(atan(c->reach)) + EQUAL);
             if (!more[down])
                 continue;
@@ -346,7 +351,8 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
         if (i % 64 == 0)
             FBP_TRY_GOTO(fbp_check_cancelled());
         const size_t at = points[i].i;
-        if (at >= count) /* an antipode: its cell is the mirror image of that of the direction */
+        if (at >=
+            count) /* an antipode: its cell is the mirror image of the cell of its direction */
             continue;
         const size_t equal = make_cell(&cell, points, n, i);
         if (!(cell.reach < HORIZON / 2))
@@ -354,7 +360,8 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
                                   "directions: all %zu lie in one plane, which does not determine "
                                   "a volume; give directions all over a half sphere",
                                   count));
-        /* sum of triangles of the cell's point and two corners (van Oosterom and Strackee 1983) */
+        /* solid angle of the cell, as a sum of triangles, each of the cell's point and two
+         * neighbouring corners (van Oosterom and Strackee 1983) */
         double angle = 0;
         for (size_t k = 0; k < cell.n; k++) {
             const double *p = cell.corner[k].p, *q = cell.corner[(k + 1) % cell.n].p;

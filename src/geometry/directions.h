@@ -17,8 +17,10 @@
 /** Facts about a set of directions. */
 struct fbp_sphere {
     size_t different; /**< number of different directions; equal and opposite ones count once */
-    double hole_rad;  /**< greatest angle between a point of the sphere and the nearest direction */
-    double usual_rad; /**< median radius of the cells, to their farthest points */
+    double hole_rad;  /**< greatest angle between a point of the sphere and the direction nearest to
+                         it [rad] */
+    double usual_rad; /**< median over the directions: angle from the direction to the farthest
+                         point of its Voronoi cell */
 };
 
 /**
@@ -33,24 +35,25 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
                             struct fbp_sphere *out);
 
 /**
- * Directions in planes through a common axis. If the number of planes is small, plane integrals are
- * backprojected in two stages: first the integrals of each plane into an image of that plane, then
- * these images, which are parallel views about the axis.
+ * Directions of plane integrals that lie in a few planes through a common axis (meridian planes).
+ * Such plane integrals are backprojected in two stages: those of each meridian plane into an image
+ * of that plane, then the images, as parallel views about the axis, into the volume.
  */
 struct fbp_meridian_planes {
     double axis[3];      /**< direction that all planes contain */
-    double across[2][3]; /**< the other two axes of a right-handed system; angles are counted from
-                            the first to the second */
-    int pole;            /**< name of the axis: 0, 1, 2: x, y, z; -1: any other axis */
-    size_t n;            /**< number of planes */
-    size_t most;         /**< greatest number of directions in one plane */
-    double *angle;       /**< [n] angle of each plane, 0 <= angle < pi, ascending */
-    size_t *plane;       /**< [directions] index of the plane of each direction */
+    double across[2][3]; /**< two unit vectors perpendicular to the axis; the angles of planes are
+                            counted from the first to the second */
+    int pole;      /**< index of the common axis: 0, 1, 2 for x, y, z; -1 for any other axis */
+    size_t n;      /**< number of planes */
+    size_t most;   /**< greatest number of directions in one meridian plane */
+    double *angle; /**< [n] angle of each meridian plane about the axis [rad], 0 <= angle < pi,
+                      ascending */
+    size_t *plane; /**< [number of directions] index of the meridian plane of each direction */
 };
 
 /**
- * Find the axis with the smallest number of planes: x, y or z if one of them has few enough planes,
- * else any axis.
+ * Find the axis for which the fewest planes through it contain all directions: x, y or z if one of
+ * them needs few enough planes, else any axis.
  *
  * @return FBP_ERR_UNSUPPORTED if no axis has three directions per plane on average (the message
  *         contains the number of planes); FBP_ERR_NOMEM
@@ -61,14 +64,18 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes);
 
 struct fbp_ring_member {
     size_t view;
-    bool reversed; /**< true: the antipode was measured, and the order of its samples is reversed */
+    bool reversed; /**< true: the view has measured the opposite direction, so the order of its
+                      samples is reversed */
 };
 
 struct fbp_ring {
-    double theta, phi; /**< first member of the ring; the others follow in equal steps of phi */
-    size_t first, n;   /**< members [first, first + n) of fbp_rings.member */
-    size_t n_phi;      /**< number of different angles phi in the ring; 0: the ring is the pole */
-    bool at_pole, at_equator; /**< at_pole: all members are the direction of the pole */
+    double theta, phi; /**< angles of the ring's first direction [rad]; the next directions follow
+                          in equal steps of phi */
+    size_t first,
+        n; /**< the directions of the ring are members [first, first + n) of fbp_rings.member */
+    size_t n_phi; /**< number of different angles phi in the ring; 0: the ring is the pole */
+    bool at_pole, at_equator; /**< at_pole: all directions of the ring are equal to its axis;
+                                 at_equator: they are perpendicular to it */
 };
 
 /**
@@ -78,8 +85,8 @@ struct fbp_ring {
  * rings.
  */
 struct fbp_rings {
-    double axis[3], across[2][3]; /**< axes perpendicular to the rings' axis; phi is counted from
-                                     across[0] to across[1] */
+    double axis[3], across[2][3]; /**< unit vectors: axis of the rings, and two perpendicular to it;
+                                     phi is counted from across[0] to across[1] */
     struct fbp_ring *ring;        /**< [n] rings, starting at the pole */
     size_t n;
     struct fbp_ring_member *member; /**< [n_members] */
@@ -108,11 +115,12 @@ void fbp_rings_clear(struct fbp_rings *rings);
 /** The unit vector at theta and phi. */
 void fbp_ring_direction(const struct fbp_rings *rings, double theta, double phi, double out[3]);
 
-/** Name of method i: "auto", "bands", "voronoi", "harmonics", "given"; NULL beyond the last. */
+/** Name of method i of quadrature over directions: "auto", "bands", "voronoi", "harmonics",
+ * "given"; NULL beyond the last. */
 const char *fbp_quadrature_name(size_t i);
 
-/** Names of set, order and pole i: "solid-angle", "linear-angle", "fibonacci"; "plain", "flip",
- *  "msps"; "z", "x", "y".  NULL beyond the last. */
+/** Names by index i, NULL beyond the last: of sets of directions ("solid-angle", "linear-angle",
+ * "fibonacci"), of their orders ("plain", "flip", "msps"), and of their poles ("z", "x", "y"). */
 const char *fbp_direction_set_name(size_t i);
 const char *fbp_direction_order_name(size_t i);
 const char *fbp_pole_name(size_t i);

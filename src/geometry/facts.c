@@ -8,20 +8,27 @@
 #include "base/base.h"
 #include "base/threads.h"
 
-/* Least difference of the two sides of a panel that is offset on purpose, as a part of the fan. */
+/* Least asymmetry |hi + lo| / (hi - lo) of a panel that counts as offset; lo, hi: positions of its
+ * edges relative to the axis. */
 static const double ASYMMETRY = 0.02;
 
-/* Greatest gap that weights per ray leave to the neighbouring views [rad]. */
+/* Greatest gap between directions of measured rays [rad] that neighbouring views may fill:
+ * distances from the axis with larger gaps do not belong to the field of view. */
 static const double LARGEST_GAP = FBP_PI / 2;
-/* Number of distances from the axis to the detector's edge for which gaps are measured. */
+/* Number of steps from the axis to the detector's edge, at each of which gaps between ray
+ * directions are measured. */
 enum { COVERAGE_STEPS = 32 };
 
-/* Sides of the panel over all views; lo along -t, hi along +t; [0] fan angle, [1] distance. */
+/* Positions of the panel's sides over all views: lo along -t, hi along +t (t: direction in which
+ * the source moves); [0] fan angle, [1] distance from the axis. */
 struct sides {
-    double mean_lo[2], mean_hi[2];   /* outer edges, mean */
-    double edge_lo[2], edge_hi[2];   /* extent of the outer edges, least of all views */
-    double pixel_lo[2], pixel_hi[2]; /* extent of the outermost pixel centres, least of all views */
-    double middle[2][2]; /* [fan angle, distance][least, greatest] of the panels' middles */
+    double mean_lo[2], mean_hi[2]; /* outer edges, mean */
+    double edge_lo[2],
+        edge_hi[2]; /* distance of the panel's outer edges from the axis, the least of all views */
+    double pixel_lo[2], pixel_hi[2]; /* distance of the outermost pixel centres from the axis, the
+                                        least of all views */
+    double middle[2][2]; /* position of the panel's middle: [fan angle, distance from the
+                            axis][least, greatest of all views] */
 };
 
 static void widen_range(double range[2], double lo, double hi, bool first)
@@ -66,7 +73,8 @@ fail:
     return st;
 }
 
-/* Find which weights the views need, and whether they have measured all lines. */
+/* Find which redundancy weights the views need, and whether they have measured all lines through
+ * the field of view. */
 static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides,
                            const struct fbp_kind_table *kind, const struct fbp_views *views,
                            const struct fbp_arc *arc)
@@ -121,9 +129,9 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     if (source)
         return FBP_OK;
 
-    /* Opposite views of a parallel beam measure the same rays: the covered part of half a turn is
-     * decisive, for any position of the views.  A full turn keeps its own steps and gaps, for
-     * messages. */
+    /* Opposite views of a parallel beam measure the same rays, so coverage is determined from the
+     * angles modulo pi. If the views cover a full turn, the reported steps and gaps are those
+     * modulo 2 pi. */
     FBP_TRY(fbp_arc_create(&half, views->view, views->n, out->axis, FBP_PI, 0, false));
     if (half.n_angles < 3 || !half.full)
         out->coverage = FBP_COVERAGE_PARTIAL;
@@ -138,8 +146,8 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     return FBP_OK;
 }
 
-/* Compute the distances from the axis within which lines were measured, and the overlap of an
- * offset panel. */
+/* Compute the radius of the field of view, the radius within which all lines were measured, and how
+ * far an offset panel extends beyond the axis on its short side. */
 static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sides *s, bool source)
 {
     const int unit = source ? 0 : 1;
@@ -153,12 +161,14 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the rotation axis is outside the panel in some views (by up to "
                         "%.3g mm); check the panel offset and the source positions",
                         -out->fov_radius_mm);
-    /* If a turn has gaps, only lines that both sides of an offset panel measure are complete. */
+    /* If a turn has gaps, only those lines are complete that both sides of an offset panel measure.
+     */
     if (out->coverage != FBP_COVERAGE_PARTIAL || out->offset)
         out->complete_radius_mm = out->fov_radius_mm;
     if (!out->offset)
         return FBP_OK;
-    /* up to the centre of the last pixel, which gets the weight 0 */
+    /* the overlap ends at the centre of the outermost pixel of the short side, which has the weight
+     * 0 */
     out->overlap_rad = longer_hi ? s->pixel_lo[0] : s->pixel_hi[0];
     out->overlap_mm = longer_hi ? s->pixel_lo[1] : s->pixel_hi[1];
     out->fov_radius_mm = longer_hi ? s->edge_hi[1] : s->edge_lo[1];
@@ -183,7 +193,8 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
  */
 enum { HEIGHTS = 3, AROUND = 6, POINTS = HEIGHTS * (AROUND + 1) };
 
-/* Greatest part of the variance of heights that a linear fit over angles leaves for a helix. */
+/* Greatest part of the variance of the views' heights that a linear fit over their angles may leave
+ * unexplained if the path is a helix. */
 static const double STEADY = 0.02;
 
 /* A view that contributes to the drift. */
@@ -191,11 +202,13 @@ struct drift_view {
     double weight;        /* in means over the views */
     double middle, seen;  /* part of the axis that the view sees: middle and length [mm] */
     double source;        /* height of the source [mm]; parallel beam: sine of its elevation */
-    double angle, radius; /* angle without jumps [rad]; distance of the source from the axis [mm] */
+    double angle, radius; /* angle of the source, continued over several turns [rad]; its distance
+                             from the axis [mm] */
     double P[12];
 };
 
-/* Compute the mean of 1 - cos(kappa) for the sources' heights above a level. */
+/* Compute the mean of 1 - cos(kappa) over the views, kappa: elevation of the source as seen from
+ * the point of the axis at height `level`. */
 static double steepness(const struct drift_view *v, size_t n, double weight, double level)
 {
     double sum = 0;
@@ -205,8 +218,8 @@ static double steepness(const struct drift_view *v, size_t n, double weight, dou
     return sum;
 }
 
-/* Compute the part of a voxel's value that the rows yield: interpolation decreases beyond the
- * centres of the outer rows. */
+/* Compute the part, 0 to 1, of a view's value at point x that its rows yield: 1 if x projects
+ * between the centres of the outer rows, falling linearly to 0 within one row beyond them. */
 static double part_seen(const double P[12], const struct fbp_panel *panel, const double x[3])
 {
     const double depth = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / depth;
@@ -215,8 +228,8 @@ static double part_seen(const double P[12], const struct fbp_panel *panel, const
     return depth > 0 ? fmin(1, fmax(0, 1 - beyond)) : 0;
 }
 
-/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error, cone_angle_error.  arc: arc of the
- * views as a part of 2 pi. */
+/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error and cone_angle_error. arc: angles of the
+ * views modulo 2 pi. */
 static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_kind_table *kind,
                               const struct fbp_views *views, const struct fbp_arc *arc,
                               const struct fbp_grid *grid)
@@ -246,7 +259,8 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
             v->source /= fbp_norm(view->s);
         v->angle = turned;
         v->radius = f.radius;
-        /* the ends of a short scan have little weight, because rays are measured twice there */
+        /* views near the ends of a short scan get little weight, because other views measure the
+         * same rays */
         const double end = fmin(arc->position[k], arc->arc_rad - arc->position[k]);
         const bool whole = arc->full || !kind->has_source || !(ramp > 0);
         v->weight = whole ? arc->step[k] : arc->step[k] * fmin(1, end / ramp);
@@ -281,8 +295,8 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
     const double explained = squares > 0 ? products * products / squares : 0;
     out->pitch_mm = explained > (1 - STEADY) * variance ? 2 * FBP_PI * products / squares : 0;
 
-    /* For points around the middle of the seen part, at three heights, on the axis and around it:
-     * compute the part of their values that the views yield, and subtract that of views that do not
+    /* For points on the axis and on a circle around it, at three heights: compute the part of their
+     * values that is lost because the views move along the axis, compared with views that do not
      * move. */
     const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction but the axis */
     fbp_frame_of(&unit, axis, &f);
@@ -308,7 +322,8 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
     return FBP_OK;
 }
 
-/* Find the symmetries of the matrices, (c, r, 1) w = P (x, y, z, 1), and of the grid. */
+/* Greatest relative difference of numbers that count as equal in the search for symmetries of views
+ * and grid. */
 static const double TOLERANCE = 1e-9;
 
 static bool near(double a, double b, double scale)
@@ -316,7 +331,8 @@ static bool near(double a, double b, double scale)
     return fabs(a - b) <= TOLERANCE * scale;
 }
 
-/* True if views k + n/2 (quarters 2) or k + n/4 (quarters 1, -1) are views k, rotated about z. */
+/* True if each view k + n/2 (quarters 2), or each view k + n/4 (quarters 1 or -1), is view k
+ * rotated about z by that number of quarter turns. */
 static bool turned(const struct fbp_views *views, int quarters)
 {
     const size_t n = views->n, fraction = quarters == 2 ? 2 : 4;
@@ -338,7 +354,8 @@ static bool turned(const struct fbp_views *views, int quarters)
     return true;
 }
 
-/* Get the enum fbp_symmetry flags that are true within 1e-9; grid may be NULL. */
+/* Get the symmetries of views and grid (flags of enum fbp_symmetry) that hold within 1e-9; grid may
+ * be NULL. */
 static unsigned symmetry(const struct fbp_kind_table *kind, const struct fbp_views *views,
                          const struct fbp_grid *g)
 {
@@ -410,9 +427,9 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     FBP_TRY(fbp_arc_create(&arc, views->view, views->n, out->axis, 2 * FBP_PI, fan, false));
     FBP_TRY_GOTO(coverage(out, &sides, kind, views, &arc));
     FBP_TRY_GOTO(field_of_view(out, &sides, source));
-    /* A gap causes errors if it is larger than two mean steps by 2 degrees; gaps of golden-ratio
-     * angles are not.  In images of two disks off the axis, gaps of 5 to 60 degrees cause errors of
-     * .4 to .6 % (rms) per degree, for all kinds of beams and positions of the gap
+    /* A gap between ray directions causes errors if it exceeds two mean steps by 2 degrees; gaps of
+     * golden-ratio angles do not. In images of two disks off the axis, gaps of 5 to 60 degrees
+     * caused errors of 0.4 to 0.6 % (rms) per degree, for all kinds of beams
      * (bench/results/accuracy.md). */
     const bool short_fan = out->coverage == FBP_COVERAGE_SHORT && source;
     const double covered = short_fan ? out->arc_rad : out->offset ? 2 * FBP_PI : FBP_PI;
@@ -448,11 +465,11 @@ fail:
     return st;
 }
 
-/* Greatest movement of a projected row by rounding to float [pixels]. */
+/* Greatest error of a projected row position that is caused by rounding to float [pixels]. */
 static const double MARGIN_PX = 1e-3;
 
-/* Compute the range of rows of a box: the row is a quotient of linear functions, therefore its
- * extremes over a box in front of the source are at corners. */
+/* Compute the detector rows that slices need: the row of a point is a quotient of linear functions,
+ * so its extremes over a box of voxels in front of the source are at the corners. */
 void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
                    size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                    size_t *r1)
@@ -464,7 +481,9 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
     *r1 = 0;
     if (z0 >= z1 || k0 >= k1)
         return;
-    *r1 = views->panel.n_rows; /* for a box that is not in front of all sources */
+    *r1 =
+        views->panel
+            .n_rows; /* all rows, the result if the box of voxels is not in front of all sources */
     for (int i = 0; i < 8; i++) {
         fbp_grid_corner(grid, i, corners[i]);
         corners[i][2] = fbp_grid_coordinate(grid, 2, i & 4 ? (double)z1 - 1 : (double)z0);
@@ -489,12 +508,13 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
         *r0 = *r1 = 0;
 }
 
-/* Compute means over the views: column pitch at the iso-centre, distance from the axis to the
- * farther edge of the panel in pixels, and length of the part of the z axis that the rows see. */
+/* Compute the default grid from means over the views: voxel: column pitch at the iso-centre; width:
+ * twice the distance from the axis to the farther edge of the panel; height: part of the z axis
+ * that projects onto the rows. */
 void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                    struct fbp_grid *out)
 {
-    const double slack = 1e-6; /* a whole number of pixels must not change by rounding */
+    const double slack = 1e-6; /* tolerance: a whole number of pixels must not change by rounding */
     const double z_axis[3] = {0, 0, 1};
     double pitch = 0, columns = 0, z_lo = 0, z_hi = 0, P[12], z[2];
     size_t n = 0;

@@ -22,10 +22,9 @@ static fbp_status check_length(const char *field, size_t k, const struct fbp_ran
     return fbp_check_range(range, name, fbp_norm(a));
 }
 
-/* Cone: line integrals through a point source.  A fan beam is a cone of one detector row and not a
- * kind: matrix, weights, filter and grid follow from the cone's formulas for one row, and a scan
- * that is reduced to one row becomes a fan.  Formats with a name for fan beams select it by the
- * panel. */
+/* Cone: line integrals through a point source. A fan beam is a cone of one detector row, not a kind
+ * of its own: matrix, weights, filter and grid follow from the cone's formulas for one row. File
+ * formats with a name of their own for fan beams use it if the panel has one row. */
 
 static fbp_status cone_check_view(const struct fbp_view *view, size_t k)
 {
@@ -53,10 +52,11 @@ static double cone_pitch(const struct fbp_view *view, const double P[12])
     return fbp_norm(view->u) * P[11];
 }
 
-/* Parallel: line integrals along one direction per view; s points towards the source, and its
- * length does not matter. */
+/* Kind "parallel": line integrals along one direction per view. Vector s of a view points towards
+ * the source; its length does not matter. */
 
-/* P = A [I | -d0], A = inv([u v s]), with (0, 0, 0, 1) as the third row */
+/* P = A [I | -d0], A = inv([u v s]), with (0, 0, 0, 1) as the third row; d0: centre of pixel (0, 0)
+ */
 static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel *panel,
                             double P[12])
 {
@@ -73,7 +73,7 @@ static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel 
     return true;
 }
 
-/* The pitch of a tilted panel is foreshortened at the axis. */
+/* Compute the column pitch at the axis, which is foreshortened if the panel is tilted. */
 static double parallel_pitch(const struct fbp_view *view, const double P[12])
 {
     double ray[3] = {view->s[0], view->s[1], view->s[2]}, across[3];
@@ -90,8 +90,8 @@ static double parallel_pitch(const struct fbp_view *view, const double P[12])
  * integrals at several delays, and v = 0.
  */
 
-/* Least distance of a point of the sphere from all directions that counts as a gap, in units of the
- * side of the square that each direction stands for. */
+/* The directions have a gap if a point of the sphere is farther from all of them than GAP times
+ * sqrt(2 pi / n), the side of the square that has the area of each of n directions. */
 static const double GAP = 1.5;
 
 static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
@@ -116,7 +116,8 @@ static bool planes_matrix(const struct fbp_view *view, const struct fbp_panel *p
     return square > 0 && isfinite(P[0] + P[1] + P[2] + P[3]);
 }
 
-/* Get the distance of samples, without the rounding of the unit vector. */
+/* Get the distance between samples of a view of plane integrals, |u|, rounded to 12 digits: more
+ * digits of u are rounding errors of its unit vector. */
 static double spacing_of(const struct fbp_view *view)
 {
     const double step = fbp_norm(view->u), digits = pow(10, 12 - ceil(log10(step)));
@@ -124,7 +125,8 @@ static double spacing_of(const struct fbp_view *view)
     return step > 0 && isfinite(digits) ? round(step * digits) / digits : step;
 }
 
-/* Get the range of t of a view, to the samples' outer edges. */
+/* Get the range [mm] of the plane positions t that a view measures, to the outer edges of its first
+ * and last sample. */
 static void reach_of(const struct fbp_view *view, const struct fbp_panel *panel, double t[2])
 {
     const double step = spacing_of(view), middle = fbp_dot(view->d, view->u) / step;
@@ -169,7 +171,7 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     out->fov_half_height_mm[1] = out->fov_radius_mm;
 
     /* 2 n^2 / pi directions, as in n rings of equal solid angle, reconstruct an object of radius n
-     * tau / pi without streaks. */
+     * tau / pi without streaks (tau: distance between samples). */
     FBP_TRY_GOTO(fbp_sphere_cells((const double(*)[3])direction, views->n, NULL, &sphere));
     const double n = (double)sphere.different, rings = sqrt(FBP_PI * n / 2);
     out->n_angles = sphere.different;
@@ -190,7 +192,8 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     }
 
     out->volume_inside = g != NULL;
-    for (int i = 0; g && i < 8; i++) { /* does every view see all corners of the grid? */
+    for (int i = 0; g && i < 8;
+         i++) { /* find whether all corners of the grid project onto the samples of every view */
         double x[3];
         fbp_grid_corner(g, i, x);
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(x));
@@ -217,8 +220,8 @@ static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_view
     *r1 = z0 < z1 && k0 < k1 ? views->panel.n_rows : 0;
 }
 
-/* The default grid is a cube whose side is the field of view over sqrt(2), as usual in
- * laboratories: corners beyond the field of view are not measured by all views. */
+/* The default grid is a cube whose side is the diameter of the field of view over sqrt(2), as usual
+ * in laboratories: corners beyond the field of view are not measured by all views. */
 static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         struct fbp_grid *out)
 {

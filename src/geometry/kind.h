@@ -23,7 +23,7 @@ struct fbp_kind_table {
     /** True: s is the source, where rays meet.  False: s is the direction towards the source, views
      * half a turn apart measure the same rays, and distances have no meaning. */
     bool has_source;
-    /** True: rows are repetitions of the same measurement: row r of all views yields volume r. */
+    /** True: each detector row repeats the measurement: row r of all views yields volume r. */
     bool row_is_frame;
 
     /** Checks view k; NULL: nothing to check. */
@@ -47,37 +47,44 @@ struct fbp_kind_table {
 /** Number of geometry kinds. */
 enum { FBP_N_KINDS = FBP_PLANES + 1 };
 
-/** Table of a geometry kind, never NULL; a number that is no kind has a table without functions. */
+/** Get the table of a geometry kind; never NULL: if the number is no kind, a table without
+ * functions. */
 const struct fbp_kind_table *fbp_kind_of(enum fbp_kind kind);
 
-/** Check the number of a geometry kind, else FBP_ERR_INVALID.  where: beginning of the message. */
+/** Check that a number is a geometry kind; if not, set FBP_ERR_INVALID with a message that begins
+ * with `where`. */
 fbp_status fbp_check_kind(const char *where, enum fbp_kind kind);
 
-/** Check like fbp_check_kind(); FBP_ERR_UNSUPPORTED for a kind without line integrals. */
+/** Check that a number is a geometry kind (else FBP_ERR_INVALID) of line integrals (else
+ * FBP_ERR_UNSUPPORTED). */
 fbp_status fbp_check_lines(const char *where, enum fbp_kind kind);
 
-/** Number of volumes of a scan with this panel: its number of rows if rows are frames, else 1. */
+/** Number of volumes that a scan with this panel yields: one per detector row if each row is a scan
+ * of its own (plane integrals), else 1. */
 size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
-/** Get the unit of a volume's values, "1/mm" or "1/cm^3", and the factor that converts 1/mm or
- * 1/mm^3 to it. */
+/** Get the unit of a volume's values, such as "1/mm" or "1/cm^3", and the factor that converts
+ * values in 1/mm (plane integrals: 1/mm^3) to this unit. */
 const char *fbp_value_unit(enum fbp_kind kind, enum fbp_unit unit);
 double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit);
 
-/** Compute a matrix like fbp_view_to_matrix(), without a message; false: no matrix exists. */
+/** Compute the 3x4 matrix of a view like fbp_view_to_matrix(), but without an error message; false:
+ * the view has no matrix. */
 bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                      double P[12]);
 
 /** Check that a scan has views and pixels, else FBP_ERR_INVALID. */
 fbp_status fbp_check_views(const struct fbp_views *views);
 
-/** Check the lengths of the finite vectors of a view; k: index of the view, for messages. */
+/** Check that the vectors of a view, which must be finite, have valid lengths; k: index of the
+ * view, for messages. */
 fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_view *view, size_t k);
 
-/** Get the unit vectors of the views of plane integrals; *out: [n], freed by the caller. */
+/** Get the directions of n views of plane integrals as unit vectors; *out: [n], freed by the
+ * caller. */
 fbp_status fbp_planes_directions(const struct fbp_view *views, size_t n, double (**out)[3]);
 
-/** facts.c: functions that kinds of line integrals share */
+/** Functions of facts.c that all kinds of line integrals share. */
 fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_views *views,
                           const struct fbp_grid *grid, struct fbp_geometry_facts *out);
 void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
@@ -87,8 +94,8 @@ void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *vi
                    struct fbp_grid *out);
 
 /** Find the rotation axis: the upward normal of the plane of the sources; z if the normal is
- *  undetermined, or if its angle to z is within the sources' deviation from a plane. Returns the
- *  angle between normal and axis [rad]; 0 if the axis is the normal. */
+ * undetermined, or so near to z that the sources' scatter about the plane explains the angle.
+ * Returns the angle between normal and axis [rad]; 0 if the axis is the normal. */
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
 
 /**
@@ -102,13 +109,15 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
 fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views *views,
                             double centre[3], struct fbp_view **own);
 
-/** Facts about one view of line integrals. lo: side of -t; hi: side of +t. */
+/** Facts about one view of line integrals. lo, hi: sides of the panel along -t and +t; t: direction
+ * of the source's counter-clockwise motion. */
 struct fbp_view_facts {
     double sod, sdd;      /**< [mm]; 0: the kind has no source */
     double magnification; /**< sdd / sod on the iso ray */
-    /** Panel's outer edges: fan angle [rad], distance from the axis [mm]. */
+    /** Rays to the panel's outer edges: [0] fan angle [rad], [1] distance from the axis [mm]. */
     double edge_lo[2], edge_hi[2];
-    /** Outermost pixel centres: fan angle [rad], distance from the axis [mm]. */
+    /** Rays to the outermost pixel centres: [0] fan angle [rad], [1] distance from the axis [mm].
+     */
     double pixel_lo[2], pixel_hi[2];
     double axis_lo, axis_hi; /**< part of the axis that is projected onto the panel's rows [mm] */
     double tilt[3], skew;    /**< as in struct fbp_circle [rad] */
@@ -119,11 +128,11 @@ struct fbp_view_facts {
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2]);
 
-/** Check that a view can be backprojected, else FBP_ERR_INVALID. */
+/** Compute the facts of view k; FBP_ERR_INVALID if it cannot be backprojected. */
 fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
                              size_t k, const double axis[3], struct fbp_view_facts *out);
 
-/** Compute the coverage of rays about the axis (coverage.h). */
+/** Compute how often the views measure each ray (coverage.h). */
 struct fbp_ray_coverage;
 fbp_status fbp_coverage_of(struct fbp_ray_coverage *out, const struct fbp_kind_table *kind,
                            const struct fbp_views *views, const double axis[3]);
@@ -140,12 +149,12 @@ const char *fbp_unit_name(size_t i);
 /** True if all rays of a view meet in a source (cone).  Other kinds have no source distances. */
 bool fbp_kind_has_source(enum fbp_kind kind);
 
-/** True if a sample is an integral over a line (cone, parallel); false for an integral over a
- *  plane, which has no detector. */
+/** True if a sample is an integral over a line (cone, parallel); false if over a plane: such scans
+ * have no detector. */
 bool fbp_kind_has_lines(enum fbp_kind kind);
 
 /**
- * Check that these views can be reconstructed as a circular scan.
+ * Check that the views of a scan can be reconstructed as a circular scan.
  * @return FBP_ERR_INVALID if all views are at one angle; FBP_ERR_UNSUPPORTED if axial_drift_error
  *         exceeds 1 %: the message contains the pitch of the helix, if the path is one.
  */
@@ -157,9 +166,9 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                              const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                              size_t *r1);
 
-/** Compute the grid of a scan without one.  Line integrals: it covers the field of view, voxel =
- *  pitch SOD/SDD.  Plane integrals: a cube whose side is the diameter of the field of view over
- *  sqrt(2), voxel = least distance of samples. */
+/** Compute the default grid of a scan. Line integrals: it covers the field of view, voxel = column
+ * pitch times SOD/SDD. Plane integrals: a cube whose side is the diameter of the field of view over
+ * sqrt(2), voxel = least distance between samples. */
 fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
 
 /**

@@ -11,22 +11,25 @@
 
 #include <string.h>
 
-/* Greatest angle of a direction to its plane, for files with few digits [rad]. */
+/* Greatest angle between a direction and its meridian plane [rad]; directions in files may have few
+ * digits. */
 static const double OFF = 1e-4;
 
-/* Least number of directions per plane, on average, for two stages. */
+/* Least mean number of directions per meridian plane for a reconstruction in two stages. */
 enum { LEAST = 3 };
 
-/* Number of directions through which great circles are tried, and of circles used for each. */
+/* Search for the common axis: number of directions through which great circles are laid, and
+ * greatest number of circles per direction that are used. */
 enum { SEEDS = 4, CIRCLES = 4 };
 
-/* A direction, and its distance from the axis. */
+/* A direction, by index, and the sine of its angle to the axis. */
 struct far {
     double sine;
     size_t i;
 };
 
-/* Arrays of the search, for n directions, and its best axis so far. */
+/* State of the search for the axis with the fewest meridian planes: arrays for n directions, and
+ * the best axis so far. */
 struct work {
     const double (*direction)[3];
     size_t n;
@@ -45,8 +48,9 @@ static int farthest_first(const void *a, const void *b)
     return x->sine > y->sine ? -1 : x->sine < y->sine ? 1 : (x->i > y->i) - (x->i < y->i);
 }
 
-/* Find the number of planes through an axis that contain all directions; most + 1 if there are more
- * than `most`.  Directions near the axis determine their plane badly, and are assigned last. */
+/* Count the planes through an axis that are needed to contain all directions; most + 1 if more than
+ * `most` are needed. Directions near the axis determine their plane badly, and are assigned last.
+ */
 static size_t count_planes(const struct work *w, const double axis[3], size_t most)
 {
     double across[3];
@@ -91,7 +95,8 @@ static void try_axis(struct work *w, const double axis[3])
     w->most = n;
 }
 
-/* Find the great circles through direction `seed` with most directions; returns their number. */
+/* Find the great circles through direction `seed` on which most directions lie; returns the number
+ * of circles. */
 static size_t circles_through(const struct work *w, size_t seed, double out[CIRCLES][3])
 {
     size_t n = 0, found = 0;
@@ -169,7 +174,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
                               "least %d in each, but these %zu directions lie in %zu planes",
                               (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
 
-    /* the axis points upwards, and is exactly x, y or z if it is near one of these */
+    /* the largest component of the axis becomes positive; an axis along x, y or z is recognized */
     for (int i = 1; i < 3; i++) {
         largest = fabs(w.axis[i]) > fabs(w.axis[largest]) ? i : largest;
         least = fabs(w.axis[i]) < fabs(w.axis[least]) ? i : least;
@@ -178,14 +183,16 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     for (int i = 0; i < 3; i++)
         out->axis[i] = side * w.axis[i];
     out->pole = out->axis[largest] > 1 - 1e-15 ? largest : -1;
-    if (out->pole >= 0) /* the other axes: y and z for x, z and x for y, x and y for z */
+    if (out->pole >=
+        0) /* axes perpendicular to the common axis: y and z for x, z and x for y, x and y for z */
         least = (out->pole + 1) % 3;
     other[least] = 1;
     fbp_axpy(other, -fbp_dot(other, out->axis), out->axis, out->across[0]);
     fbp_normalise(out->across[0]);
     fbp_cross(out->axis, out->across[0], out->across[1]);
 
-    /* Sort the planes by their angles, each that of its direction farthest from the axis. */
+    /* Sort the planes by angle; the angle of a plane is that of its direction farthest from the
+     * axis. */
     out->n = count_planes(&w, out->axis, n);
     FBP_TRY_GOTO(fbp_calloc((void **)&out->angle, out->n, sizeof *out->angle, what));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->plane, n, sizeof *out->plane, what));
@@ -225,8 +232,9 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
     *planes = (struct fbp_meridian_planes){0};
 }
 
-/* Tolerances of rings that are resampled, for files with few digits: greatest difference of polar
- * angles within one ring [rad], greatest distance of a direction from its even place [steps]. */
+/* Tolerances of rings that are resampled, for files with few digits: ALIKE: greatest difference of
+ * polar angles within one ring [rad]; EVEN: greatest deviation of an azimuth from even spacing, as
+ * a fraction of the step. */
 static const double ALIKE = 1e-4, EVEN = 1e-2;
 
 /* A direction on the upper half of the sphere, in polar coordinates [rad]. */
@@ -278,7 +286,8 @@ fbp_status fbp_rings_about(const double (*direction)[3], size_t n, enum fbp_pole
     FBP_TRY_GOTO(fbp_calloc((void **)&place, 2 * n, sizeof *place, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->ring, 2 * n, sizeof *out->ring, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->member, 2 * n, sizeof *out->member, "rings"));
-    for (size_t k = 0; k < n; k++) { /* a direction, and on the equator also its antipode */
+    for (size_t k = 0; k < n;
+         k++) { /* each direction is entered once; on the equator its antipode is entered, too */
         const double up = fbp_dot(direction[k], out->axis), side = up < 0 ? -1 : 1;
         const double x = side * fbp_dot(direction[k], out->across[0]);
         const double y = side * fbp_dot(direction[k], out->across[1]);

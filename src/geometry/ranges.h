@@ -15,16 +15,18 @@
 fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
 
 fbp_status fbp_check_grid(const struct fbp_grid *grid);
-/** Check a volume whose sizes, or voxels, or both may be 0 (not given). */
+/** Check a volume whose numbers of voxels or voxel sizes, or both, may be 0 (not given). */
 fbp_status fbp_check_wanted(const struct fbp_grid *grid);
 
-/** Number of voxels along an extent, at least 1; a value above FBP_SIDE_MAX if there are more. */
+/** Number of voxels that cover an extent, at least 1; a value above FBP_SIDE_MAX if there are too
+ * many. */
 size_t fbp_voxels_along(double extent_mm, double voxel_mm);
 
-/** Copy a caller's circle to the library's struct and check the copy. */
+/** Copy a caller's description of a circular scan to *out, and check the copy. */
 fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *out);
 
-/** Check type and header of a headerless file, and the sizes that are given. */
+/** Check the description of a headerless (raw) file: sample type, number of bytes to skip, and
+ * sizes that are given. */
 fbp_status fbp_check_raw(const struct fbp_raw *raw);
 
 /** Check all members of a scan except its paths. */

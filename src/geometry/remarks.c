@@ -11,13 +11,14 @@
 
 static const double DEGREES = 180 / FBP_PI;
 
-/* Greatest accepted loss of a ball's value because of views that move along the axis. */
+/* Greatest accepted error of a small ball's mean value, caused by views that move along the axis.
+ */
 static const double AXIAL_DRIFT_LIMIT = 0.01;
 
-/* Least error of the method that causes a warning. */
+/* Least error of the FDK method, as a fraction of a ball's mean value, that causes a warning. */
 static const double METHOD_LIMIT = 0.005;
 
-/* Least fan that causes a warning [degrees]. */
+/* Least fan angle that causes a warning [degrees]. */
 static const double WIDE_FAN = 120;
 
 fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
@@ -48,7 +49,8 @@ static double percent(double part)
     return round(1e4 * part) / 100 + 0.0;
 }
 
-/* Write remark `which` of all remarks; false if it does not apply. */
+/* Write remark number `which` about a scan to buf; false if the remark does not apply to the scan.
+ */
 static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, size_t n)
 {
     const bool planes = f->spacing_mm > 0;
@@ -104,7 +106,7 @@ static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, siz
         else
             return false;
         return true;
-    case 3: /* gap in the directions of rays that no view has measured */
+    case 3: /* range of ray directions that no view has measured */
         if (planes || f->n_angles < 3 || !(f->gap_error > 0))
             return false;
         if (strip)

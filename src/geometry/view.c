@@ -9,7 +9,8 @@
 /* Least |det| of independent vectors, relative to the product of their lengths. */
 static const double SINGULAR = 1e-12;
 
-/* Least cosine between iso ray and normal of a panel that is not seen edge-on. */
+/* Least cosine of the angle between central ray and panel normal; below it, the panel counts as
+ * seen edge-on. */
 static const double EDGE_ON = 0.05;
 
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
@@ -92,7 +93,8 @@ double fbp_view_angle(const struct fbp_view *view, const double axis[3])
     return atan2(fbp_dot(view->s, e1), fbp_dot(view->s, e0));
 }
 
-/* The point a z of the axis is projected to row (P4.a z + P7) / (P8.a z + P11). */
+/* The point at height z of the axis a is projected to row (P4.a z + P7) / (P8.a z + P11), with P4
+ * and P8 the second and third row of P. */
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2])
 {

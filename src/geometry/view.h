@@ -20,10 +20,11 @@ bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], dou
  */
 struct fbp_frame {
     double n[3], t[3], a[3];
-    double radius; /**< distance of the source from the axis [mm]; if s is a direction: at most 1 */
+    double radius; /**< distance of the source from the axis [mm]; parallel beam: distance of the
+                      end of vector s */
 };
 
-/** Compute the axes; false if the source lies on the axis. */
+/** Compute the axes of the ideal panel of a view; false if the source lies on the rotation axis. */
 bool fbp_frame_of(const struct fbp_view *view, const double axis[3], struct fbp_frame *out);
 
 /** Get the angle of the source about the axis, (-pi, pi]; atan2(y, x) for axis z. */
@@ -67,7 +68,7 @@ static inline void fbp_turned(const double R[9], const double x[3], double out[3
         out[i] = fbp_dot(R + 3 * i, in);
 }
 
-/** Rotate right-handed by `angle` about a unit axis (Rodrigues). */
+/** Compute the matrix R of a right-handed rotation by `angle` about a unit axis (Rodrigues). */
 static inline void fbp_turn_about(const double axis[3], double angle, double R[9])
 {
     const double c = cos(angle), s = sin(angle), a[3] = {axis[0], axis[1], axis[2]};
@@ -111,8 +112,8 @@ fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
  */
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views);
 
-/** Compute the view of plane integrals along a unit vector: n_samples samples, the first at t =
- *  first_mm, at distances of spacing_mm. */
+/** Compute a view of integrals over planes normal to the unit vector `direction`: n_samples
+ * samples, the first at first_mm from the origin, spacing_mm apart. */
 void fbp_plane_view(const double direction[3], double spacing_mm, double first_mm, size_t n_samples,
                     struct fbp_view *out);
 

@@ -9,7 +9,8 @@
 
 static const char WHAT[] = "the region";
 
-/* Columns of voxels that are in the runs b and not in a: they begin or end at slice z. */
+/* Set the first slice (begin true) or the end (begin false) to z, for voxel columns of a row that
+ * are in the runs b but not in the runs a. */
 static void change_columns(const struct fbp_interval *a, size_t na, const struct fbp_interval *b,
                            size_t nb, struct fbp_interval *columns, uint32_t z, bool begin)
 {
@@ -30,7 +31,8 @@ static void change_columns(const struct fbp_interval *a, size_t na, const struct
         }
 }
 
-/* Change the columns from slice z - 1 to slice z; slices outside of the grid are empty. */
+/* Update the slice ranges of voxel columns that begin or end between slices z - 1 and z; slices
+ * outside of the grid are empty. */
 static void change_slice(struct fbp_region *r, size_t z)
 {
     for (size_t y = 0; y < r->n[1]; y++) {

@@ -18,34 +18,39 @@ struct fbp_interval {
     uint32_t first, end;
 };
 
-/** Index of a slice in fbp_region.rows and in fbp_region.runs. */
+/** Where the data of a slice begin in fbp_region.rows and in fbp_region.runs; consecutive equal
+ * slices share them. */
 struct fbp_region_slice {
     size_t rows, runs;
 };
 
 struct fbp_region {
     size_t n[3];
-    size_t z0, z1; /**< slices [z0, z1) that contain the whole region; 0, 0: it is empty */
+    size_t z0, z1; /**< slices [z0, z1) that contain the whole region; 0, 0: the region is empty */
     struct fbp_region_slice *slices; /**< [n[2]] */
-    uint32_t *rows;                  /**< [ny + 1] start of each row's runs, per stored slice */
-    struct fbp_interval *runs;       /**< runs along x, ascending */
-    struct fbp_interval *columns;    /**< [ny][nx] range of slices of each column; 0, 0: none */
-    uint64_t *before; /**< [nz + 1] number of voxels of the region below each slice */
+    uint32_t *rows; /**< [ny + 1] for each stored slice: index of each row's first run, from the
+                       slice's first run */
+    struct fbp_interval *runs;    /**< runs along x, ascending */
+    struct fbp_interval *columns; /**< [ny][nx] slices that contain the region's voxels of column
+                                     (x, y); 0, 0: no voxels */
+    uint64_t *before;             /**< [nz + 1] number of voxels of the region below each slice */
     size_t n_rows, n_runs, rows_room, runs_room;
 };
 
-/** Function that writes the runs of row (y, z), ascending, to out, which has memory for nx / 2 + 1
- * runs; *n: their number.  Called in the order of the rows in the grid. */
+/** Function that writes the runs (intervals of x) of the region in voxel row (y, z), ascending, to
+ * out, which has memory for nx / 2 + 1 runs; *n: number of runs. Called in the order of the rows in
+ * the grid. */
 typedef fbp_status fbp_region_fn(void *user, size_t y, size_t z, struct fbp_interval *out,
                                  size_t *n);
 
-/** Create the region of a grid of n voxels from the runs of `row`, restricted to a box of voxels
- *  [first, end). */
+/** Create the region of a grid of n[0] x n[1] x n[2] voxels from the runs that function `row`
+ * writes, restricted to a box of voxels [first, end). */
 fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const size_t box[3][2],
                              fbp_region_fn *row, void *user);
 void fbp_region_destroy(struct fbp_region **region);
 
-/** Hash a region, chained through `seed`; equal for equal sets of voxels in equal grids. */
+/** Hash a region, chained through `seed`; regions of equal voxels in equal grids have equal hashes.
+ */
 uint64_t fbp_region_hash(uint64_t seed, const struct fbp_region *region);
 
 /** Runs of a row; *n: their number. */
