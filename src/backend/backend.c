@@ -5,14 +5,14 @@
 #include <pthread.h>
 #include <string.h>
 
-/* All backends, in the order of preference of `auto`. */
+/* All backends, in the order in which device selection `auto` tries them. */
 #define BACKENDS(X) X(cuda) X(gl) X(cpu) X(ref)
 
 #define DECLARE(NAME) extern const struct fbp_backend fbp_backend_##NAME;
 BACKENDS(DECLARE)
 
-/* The simulated device of tests/devices/mock, which only test programs link; elsewhere its address
- * is NULL and ends the list. */
+/* The simulated device of tests/devices/mock, which only test programs link; in other programs its
+ * address is NULL and ends the list of backends. */
 extern const struct fbp_backend fbp_backend_mock __attribute__((weak, visibility("hidden")));
 
 #define ADDRESS(NAME) &fbp_backend_##NAME,
@@ -20,15 +20,15 @@ const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) & fbp_backen
 
 enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
 
-/* Copies of the backends with default functions for missing slots, made when a backend is first
- * requested; name NULL: not made yet. */
+/* Copies of the backends with defaults for missing functions, each made when the backend is first
+ * requested; its name is NULL before. */
 static struct {
     pthread_mutex_t lock;
     struct fbp_backend complete[N_BACKENDS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns the completed copy of a backend, of a loaded backend with the same name, or of a
- * completed copy itself. */
+/* Returns the copy of a backend with defaults for missing functions; the backend, the same backend
+ * loaded from a module, and the copy itself have one name and yield one copy. */
 static const struct fbp_backend *completed(const struct fbp_backend *given)
 {
     struct fbp_backend *out = NULL;

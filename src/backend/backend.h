@@ -40,19 +40,20 @@
 struct fbp_job;
 struct fbp_projector;
 
-/** Sets [*r0, *r1) to the detector rows of views [k0, k1) that slices [z0, z1) need. */
+/** Sets [*r0, *r1) to the detector rows of views [k0, k1) that are needed to backproject slices
+ * [z0, z1). */
 typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
                          size_t *r0, size_t *r1);
 
-/** The kernel that computes a job: set by the backend's choose(). */
+/** The kernel (backprojection algorithm) that computes a job: set by the backend's choose(). */
 struct fbp_kernel_selection {
     const char *requested; /**< name of the kernel that the user requested; NULL: the fastest usable
                               kernel */
     const char *name, *isa; /**< names of kernel and instruction set, for messages */
     const void *entry; /**< private data of the backend: the description of the selected kernel */
-    size_t symmetric_views; /**< number of symmetric views that the kernel processes together
-                               (views.h): 1, 2 or 4; default 1 */
-    bool boxes;             /**< the kernel computes boxes of slices; false: whole slices only */
+    size_t symmetric_views; /**< number of views, evenly spaced over the circle, that the kernel
+                               processes together (views.h): 1, 2 or 4; default 1 */
+    bool boxes; /**< the kernel can compute a box within the slices; false: whole slices only */
 };
 
 /** Detector of the filtered rows.  An offset panel measures only one side, and the ramp filter
@@ -62,8 +63,8 @@ struct fbp_kernel_selection {
 struct fbp_padded_detector {
     struct fbp_panel panel;
     size_t left;     /**< columns before the first measured one */
-    size_t inserted; /**< number of columns that are inserted after each measured column
-                        (oversampling) */
+    size_t inserted; /**< number of columns that are inserted after each measured column, for
+                        oversampling */
 };
 
 /** Voxels that the user requested; all other voxels may have any value. */
@@ -76,34 +77,38 @@ struct fbp_requested_voxels {
 struct fbp_job_part {
     size_t slices[2]; /**< slices [first, end) that this process computes, counted from the first
                          requested slice (pipeline/division.h); end 0: all */
-    size_t slices_per_file; /**< consecutive slices of the box that share files of the output:
-                                 borders of parts are moved to multiples of it; 0: no such files */
-    bool counts_once; /**< detector rows that earlier parts need too are excluded from this part's
-                         counts of repaired samples, because the earlier parts count them */
-    /** Groups [first, end) of can.group_views views that this process backprojects; end 0: all.
-     * Other processes backproject the other groups, and the partial volumes are added. */
+    size_t slices_per_file; /**< number of consecutive slices that share files of the output: if
+                               possible, the parts of different processes are divided at multiples
+                               of it; 0: no condition */
+    bool counts_once; /**< repaired samples of a detector row are not counted by this process if an
+                         earlier part of the volume needs the row too, because the process of that
+                         part counts them */
+    /** Groups [first, end) of views that this process backprojects, can.group_views views each; end
+     * 0: all. Other processes backproject the other groups, and the partial volumes are added. */
     size_t view_groups[2];
 };
 
 /** How the source of views has to be read. */
 struct fbp_job_input {
     enum fbp_type type; /**< type of raw samples: FBP_U16 or FBP_F64; any other value: float */
-    bool filtered; /**< the source yields weighted and filtered views: filter() only repairs samples
-                      that are not finite, and changes the layout */
-    bool in_order; /**< views and rows must be read in ascending order, because the scan is
-                      compressed */
-    bool unpacks;  /**< reading decodes samples, which pays for several reading threads */
-    int most_readers; /**< reading threads per worker, greatest number; 0: no limit */
+    bool filtered; /**< views are weighted and filtered when they are read: filter() only replaces
+                      samples that are not finite, and stores the rows in the device's layout */
+    bool in_order; /**< views and rows must be read in ascending order, for example because the scan
+                      file is compressed */
+    bool unpacks;  /**< reading also decodes samples, so several reading threads are faster than one
+                    */
+    int most_readers; /**< greatest number of threads per device that read views; 0: no limit */
 };
 
-/** Everything that is done to a raw sample before it is backprojected. */
+/** Corrections, weights and filters that are applied to raw samples before backprojection. */
 struct fbp_filtering {
     const struct fbp_prep *prep;            /**< corrections of raw samples */
     const fbp_weights *weights;             /**< NULL if the views are filtered already */
     const struct fbp_filter_design *design; /**< NULL if the views are filtered already */
-    /** Filter along columns, applied after the weights; NULL: none. */
+    /** Filter along detector columns, applied after the weights; NULL: none. */
     const struct fbp_column_filter *columns;
-    /** extrapolation beyond the detector's ends, added to filtered rows; NULL: none */
+    /** extrapolation of truncated rows beyond the detector's ends, which is added to filtered rows
+     * in filtered form; NULL: none */
     const struct fbp_pad *pad;
     bool spatial; /**< rows are convolved in space, not by Fourier transforms */
 };
@@ -122,30 +127,30 @@ struct fbp_filtering {
  */
 struct fbp_meridian_images {
     size_t n_planes, n_columns, n_rows; /**< number of images; size of each */
-    size_t n_views;                     /**< views of the first stage, sorted by plane */
-    size_t *first;   /**< [n_planes + 1] index of the first view of each plane: plane p has views
-                        [first[p], first[p + 1]) */
-    double (*at)[3]; /**< [n_views] column of the filtered view for image sample (0, 0), and its
-                          increments per image column and image row */
+    size_t n_views;  /**< number of views of the first stage; views are sorted by meridian plane */
+    size_t *first;   /**< [n_planes + 1] index of the first view of each meridian plane: plane p has
+                        views [first[p], first[p + 1]) */
+    double (*at)[3]; /**< [n_views] column of the filtered view that belongs to sample (0, 0) of the
+                        sinogram image, and its increments per image column and per image row */
 };
 
-/** Part of an image that is computed at once: rows [row0, row0 + n_rows) of a plane's image, in
- *  channel `channel`. */
+/** Part of a sinogram image that is computed at once: rows [row0, row0 + n_rows) of the image of
+ * meridian plane `plane`, in channel `channel`. */
 struct fbp_image_rows {
     size_t plane, channel, row0, n_rows;
 };
 
 /** Plane integrals (EPR imaging). */
 struct fbp_job_epr {
-    /** Interpolation between samples of a row.  With FBP_INTERPOLATION_CUBIC, filtered rows are
-     * spline coefficients (filter/parabola.h), which are 0 beyond their ends. */
+    /** Interpolation between samples of a filtered row.  With FBP_INTERPOLATION_CUBIC the samples
+     * are spline coefficients (filter/parabola.h); coefficients beyond the row's ends are 0. */
     enum fbp_interpolation interpolation;
-    /** First of two stages: filtered views are summed to these sinogram images, and no volume is
-     *  computed.  NULL: filtered views are backprojected. */
+    /** If the job is the first of two stages: the sinogram images to which filtered views are
+     * summed; no volume is computed.  NULL: filtered views are backprojected. */
     const struct fbp_meridian_images *images;
     bool second_stage;    /**< views are images of a first stage */
     bool rows_are_slices; /**< the job is the second of two stages, and row r of each sinogram image
-                             belongs to slice r */
+                             contributes only to slice r of the volume */
 };
 
 /** Everything about one reconstruction that does not change while it runs.  Shared by all threads
@@ -154,25 +159,26 @@ struct fbp_job {
     enum fbp_kind kind;           /**< kind of the scan geometry */
     size_t n_views;               /**< views of the scan */
     const struct fbp_view *views; /**< [n_views] */
-    /** [n_views] 3x4 matrices, row-major, in columns of `padded`; scaled to w(0) = 1, or for
-     *  filtered views to the w(0) that their values were computed for. */
+    /** [n_views] 3x4 projection matrices, row-major, from mm to columns and rows of detector
+     * `padded`; scaled to w = 1 at the origin; if views are read filtered, to the w at the origin
+     * for which their values were computed. */
     double (*matrices)[12];
     struct fbp_geometry_facts facts;
-    fbp_rows_fn *rows; /**< function that computes the detector rows that slices need; the pipeline
-                          uses nothing else of a geometry */
-    bool sparse;       /**< slices are so far apart that a row between the rows of two neighbouring
-                            slices may be needed by neither */
+    fbp_rows_fn *rows; /**< function that computes the detector rows that slices need, for the
+                          scan's kind of geometry */
+    bool sparse; /**< slices are so far apart that neither of two neighbouring slices may need a
+                    detector row between theirs */
     struct fbp_panel panel;            /**< detector as measured */
     struct fbp_padded_detector padded; /**< detector of the filtered rows */
-    /** Channels: volumes that are reconstructed together from the same views, channel f from row f
-     *  of each view (plane integrals); 0, 1: one volume from all rows.  Channels share all other
-     *  members; no value of a channel depends on another channel. */
+    /** Number of channels: volumes of plane integrals that are reconstructed together, volume f
+     * from row f of each view; 0, 1: one volume from all rows.  Channels share all other members of
+     * this struct; no value of a channel depends on another channel. */
     size_t channels;
-    /** Time points: volumes that are reconstructed one after another, each from its own panel;
-     *  their rows follow one another in a view of the source; 0, 1: one volume.  A device computes
-     *  one of them at a time: only the pipeline uses this member and fbp_slab.time_point. */
+    /** Number of time points: volumes that are reconstructed one after another, each from its own
+     * panel; the rows of these panels follow one another in a view of the source; 0, 1: one volume.
+     * A device computes one time point at a time: only the pipeline uses this number. */
     size_t time_points;
-    struct fbp_grid grid; /**< the whole volume, even if only a box of it is requested */
+    struct fbp_grid grid; /**< grid of the whole volume, even if only a box of it is requested */
     struct fbp_requested_voxels requested;
     double scale, shift; /**< output voxel = scale * value + shift, for Hounsfield units; 1 and 0:
                             unchanged */
@@ -185,20 +191,20 @@ struct fbp_job {
     int n_threads;
 };
 
-/** True if raw samples (then `input.type` is FBP_F64), filtered rows, slabs and fetched slices are
- * double; false if they are float. */
+/** Returns whether raw samples (then `input.type` is FBP_F64), filtered rows, slabs and fetched
+ * slices are double; if not, they are float, and raw samples float or uint16. */
 static inline bool fbp_in_double(const struct fbp_job *job)
 {
     return job->precision == FBP_PRECISION_DOUBLE;
 }
 
-/** Type of a voxel, and of a sample that is not uint16. */
+/** Returns the type of a voxel, and of a raw sample that is not uint16: float or double. */
 static inline enum fbp_type fbp_value_type(const struct fbp_job *job)
 {
     return fbp_in_double(job) ? FBP_F64 : FBP_F32;
 }
 
-/** Bytes of a voxel, and of a sample that is not uint16. */
+/** Returns the bytes of a voxel, and of a raw sample that is not uint16. */
 static inline size_t fbp_value_size(const struct fbp_job *job)
 {
     return fbp_in_double(job) ? sizeof(double) : sizeof(float);
@@ -210,7 +216,7 @@ static inline size_t fbp_channels(const struct fbp_job *job)
     return job->channels > 1 ? job->channels : 1;
 }
 
-/** Number of volumes that are reconstructed one after another, at least 1. */
+/** Number of time points (volumes that are reconstructed one after another), at least 1. */
 static inline size_t fbp_time_points(const struct fbp_job *job)
 {
     return job->time_points > 1 ? job->time_points : 1;
@@ -227,15 +233,17 @@ static inline size_t fbp_volumes(const struct fbp_job *job)
  * consecutive views of each part, part after part: those of the first part begin at view0, those of
  * another part at the same position within that part. */
 struct fbp_batch {
-    size_t view0, n_views; /**< first view; number of views, of all parts together */
+    size_t view0, n_views; /**< first view of the batch; number of views, of all parts of the circle
+                              together */
     size_t row0, n_rows;   /**< detector rows [row0, row0 + n_rows) are filtered */
-    /** detector rows [load_row0, load_row0 + load_rows) that are read: additional rows if
-     * corrections of bad pixels or a filter along columns need them */
+    /** detector rows [load_row0, load_row0 + load_rows) that are read: more than the filtered rows
+     * if corrections of bad pixels or a filter along columns need neighbours */
     size_t load_row0, load_rows;
-    size_t position; /**< position of the batch in the buffer of filtered views: views per part that
-                        precede the batch; 0 for a backend without rates() and max_resident_views */
-    bool resident;   /**< filtered views stay in the buffer for several slabs; all batches of the
-                        buffer then have the same rows */
+    size_t position;   /**< position of the batch in the buffer of filtered views: number of views,
+                          per part of the circle, that precede the batch; 0 for a backend without
+                          rates() and max_resident_views */
+    bool resident;     /**< filtered views stay in the buffer for several slabs; all batches of the
+                          buffer then have the same rows */
     size_t time_point; /**< time point (index of the volume in a series) of the rows */
 };
 
@@ -246,14 +254,15 @@ struct fbp_slab {
     size_t time_point; /**< time point (index of the volume in a series) of the slab */
 };
 
-/** Queues of a device.  Work of one stage runs in order; different stages run concurrently. */
+/** Stages of a device's work, each with its own queue: tasks of one stage run in order, tasks of
+ * different stages concurrently. */
 enum fbp_stage { FBP_STAGE_IN = 0, FBP_STAGE_FILTER, FBP_STAGE_BP, FBP_STAGE_OUT, FBP_N_STAGES };
 
 /** A point in the work of a stage. */
 struct fbp_event {
     enum fbp_stage stage;
-    uint64_t ticket; /**< number that the backend assigns to the event; 0: the event was reached
-                        before */
+    uint64_t ticket; /**< number that the backend assigns to the event; 0: all work before the event
+                        is already done */
 };
 
 /** Contents of a buffer of device memory: raw samples of a batch, filtered views, or a slab. */
@@ -271,18 +280,18 @@ static inline const char *fbp_purpose_name(enum fbp_purpose purpose)
 struct fbp_buffer {
     enum fbp_purpose purpose;
     size_t bytes;
-    /** views and rows of the largest batch that the buffer holds; 0 for a volume */
+    /** numbers of views and of rows of the largest batch that the buffer holds; 0 for a volume */
     size_t n_views, n_rows;
 };
 
-/** Approximate durations of a device's work; the plan predicts from them the time of a division of
- * the work into slabs and batches. */
+/** Approximate durations of a device's work, from which the plan predicts the time of a
+ * reconstruction for given sizes of slabs and batches. */
 struct fbp_rates {
     double upload, fetch; /**< seconds per byte */
     double filter;        /**< seconds per sample */
-    double update;        /**< seconds per voxel and view; 0: no rate is known */
-    double call;  /**< additional seconds per call of backproject(), whose last thread blocks do not
-                     occupy the whole device */
+    double update;        /**< seconds of backproject() per voxel and view; 0: no rate is known */
+    double call;  /**< additional seconds per call of backproject(), in which the last thread blocks
+                     do not occupy the whole device */
     double share; /**< seconds per byte of filtered views copied from another device */
     double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
 };
@@ -297,7 +306,8 @@ struct fbp_rates {
  */
 struct fbp_row_bitmap {
     size_t n_views, n_rows;
-    unsigned *bits; /**< bit view * n_rows + row; NULL: every row counts, each time it is read */
+    unsigned *bits; /**< bit number view * n_rows + row; NULL: repaired samples of every row count,
+                       each time the row is read */
 };
 
 enum { FBP_ROW_BITMAP_BITS = 32 }; /**< rows per word of `bits` */
@@ -316,23 +326,24 @@ struct fbp_statistics {
 /** An open device; each backend defines its own struct. */
 typedef struct fbp_device fbp_device;
 
-/** Functions that find the usable devices of a backend.  `why` receives a sentence for the user, of
- * at most n bytes. */
+/** Functions that find the usable devices of a backend; on failure they write the reason to `why`,
+ * a sentence for the user in at most n bytes. */
 struct fbp_discovery {
-    /** Loads the backend's module and returns the module's backend; returns NULL, with the reason
-     * in `why`, if the module cannot be used.  NULL: the backend is part of the library. */
+    /** Loads the backend's module (shared library) and returns the module's backend; NULL, with the
+     * reason in `why`, if the module cannot be used.  The pointer is NULL if the backend is part of
+     * the library. */
     const struct fbp_backend *(*load)(char *why, size_t n);
     /** Returns the number of usable devices; if 0, with the reason in `why`.  NULL: always 1. */
     int (*count)(char *why, size_t n);
-    /** Returns whether `auto` may select the device of this index.  Index -1, before `load`:
-     *  whether such a device may exist.  NULL: yes. */
+    /** Returns whether `auto` may select the device of this index; for index -1, called before
+     * load(): whether any device may exist.  Pointer NULL: yes. */
     bool (*auto_selectable)(int index);
-    /** Fills text and memory size of a device; out->text contains the backend's summary on entry.
-     * NULL: no change. */
+    /** Sets text and memory size of a device; out->text contains the backend's summary on entry.
+     * Pointer NULL: no change. */
     void (*describe)(int index, struct fbp_device_info *out);
 };
 
-/** Jobs that the devices of a backend can compute. */
+/** Kinds of jobs (reconstructions) that the devices of a backend can compute. */
 struct fbp_capabilities {
     bool precisions;  /**< kernels exist in several precisions; false: job->precision has no effect,
                          except FBP_PRECISION_DOUBLE */
@@ -345,13 +356,13 @@ struct fbp_capabilities {
     bool doubles;     /**< jobs may be in double: fbp_in_double() */
     unsigned interpolations; /**< interpolations of plane integrals that are supported in addition
                                 to linear: bits 1 << enum fbp_interpolation */
-    /** Number of views of which the first view of every batch, and the length of every batch except
-     * the last, are multiples; must be a multiple of 4. */
+    /** Number of views per group: every batch begins at a multiple of it, and the length of every
+     * batch except the last is a multiple of it; must be a multiple of 4. */
     size_t group_views;
-    size_t max_resident_views; /**< views per part that a buffer of filtered views can hold,
-                                  greatest number; 0: no limit, but filtered views cannot be kept
-                                  for several slabs */
-    /** Derived by fbp_backend_complete(): a backend leaves these members unset. */
+    size_t max_resident_views; /**< greatest number of views, per part of the circle, that a buffer
+                                  of filtered views can hold; 0: no limit, but the buffer cannot
+                                  keep views for several slabs */
+    /** The members from here on are set by fbp_backend_complete(); a backend leaves them unset. */
     bool own_memory;      /**< devices have memory of their own, to which views are uploaded:
                              `memory.alloc` is set */
     bool shares;          /**< devices copy filtered views from one another: `share` is set */
@@ -364,48 +375,55 @@ struct fbp_capabilities {
 /** Memory of a device, and host memory that it can copy from and to. */
 struct fbp_memory_slots {
     /** Allocates host memory from and to which the device can copy while it computes (pinned
-     *  memory).  what: purpose, for an error message.  NULL (both): any host memory. */
+     * memory).  what: purpose, for an error message.  host_alloc and host_release NULL: any host
+     * memory. */
     fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, const char *what, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
-    /** Returns whether the device can copy from and to this host or device memory, which the caller
-     * of the library owns.  NULL: never. */
+    /** Returns whether the device can copy from and to this memory of the host or of a device,
+     * which the caller of the library owns.  Pointer NULL: never. */
     bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
-    /** Allocate and free device memory.  NULL (these two and upload): device memory is host memory,
-     *  and an upload does nothing. */
+    /** Allocate and free device memory.  alloc, release and upload NULL: device memory is host
+     * memory, and nothing is uploaded. */
     fbp_status (*alloc)(fbp_device *dev, const struct fbp_buffer *buffer, void **out);
     void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
     /** Copies n_samples raw samples to device memory dst (stage IN). */
     fbp_status (*upload)(fbp_device *dev, void *dst, const void *src, size_t n_samples);
-    /** Copies n pieces of n_samples samples each to dst, one after another (stage IN).  In src they
-     *  begin `stride` samples apart, in memory for which reaches() is true.  Required with
-     *  `reaches`; never called without it. */
+    /** Copies n pieces of n_samples samples each to dst without gaps (stage IN).  In src, memory
+     * for which reaches() is true, the pieces begin `stride` samples apart.  A backend defines
+     * upload_pieces() and reaches(), or neither. */
     fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
-    /** Copies n floats of filter_rows() to the host (stage OUT).  NULL: host memory, memcpy(). */
+    /** Copies n floats that filter_rows() wrote to the host (stage OUT).  Pointer NULL: memcpy(),
+     * because device memory is host memory. */
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
-    /** Access to memory of the caller on a device.  NULL: callers cannot pass device memory. */
+    /** Access to device memory that callers of the library own.  NULL: callers cannot pass device
+     * memory. */
     const struct fbp_device_memory_access *of_caller;
 };
 
-/** Events that order the work of stages and of the host, and timestamps for a timeline.  NULL (the
- * first three): every slot returns when its work is done, and every event was reached.  NULL (the
- * last two): the host's clock at the time of the call. */
+/** Events that order the work of stages and of the host, and timestamps for a timeline.  record,
+ * stage_wait and host_wait NULL: each function of the device returns when its work is done.
+ * timestamp and seconds NULL: the host's clock at the time of the call. */
 struct fbp_event_slots {
-    /** Sets *out to the end of the work that was queued in a stage so far. */
+    /** Sets *out to an event that is reached when all work that is queued in a stage so far is
+     * done. */
     fbp_status (*record)(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out);
     /** Work that is queued in `stage` from now on starts after the event. */
     fbp_status (*stage_wait)(fbp_device *dev, enum fbp_stage stage, struct fbp_event event);
     /** Blocks the calling thread until the event is reached; returns the first failure of the
      * event's stage. */
     fbp_status (*host_wait)(fbp_device *dev, struct fbp_event event);
-    /** Queues a timestamp after the work of a stage so far; *out identifies the timestamp. */
+    /** Queues a timestamp after the work that is queued in a stage so far; *out identifies the
+     * timestamp. */
     fbp_status (*timestamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
-    /** Converts a timestamp that was reached to seconds of fbp_seconds(); called once for each. */
+    /** Converts a timestamp to seconds of the clock fbp_seconds(); called once per timestamp, after
+     * the work before it is done. */
     fbp_status (*seconds)(fbp_device *dev, uint64_t timestamp, double *seconds);
 };
 
-/** Counts of samples that filter() repaired.  NULL (both): filter() repairs no samples. */
+/** Functions that count the samples that filter() repaired.  Both pointers NULL: filter() repairs
+ * no samples. */
 struct fbp_repair_slots {
     /** From the next filter() on, repaired samples are counted only in rows whose bits are set, and
      *  the bit of a counted row is cleared; bitmap->bits NULL: every row counts, each time, and the
@@ -431,8 +449,9 @@ struct fbp_peer {
     int rank;     /**< rank of the link's speed among the links of the machine; 0: fastest */
 };
 
-/** Repeated copies in one direction.  An end is an index in the list of devices of open(), or
- *  FBP_HOST for host memory near the device at the other end.  All flows copy equal sizes. */
+/** Repeated copies from one memory to another.  from, to: index in the list of devices passed to
+ * open(), or FBP_HOST for host memory near the device at the other end.  All flows that are
+ * measured together copy equal sizes. */
 struct fbp_flow {
     int from, to;
 };
@@ -445,14 +464,15 @@ struct fbp_link_meter {
     /** Writes a text that identifies the device, its position in the machine and its driver,
      * without tabs and line ends.  Returns false if they are unknown. */
     bool (*identify)(int index, char *out, size_t n);
-    /** Sets *out to what the driver reports about copies from one device to another. */
+    /** Sets *out to the driver's report about copies from one device to another. */
     void (*peer)(int from, int to, struct fbp_peer *out);
 
-    /** Prepares n devices; no index of devices[n] may occur twice.  *out is NULL on failure. */
+    /** Prepares measurements between n devices; no index of devices[n] may occur twice.  *out is
+     * NULL on failure. */
     fbp_status (*open)(void **out, const int *devices, size_t n);
     void (*close)(void **meter);
-    /** Enables direct copies from one device to another.  Returns false if there are none, or if a
-     *  test copy arrives with wrong values. */
+    /** Enables direct copies from one device to another.  Returns false if direct copies are
+     * impossible, or if a test copy arrives with wrong values. */
     bool (*connect)(void *meter, size_t from, size_t to);
     /** Measures n simultaneous flows; *out: the sum of their rates in bytes per second.  Flows
      *  between devices need connect() first.  A device may occur in at most one flow from the host,
@@ -470,31 +490,34 @@ struct fbp_backend {
     struct fbp_discovery discovery;
     struct fbp_capabilities can;
 
-    /** Writes one line for the user about how this job is computed; "": none.  NULL: none. */
+    /** Writes one line for the user about how a job is computed, or "" if there is nothing to
+     * report.  Pointer NULL: nothing to report. */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
     /** Sets job->selection to the kernel `name`, or to the fastest kernel if `name` is NULL.
-     *  Returns false if no such kernel can compute the job.  The choice depends on scan and volume
-     *  only, never on a slab.  NULL: the only kernel is "matrix", for single views and whole
-     *  slices. */
+     * Returns false if this kernel cannot compute the job.  The choice depends on scan and volume
+     * only, never on a slab.  Pointer NULL: the only kernel is "matrix", for single views and whole
+     * slices. */
     bool (*choose)(struct fbp_job *job, const char *name);
 
-    /** Return the bytes of filtered views [n_views][n_rows], and of a slab, in the device's layout.
-     * These slots and all following ones are called only with a job whose kernel is selected. */
+    /** filtered_bytes() and volume_bytes() return the bytes of filtered views [n_views][n_rows],
+     * and of a slab, in the device's layout.  From here on, functions are called only with a job
+     * whose kernel is selected. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Returns the bytes of tables and scratch memory, in addition to batches and slabs.  NULL: 0.
-     */
+    /** Returns the bytes of tables and scratch memory, in addition to batches and slabs. Pointer
+     * NULL: 0. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
-    /** Returns whether a device can allocate such a buffer at all, however much memory is free; for
-     * buffer NULL, whether it can allocate the memory that the job needs in addition to buffers. If
-     * not, `why` receives the reason.  NULL: always true. */
+    /** Returns whether a device can allocate a buffer of this size, however much memory is free;
+     * for buffer NULL, whether it can allocate the memory that the job needs in addition to
+     * buffers. If not, `why` receives the reason.  Pointer NULL: always true. */
     bool (*holds)(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
                   size_t n);
-    /** Sets *out to approximate durations of the job's work.  NULL: unknown; the plan then uses the
-     * fewest slabs. */
+    /** Sets *out to approximate durations of the job's work.  Pointer NULL: unknown; the plan then
+     * uses the fewest slabs. */
     void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 
-    /** Opens a device for one job, which outlives it.  *out is NULL on failure. */
+    /** Opens a device for one job; the job must exist until the device is closed.  *out is NULL on
+     * failure. */
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
     /** Finishes all work, frees the device and sets *dev to NULL. */
     void (*close)(fbp_device **dev);
@@ -502,64 +525,67 @@ struct fbp_backend {
     struct fbp_event_slots event;
     struct fbp_repair_slots repair;
 
-    /** Corrects, weights and filters raw [n_views][load_rows][panel.n_columns] into `filtered`, the
-     *  buffer's start, at position batch->position; rows have padded.panel.n_columns (stage
-     *  FILTER).  `raw` may be overwritten. */
+    /** Corrects, weights and filters raw [n_views][load_rows][panel.n_columns] (stage FILTER) and
+     * writes rows of padded.panel.n_columns at position batch->position of the buffer that starts
+     * at `filtered`.  `raw` may be overwritten. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
     /** Corrects, weights and filters a batch like filter(), but writes plain rows: float
      * [n_views][n_rows][padded.panel.n_columns], in memory that was allocated for FBP_FOR_RAW.
      * NULL: not supported. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
-    /** Copies filtered views of a batch from buffer `theirs` of another device of this backend,
-     *  whose filter is done, to the same position of buffer `filtered` (stage OUT).  Thread-safe.
-     *  NULL: not supported. */
+    /** Copies a batch of filtered views from `theirs`, a buffer of another device of this backend
+     * that has filtered the batch, to the same position of buffer `filtered` (stage OUT).
+     * Thread-safe. Pointer NULL: not supported. */
     fbp_status (*share)(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
                         fbp_device *from, const void *theirs);
-    /** First of two stages: computes rows [row0, row0 + n_rows) of image `plane` of job->epr.images
-     *  from one channel of the filtered views, in the order of their planes, into host memory out,
-     *  float or double [n_rows][n_columns].  Returns when it is done.  Thread-safe.  NULL: not
-     *  supported. */
+    /** First of two stages: computes rows of a sinogram image (`picture`) of job->epr.images from
+     * one channel of the filtered views, which are sorted by meridian plane, to host memory out,
+     * float or double [n_rows][n_columns].  Returns when they are computed.  Thread-safe.  Pointer
+     * NULL: not supported. */
     fbp_status (*meridian)(fbp_device *dev, const void *filtered,
                            const struct fbp_image_rows *picture, void *out);
     /** Sets a slab to zero (stage BP). */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
-    /** Adds a batch to slices [z0, z1) of a slab (stage BP).  The bits of a voxel must not depend
-     *  on the slab that contains it: compute coordinates from voxel indices of the whole grid. */
+    /** Adds a batch of views to slices [z0, z1) of a slab (stage BP).  The bits of a voxel must not
+     * depend on the slab that contains it: compute coordinates from voxel indices of the whole
+     * grid. */
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
     /** Copies slices [z0, z1) of a slab, times job->scale plus job->shift, to host float or double
      *  [channels][z1 - z0][slab->ny][slab->nx] (stage OUT). */
     fbp_status (*fetch)(fbp_device *dev, const struct fbp_slab *slab, size_t z0, size_t z1,
                         const void *volume, void *host);
-    /** Returns the statistics of all voxels fetched since the last call; called when all events
-     *  were reached.  NULL: the pipeline computes the statistics on the host. */
+    /** Returns the statistics of all voxels fetched since the last call; called when all work of
+     * the device is done.  Pointer NULL: the pipeline computes the statistics on the host. */
     fbp_status (*statistics)(fbp_device *dev, struct fbp_statistics *out);
 
-    /** Measures the links between memories.  NULL: no links to measure. */
+    /** Functions that measure copy rates between memories.  NULL: there are no links to measure. */
     const struct fbp_link_meter *links;
-    /** Computes maximum intensity projections of volumes, for pictures.  NULL: not supported. */
+    /** Functions that compute maximum intensity projections of volumes, for pictures.  NULL: not
+     * supported. */
     const struct fbp_projector *projector;
 };
 
-/** All backends as defined, in the order of preference (backend.c); ended by NULL. */
+/** All backends, without defaults for missing functions, in the order of preference (backend.c);
+ * ended by NULL. */
 extern const struct fbp_backend *const fbp_backends[];
 
-/** Returns the backend of this name, loaded if possible, with defaults for missing slots; NULL if
- * there is no such name. */
+/** Returns the backend of this name, loaded if possible, with defaults for missing functions; NULL
+ * if no backend has the name. */
 const struct fbp_backend *fbp_backend_find(const char *name);
 
-/** Loads *backend if it is a module, fills missing slots with defaults, and returns the number of
- * its usable devices; if 0, `why` receives the reason.  *backend becomes the completed copy, unless
- * loading fails. */
+/** Loads *backend if it is a module, and returns the number of its usable devices; if 0, `why`
+ * receives the reason.  Unless loading fails, *backend becomes a copy with defaults for missing
+ * functions. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
-/** Returns name i, from 0, for fbp_recon_params.device: "auto", then the kinds of devices in this
- * build, usable on this machine or not; NULL beyond the last. */
+/** Returns name i, from 0, that fbp_recon_params.device may have: "auto", then the kinds of devices
+ * in this build, usable on this machine or not; NULL beyond the last. */
 const char *fbp_device_name(size_t i);
 
-/** Returns name i, from 0, for fbp_recon_params.tuning.kernel: "matrix", "column" …; NULL beyond
- * the last.  A device has only some of the kernels. */
+/** Returns name i, from 0, that fbp_recon_params.tuning.kernel may have: "matrix", "column" …; NULL
+ * beyond the last.  A device has only some of the kernels. */
 const char *fbp_kernel_name(size_t i);
 
 #endif /* FBP_SRC_BACKEND_H */

@@ -1,6 +1,6 @@
-/* fbp_backend_complete(): default functions for the slots that a backend does not set.  The
- * defaults suit a device that works in host memory, and whose slots return when the work is done.
- * backend.c calls it. */
+/* fbp_backend_complete(), called by backend.c: sets functions that a backend does not define to
+ * defaults, for devices that work in host memory and whose functions return when the work is done.
+ */
 #include "backend/device.h"
 
 #include "backend/slab.h"
@@ -16,7 +16,8 @@ static int one_device(char *why, size_t n)
     return 1;
 }
 
-/* Default of `describe`: fbp_devices() has already written the backend's summary. */
+/* Default of discovery.describe(): no change, as fbp_devices() has already written the backend's
+ * summary. */
 static void summary_alone(int index, struct fbp_device_info *out)
 {
     (void)index;
@@ -86,7 +87,7 @@ static int no_owner(const void *memory, size_t bytes)
     return -1;
 }
 
-/* Default of `of_caller`: no memory has an owner, so that no other member is ever called. */
+/* Default of memory.of_caller: no memory belongs to a device, so only owner() is ever called. */
 static const struct fbp_device_memory_access no_memory_of_callers = {.owner = no_owner};
 
 static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)
@@ -157,7 +158,7 @@ static fbp_status no_host_wait(fbp_device *dev, struct fbp_event event)
     return FBP_OK;
 }
 
-/* Default of `timestamp`: the bits of the host's time, a double. */
+/* Default of event.timestamp(): the host's time in seconds, a double, stored bit by bit in *out. */
 static fbp_status host_timestamp(fbp_device *dev, enum fbp_stage stage, uint64_t *out)
 {
     const double now = fbp_seconds();
@@ -192,8 +193,8 @@ static fbp_status no_counts(fbp_device *dev, struct fbp_prep_counts *out)
 /* Set a slot that the backend has not set. */
 #define DEFAULT(SLOT, VALUE) out->SLOT = out->SLOT ? out->SLOT : (VALUE)
 
-/* Complete a copy of a backend.  A backend sets all slots of a group (such as alloc, release,
- * upload) or none. */
+/* Copy a backend and set missing functions to defaults.  A backend defines all functions of a group
+ * (such as alloc, release, upload) or none. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out)
 {
     *out = *given;

@@ -9,11 +9,12 @@
 
 #include "backend/backend.h"
 
-/** Copies the backend *given to *out, fills its missing slots with defaults, and sets the derived
- * members of `can`. */
+/** Copies the backend *given to *out, sets its missing functions to defaults, and derives the
+ * members of `can` that depend on which functions exist. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out);
 
-/** Work that is queued in a stage from now on starts after the event; no effect for ticket 0. */
+/** Lets work that is queued in a stage from now on start after the event; no effect if the event
+ * was reached before (ticket 0). */
 static inline fbp_status fbp_device_after(const struct fbp_backend *b, fbp_device *dev,
                                           enum fbp_stage stage, struct fbp_event mark)
 {
@@ -49,7 +50,7 @@ static inline fbp_status fbp_device_settle_all(const struct fbp_backend *b, fbp_
     return first;
 }
 
-/** Frees device memory of the slot memory.alloc(); NULL: no effect. */
+/** Frees device memory that memory.alloc() has allocated; no effect if it is NULL. */
 static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
                                   enum fbp_purpose purpose, void *memory)
 {
@@ -57,7 +58,7 @@ static inline void fbp_device_put(const struct fbp_backend *b, fbp_device *dev,
         b->memory.release(dev, purpose, memory);
 }
 
-/** Frees host memory of the slot memory.host_alloc(); NULL: no effect. */
+/** Frees host memory that memory.host_alloc() has allocated; no effect if it is NULL. */
 static inline void fbp_host_put(const struct fbp_backend *b, fbp_device *dev, void *memory)
 {
     if (memory)

@@ -22,8 +22,8 @@ const struct fbp_module_host *fbp_module_library(void)
     return &host;
 }
 
-/* Load a module, or set m->why.  If this build has no such module, the message states that even if
- * the machine also lacks a driver; only if another package has the module, the missing driver is
+/* Load a backend module, or set m->why.  If this build has no such module, the message says so even
+ * if the machine also lacks a driver; only if the module is in another package, a missing driver is
  * reported first. */
 static void load(struct fbp_module *m)
 {

@@ -19,7 +19,8 @@
  * or struct fbp_backend, and of the structs that they contain. */
 enum { FBP_MODULE_VERSION = 28 };
 
-/** Functions of the library that modules call: X(member of struct fbp_module_host, function). */
+/** List of the library functions that modules call: X(member of struct fbp_module_host, function).
+ */
 #define FBP_MODULE_FUNCTIONS(X)                 \
     X(fail, fbp_fail)                           \
     X(message, fbp_message)                     \
@@ -43,7 +44,7 @@ enum { FBP_MODULE_VERSION = 28 };
     X(numa_begin, fbp_numa_begin)               \
     X(numa_end, fbp_numa_end)
 
-/** The table of library functions that a module gets. */
+/** The table of library functions that a module (a backend in a shared library) receives. */
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
     size_t job_size, backend_size; /**< sizeof(struct fbp_job) and sizeof(struct fbp_backend), as a
@@ -53,8 +54,8 @@ struct fbp_module_host {
 #undef FBP_MODULE_MEMBER
 };
 
-/** The table of library functions that a GPU module received; fbp_module_fn sets the pointer first.
- */
+/** The table of library functions that a GPU module has received; the module's exported function
+ * sets it before anything else. */
 extern const struct fbp_module_host *gpu_host;
 
 /** The only function that a module exports.  Returns the module's backend; or NULL, with the reason
@@ -62,7 +63,8 @@ extern const struct fbp_module_host *gpu_host;
 typedef const struct fbp_backend *fbp_module_fn(const struct fbp_module_host *host, char *why,
                                                 size_t n);
 
-/** Returns whether module and library have the same version; fbp_module_fn calls it first. */
+/** Returns whether module and library have the same version; a module's exported function calls it
+ * first. */
 static inline bool fbp_module_fits(const struct fbp_module_host *host)
 {
     return host->version == FBP_MODULE_VERSION && host->job_size == sizeof(struct fbp_job) &&
@@ -87,7 +89,7 @@ struct fbp_module {
     char why[300];                     /**< reason, if backend is NULL */
 };
 
-/** Part of a module's file name that is preferred: for "bench", libfbp_bench_cuda.so instead of
+/** Part of a module's file name that is tried first: for "bench", libfbp_bench_cuda.so before
  * libfbp_cuda.so; NULL: no other file is tried. */
 extern const char *fbp_module_variant;
 
@@ -95,8 +97,8 @@ extern const char *fbp_module_variant;
  * fbp-bench. */
 const struct fbp_module_host *fbp_module_library(void);
 
-/** Opens a module in the first call.  Returns its backend; or NULL, with the reason in `why`.
- *  Thread-safe. */
+/** Opens a module on the first call.  Returns the module's backend; or NULL, with the reason in
+ * `why`. Thread-safe. */
 const struct fbp_backend *fbp_module_load(struct fbp_module *module, char *why, size_t n);
 
 #endif /* FBP_SRC_MODULE_H */

@@ -12,14 +12,14 @@ static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp
     return batch->n_views * batch->load_rows * job->panel.n_columns;
 }
 
-/** Returns the bytes of a raw sample as read and uploaded. */
+/** Returns the bytes of a raw sample as it is read and uploaded. */
 static inline size_t fbp_raw_size(const struct fbp_job *job)
 {
     return job->input.type == FBP_U16 ? sizeof(uint16_t) : fbp_value_size(job);
 }
 
-/** Returns the byte offset of the floats in a raw buffer of n samples: uint16 samples come first
- * and are converted to floats after them; 0 for other samples. */
+/** Returns the byte offset of the float samples in a raw buffer of n samples: 0, unless n uint16
+ * samples are uploaded to the start of the buffer and converted to floats behind them. */
 static inline size_t fbp_raw_floats(const struct fbp_job *job, size_t n)
 {
     return job->input.type == FBP_U16 ? (n * sizeof(uint16_t) + 255) / 256 * 256 : 0;
@@ -31,15 +31,15 @@ static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
     return fbp_raw_floats(job, n) + n * fbp_value_size(job);
 }
 
-/** Returns the number of rows on either side of a row that the filter along columns adds to it; 0:
- * no filter along columns. */
+/** Returns the number of neighbouring rows, on either side of a row, that the filter along columns
+ * reads; 0: no filter along columns. */
 static inline size_t fbp_column_reach(const struct fbp_job *job)
 {
     return job->filtering.columns ? job->filtering.columns->half_width : 0;
 }
 
-/** Sets [*r0, *r1) to the detector rows whose line integrals are needed: the filtered rows of the
- *  batch, and the rows that the filter along columns adds to them. */
+/** Sets [*r0, *r1) to the detector rows that are needed to filter a batch: its filtered rows, and
+ * the neighbours that the filter along columns reads. */
 static inline void fbp_needed_rows(const struct fbp_job *job, const struct fbp_batch *batch,
                                    size_t *r0, size_t *r1)
 {
@@ -50,8 +50,8 @@ static inline void fbp_needed_rows(const struct fbp_job *job, const struct fbp_b
     *r1 = n - end > reach ? end + reach : n;
 }
 
-/** Returns detector row r of the batch's view k in raw [n_views][load_rows][n_columns], float or
- *  double. */
+/** Returns the address of detector row r of the batch's view k in raw
+ * [n_views][load_rows][n_columns], float or double. */
 static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch, void *raw,
                                 size_t k, size_t r)
 {
@@ -80,8 +80,8 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_r
         fbp_prep_counts_add(counts, &repaired);
 }
 
-/** Converts all loaded rows of the batch's view k to line integrals, in place, and interpolates bad
- *  pixels. */
+/** Converts all loaded rows of the batch's view k to line integrals, in place, and replaces bad
+ * pixels by interpolation. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     void *raw, size_t k, const struct fbp_row_bitmap *bitmap,
                                     struct fbp_prep_counts *counts)

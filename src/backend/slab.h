@@ -1,6 +1,5 @@
-/** @file slab.h  Slabs: whole slices, the requested box, or a box checked by slab.c; minimum,
- * maximum and sum of voxels.  Called by the pipeline and the backends (internal; pure functions).
- */
+/** @file slab.h  Slabs (boxes of voxels that are computed at once), and statistics of voxels:
+ * minimum, maximum and sum.  Called by the pipeline and the backends (internal; pure functions). */
 #ifndef FBP_SRC_SLAB_H
 #define FBP_SRC_SLAB_H
 
@@ -43,12 +42,12 @@ static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 /** Statistics of no voxel. */
 #define FBP_NO_STATISTICS ((struct fbp_statistics){INFINITY, -INFINITY, 0})
 
-/** Add n voxels to the statistics *s.  A NaN changes neither minimum nor maximum. */
+/** Add n voxels x to the statistics *s.  A NaN changes neither minimum nor maximum. */
 void fbp_statistics_add(struct fbp_statistics *s, const float *x, size_t n);
 void fbp_statistics_add_double(struct fbp_statistics *s, const double *x, size_t n);
 
-/** Add n voxels to the statistics *s; `values` are double or float as fbp_in_double() of the job
- * states. */
+/** Add n voxels x to the statistics *s; x is double if fbp_in_double() of the job is true, else
+ * float. */
 static inline void fbp_statistics_values(struct fbp_statistics *s, const struct fbp_job *job,
                                          const void *x, size_t n)
 {

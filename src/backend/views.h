@@ -27,7 +27,8 @@ static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_
     return batch->view0 + k % a_part + k / a_part * fbp_part_views(job);
 }
 
-/** Returns whether view k + n_views / 4 of a scan of 4 parts follows view k counter-clockwise. */
+/** Returns whether view k + n_views / 4 is view k rotated counter-clockwise, in a scan of 4
+ * symmetric parts. */
 static inline bool fbp_turns_counter_clockwise(const struct fbp_job *job)
 {
     const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
@@ -35,7 +36,7 @@ static inline bool fbp_turns_counter_clockwise(const struct fbp_job *job)
 }
 
 /** Sets *column and *row to the integer pixel nearest to the principal point of view k: coordinates
- * that count from this pixel are small near the object, and have the most digits in fp32. */
+ * that count from this pixel are small near the object, so float represents them most precisely. */
 static inline void fbp_principal_pixel(const struct fbp_job *job, size_t k, double *column,
                                        double *row)
 {
@@ -45,7 +46,8 @@ static inline void fbp_principal_pixel(const struct fbp_job *job, size_t k, doub
     *row = fmin(fmax(round(m[7] / m[11]), 0), (double)job->padded.panel.n_rows - 1);
 }
 
-/** Returns whether the row index increases with z in every view, as kernels along z require. */
+/** Returns whether the row index increases with z in every view, as kernels that loop along z
+ * require. */
 static inline bool fbp_rows_run_up(const struct fbp_job *job)
 {
     for (size_t k = 0; k < job->n_views; k++)
@@ -54,8 +56,8 @@ static inline bool fbp_rows_run_up(const struct fbp_job *job)
     return true;
 }
 
-/** Returns the slices [first, end) that contain all requested voxels of column (x, y) and of its
- *  symmetric columns; 0, 0: no voxel.  The job must have a region. */
+/** Returns the slices [first, end) that contain all requested voxels of voxel column (x, y) and of
+ * the columns symmetric to it; 0, 0: no voxel.  The job must have a region of requested voxels. */
 static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job, size_t x,
                                                        size_t y)
 {
@@ -69,7 +71,7 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
             out.first = z.first < out.first ? z.first : out.first;
             out.end = z.end > out.end ? z.end : out.end;
         }
-        /* both senses of rotation give the same set of voxel columns */
+        /* either sense of rotation yields the same set of symmetric voxel columns */
         const size_t old = x;
         x = job->selection.symmetric_views == 4 ? n[1] - 1 - y : n[0] - 1 - x;
         y = job->selection.symmetric_views == 4 ? old : n[1] - 1 - y;
@@ -77,8 +79,8 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
     return out.end > 0 ? out : (struct fbp_interval){0, 0};
 }
 
-/** Returns whether all views are plane integrals, with matrix rows (n/tau, -t0/tau), 0 and
- *  (0, 0, 0, 1), and each detector row is one channel. */
+/** Returns whether all views are plane integrals, with matrix rows (n/tau, -t0/tau), 0 and (0, 0,
+ * 0, 1) (n: direction, tau: distance of samples), and each detector row is one channel. */
 static inline bool fbp_planes_only(const struct fbp_job *job)
 {
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
@@ -92,8 +94,8 @@ static inline bool fbp_planes_only(const struct fbp_job *job)
     return true;
 }
 
-/** Returns the distance, in samples of view k, of the two voxels of a box of box[0] x box[1] x
- *  box[2] voxels that are farthest apart in that view. */
+/** Returns the greatest distance, in samples of view k, between the projections of two voxels of a
+ * box of box[0] x box[1] x box[2] voxels. */
 static inline double fbp_planes_span(const struct fbp_job *job, size_t k, const int box[3])
 {
     double span = 0;

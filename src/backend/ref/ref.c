@@ -17,12 +17,13 @@
 
 struct ref_device {
     const struct fbp_job *job;
-    pthread_mutex_t
-        lock; /* the pipeline's stages call from several threads, of which one computes at a time */
-    double *weights; /* one row */
+    pthread_mutex_t lock; /* held while the device computes, because stages of the pipeline call it
+                             from several threads */
+    double *weights;      /* one row */
     struct fbp_row_work work;
     struct fbp_row_filter filter;
-    float *ends; /* a row and its weights, if rows are extrapolated beyond the detector */
+    float *ends; /* buffer for a row and its weights, if rows are extrapolated beyond the detector;
+                    else NULL */
     struct fbp_prep_counts counts;
     struct fbp_row_bitmap bitmap;
 };
@@ -106,7 +107,8 @@ static double value_of(const struct fbp_job *job, const void *row, size_t c)
     return fbp_in_double(job) ? ((const double *)row)[c] : (double)((const float *)row)[c];
 }
 
-/* Add `times` times the weighted row r of view k of the batch to the line. */
+/* Add row r of the batch's view k, times its weights and `times`, to the buffer of the row filter.
+ */
 static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
                     double times, void *raw)
 {
@@ -129,8 +131,8 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
     struct fbp_pad_end ends[2];
 
     memset(dev->work.line, 0, job->filtering.design->n_fft * sizeof *dev->work.line);
-    if (job->filtering.columns) { /* the row and its neighbours, weighted by the taps of the filter
-                                     along columns */
+    if (job->filtering.columns) { /* sum the row and its neighbours, each multiplied by a tap of the
+                                     filter along columns */
         const size_t S = job->filtering.columns->half_width, n = job->panel.n_rows;
         for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
             add_row(dev, batch, k, i, job->filtering.columns->kernel[i > r ? i - r : r - i], raw);
@@ -194,8 +196,8 @@ static fbp_status filter_rows(fbp_device *device, const struct fbp_batch *batch,
     return st;
 }
 
-/* Returns sample (c, r) of a filtered view, and 0 outside of the detector.  A row that lies on the
- * detector but not in the batch is an error of the plan and yields NaN. */
+/* Returns sample (c, r) of a filtered view; 0 outside of the detector.  NaN if the row lies on the
+ * detector but not in the batch, which is an error of the plan. */
 static double tap(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                   double c, double r)
 {
@@ -216,8 +218,8 @@ static double floor_of(double x)
     return x < whole ? whole - 1 : whole;
 }
 
-/* Returns the interpolated value of a filtered view at (u, v), and 0 outside of it.  Nearest and
- * spline interpolation are for plane integrals, which have one row. */
+/* Returns the interpolated value of a filtered view at (u, v); 0 outside of the detector.  Nearest
+ * and spline interpolation are for plane integrals, whose views have one row. */
 static double value_at(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                        double u, double v)
 {
@@ -271,9 +273,9 @@ double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const
     return sum_at(job, batch, filtered, batch->n_rows * job->padded.panel.n_columns, x, 0);
 }
 
-/* Add the batch to row (y, z) of one channel; `out` is the slab's first voxel of the row.  Volumes
- * in double add view after view, independent of the batches; volumes in float add one sum per
- * batch. */
+/* Add a batch of views to voxel row (y, z) of one channel; `out` is the slab's first voxel of the
+ * row.  Jobs in double add view after view, so the result does not depend on the batches; jobs in
+ * float add one sum per batch. */
 static void backproject_row(const struct fbp_job *job, const struct fbp_batch *batch,
                             const double *filtered, size_t view_size, const struct fbp_slab *slab,
                             size_t y, size_t z, double *out)
@@ -324,7 +326,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
     return fbp_check_cancelled();
 }
 
-/* Slot `meridian`: computes sinogram images, the first of two stages, sample by sample. */
+/* Compute rows of a sinogram image, the result of the first of two stages, sample by sample. */
 static fbp_status meridian(fbp_device *device, const void *filtered, const struct fbp_image_rows *p,
                            void *out)
 {

@@ -5,8 +5,9 @@
 
 #include "backend/backend.h"
 
-/** sum_k bilinear(view_k, u, v) / w^2 over a batch's views at the point x [mm], w(0) = 1; Zinsser
- *  and Keck 2013, section II.  filtered: [n_views][n_rows][padded.panel.n_columns]. */
+/** Returns sum_k bilinear(view_k, u, v) / w^2 over a batch's views at the point x [mm], with w = 1
+ * at the origin; Zinsser and Keck 2013, section II.  filtered:
+ * [n_views][n_rows][padded.panel.n_columns]. */
 double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
                  const double x[3]);
 
