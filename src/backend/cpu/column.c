@@ -16,8 +16,8 @@
 enum {
     TILE = 16, /* edge of a tile [voxel columns] */
     LINE = CPU_FLOATS_PER_CACHE_LINE,
-    BLOCK = FBP_COLUMN_SLICES - LINE, /* slices per tile of a float volume, greatest number */
-    SLICES = 128, /* slices per tile of a double volume, greatest number: a tile and its views fit
+    BLOCK = FBP_COLUMN_SLICES - LINE, /* greatest number of slices per tile of a float volume */
+    SLICES = 128, /* greatest number of slices per tile of a double volume: a tile and its views fit
                      the second-level cache */
     DOUBLES = 8,  /* doubles of a cache line */
     LEFT = 1      /* number of zero columns on either side of a sinogram image in double */
@@ -123,8 +123,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
                 continue;
             const ptrdiff_t c = cpu_floor(u);
             const double a = u - (double)c, v = (v0 + x * v1) * r, slices = w / rows;
-            /* The rows of the whole detector, -1 < v < nr, and more than one slice per side,
-             * because the inner loop rounds v. */
+            /* Slices that project onto the whole detector, -1 < v < nr, and a few more on either
+             * side because the inner loop rounds v. */
             const double first = z_ref + (-1 - v) * slices - 2;
             const double end = z_ref + (nr - v) * slices + 3;
             const float *left = view + (size_t)(c + FBP_VIEW_LEFT) * stride;
@@ -145,8 +145,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
             n[i] += out->z0 < out->z1;
         }
     }
-    /* The inner loop prefetches the columns of the next view, or those of the first view for the
-     * next voxel column. */
+    /* Set what the inner loop prefetches: the columns of the next view, or, after the last view,
+     * the columns of the first view for the next voxel column. */
     for (size_t i = 0; i < xb - xa; i++)
         for (size_t k = 0; k < n[i]; k++) {
             if (last)
@@ -163,8 +163,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     }
 }
 
-/* Cut the slices of a tile into equal blocks of whole vectors, and take a few views at a time:
- * block and views together fit the second-level cache. */
+/* Add a batch of views to a tile of voxel columns, in equal blocks of slices (whole vectors) and a
+ * few views at a time: a block and these views fit the second-level cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
@@ -184,7 +184,7 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* Transpose the rows to columns in squares that fit the first-level cache. */
+/* Copy voxel columns to rows of the output, in squares that fit the first-level cache. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {

@@ -10,11 +10,12 @@
 #include <stddef.h>
 
 enum {
-    FBP_COLUMN_BELOW = 16,    /**< number of zeros below the rows of a stored detector column */
-    FBP_COLUMN_ABOVE = 2,     /**< least number of zeros above them */
-    FBP_COLUMN_MULTIPLE = 32, /**< divisor of the length of a stored detector column */
-    FBP_COLUMN_SLICES = 528,  /**< greatest number of slices per call */
-    FBP_COLUMN_VIEWS = 8      /**< greatest number of views per call */
+    FBP_COLUMN_BELOW = 16, /**< number of zeros before row 0 of a stored detector column */
+    FBP_COLUMN_ABOVE = 2,  /**< least number of zeros above them */
+    FBP_COLUMN_MULTIPLE =
+        32, /**< the length of a stored detector column is a multiple of this number */
+    FBP_COLUMN_SLICES = 528, /**< greatest number of slices per call */
+    FBP_COLUMN_VIEWS = 8     /**< greatest number of views per call */
 };
 
 /**
@@ -26,17 +27,17 @@ enum {
  * relative to the integer row `row`.
  */
 struct fbp_bp_column {
-    const float *left;  /**< stored row 0 of detector column floor(u); the column right of it begins
-                           `stride` samples later */
-    const float *ahead; /**< `left` of the view or voxel column that is computed next, for
-                           prefetching; never NULL */
+    const float *left;  /**< stored row 0 of detector column floor(u); the next detector column
+                           begins `stride` samples later */
+    const float *ahead; /**< stored row 0 of the detector column that is used next, for prefetching;
+                           never NULL */
     float wl, wr; /**< interpolation weights (1 - a) / w^2 and a / w^2 of the two detector columns,
                      a: fraction of u */
     float v0, dv, v_lo, v_hi;
-    int row;      /**< row from which v counts; 0 is the first stored row of the detector column */
+    int row; /**< row from which v counts, as an index of stored rows: 0 is the first stored row */
     bool aligned; /**< the view is a sinogram image of the second stage, whose rows are slices of
                      the volume */
-    /** slices of the grid that project onto the detector, and a few more per side */
+    /** slices [z0, z1) of the grid that project onto the detector, and a few more on either side */
     size_t z0, z1;
 };
 
@@ -64,6 +65,8 @@ struct fbp_bp_column_double {
 };
 
 /**
+ * Adds two neighbouring columns of each sinogram image, weighted, to a voxel column:
+ *
  *     dst[i] += sum_k wl_k left_k[i] + wr_k right_k[i],   i < n
  *
  * in the order of views.  The bits of a value do not depend on the other values.
@@ -94,15 +97,17 @@ enum {
     HALF = ((FBP_COLUMN_SLICES + 16) * 5 / 2 + 63) / 64 * 64
 };
 
-/* The interpolated detector column of one view, and the positions of blocks in it. */
+/* Work arrays for one view: its interpolated detector column, and the position in this column of
+ * each block of slices. */
 struct column_line {
-    int at[BLOCKS]; /* floor(v) of a block's first slice, v in steps of find_blocks() */
+    int at[BLOCKS]; /* floor of the detector row of each block's first slice, in the units of
+                       find_blocks() */
     float fraction[BLOCKS];
     float line[2 * HALF] __attribute__((aligned(64)));
 };
 
-/* Compute the rows of n blocks of slices from slice z on, in steps of 1 / scale rows counted from
- * c->row. */
+/* Compute the detector row of the first slice of each of n blocks, from slice position z on; rows
+ * count from c->row, in steps of 1 / scale rows. */
 static inline void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
                                struct column_line *w)
 {
@@ -114,8 +119,8 @@ static inline void find_blocks(const struct fbp_bp_column *c, float scale, float
     }
 }
 
-/* Returns VL samples of the interpolated column wl left + wr right from row i on, and prefetches
- * the same rows of the next view. */
+/* Returns VL samples, from row i on, of a detector column interpolated between two stored columns
+ * with the weights wl and wr, and prefetches these rows of the view that is computed next. */
 static inline V line_rows(const struct fbp_bp_column *c, V wl, V wr, ptrdiff_t i, size_t stride)
 {
     __builtin_prefetch(c->ahead + i);
@@ -123,8 +128,9 @@ static inline V line_rows(const struct fbp_bp_column *c, V wl, V wr, ptrdiff_t i
     return VFMA(wr, VLOAD(c->left + stride + i), VMUL(wl, VLOAD(c->left + i)));
 }
 
-/* Add a view to n blocks of slices from z on: sum += lerp(line, v).  The interpolated column in
- * w->line begins with row `from`, aligned for loads, and is 0 outside the stored rows. */
+/* Add a view to n blocks of slices, from slice position z on, by linear interpolation in the
+ * interpolated detector column w->line.  The column is stored from row `from` on, which aligns its
+ * loads, and is 0 outside the stored rows. */
 static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                                     struct column_line *w, float *sum,
                                     V (*window)(const float *p, VI i),
@@ -207,8 +213,9 @@ static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size
     }
 }
 
-/* Add a view to n blocks of slices from z on, if consecutive slices lie too many rows apart for the
- * windows of add_plain() and add_split(): gathers from the two detector columns. */
+/* Add a view to n blocks of slices, from slice position z on, if consecutive slices lie too many
+ * rows apart for the windows of add_plain() and add_split(): gathers samples from both detector
+ * columns. */
 static inline void add_any(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                            float *sum)
 {

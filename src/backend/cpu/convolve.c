@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the power of two that scales a line's greatest sample into [1/2, 1), and its inverse; 0
- * for a line of zeros.  Multiplication by a power of two is exact. */
+/* Returns the power of two that scales a row of greatest magnitude `peak` into [1/2, 1), and in
+ * *back its inverse; both 0 for a row of zeros.  Multiplication by a power of two is exact. */
 static float scale_of(float peak, float *back)
 {
     int e;
@@ -24,7 +24,7 @@ static float scale_of(float peak, float *back)
     return ldexpf(1, -e);
 }
 
-/* Convolve n lines by FFT, one pair of lines per vector lane; unused lanes transform zeros. */
+/* Convolve n rows by FFT, one pair of rows per vector lane; unused lanes transform zeros. */
 static void convolve_pairs(const struct cpu_convolution *c, float *work, float *const *lines,
                            size_t n)
 {
@@ -48,7 +48,7 @@ static void convolve_pairs(const struct cpu_convolution *c, float *work, float *
     c->lanes->scatter(work, back_a, back_b, nc, a, b);
 }
 
-/* Convolve n lines in space, one line per vector lane; unused lanes compute with zeros. */
+/* Convolve n rows in space, one row per vector lane; unused lanes compute with zeros. */
 static void convolve_lanes(const struct cpu_convolution *c, float *work, float *const *lines,
                            size_t n)
 {
@@ -82,8 +82,8 @@ static size_t n_taps(const struct fbp_filter_design *f)
     return 2 * (f->half_width + FBP_CONVOLVE_COLUMNS) + 1;
 }
 
-/* Returns the number of points of a transform, at least twice as many as a row has samples, also
- * for periodic rows. */
+/* Returns the number of points of a row's Fourier transform, at least twice the number of samples
+ * of the row, also if the filter is periodic. */
 static size_t lane_points(const struct fbp_filter_design *f)
 {
     return f->periodic ? fbp_fft_length(2 * f->n_columns) : f->n_fft;

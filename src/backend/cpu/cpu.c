@@ -47,8 +47,9 @@ static bool choose(struct fbp_job *job, const char *name)
     for (size_t i = 0; i < N_KERNELS; i++) {
         const struct cpu_kernel *k = kernels[i];
         bool is_fastest = job->grid.n[2] >= k->least_slices;
-        /* Kernel "rot180" with its two lanes is faster than "column" only if views have more rows
-         * per slice (on the axis, w = 1) than the windows of "column" hold. */
+        /* Kernel "rot180" with its two lanes is faster than "column" only if a view has more than 4
+         * rows per slice (on the axis, w = 1), too many for the vectors of samples that "column"
+         * loads. */
         if (k == &cpu_kernel_rot180)
             is_fastest = is_fastest && job->matrices[0][6] * job->grid.voxel_mm[2] > 4;
         if (k->in_double != fbp_in_double(job) ||
@@ -74,7 +75,7 @@ static const struct cpu_kernel *kernel_of(const struct fbp_job *job)
     return job->selection.entry;
 }
 
-/* Default of cpu_kernel.fetch_row: volumes with layout [channel][z][y][x]. */
+/* Copy row y of a slab with layout [channel][z][y][x]: the default of cpu_kernel.fetch_row. */
 static void fetch_plain_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1, size_t y, const void *volume, void *host)
 {
@@ -282,8 +283,8 @@ static fbp_status fetch(fbp_device *device, const struct fbp_slab *slab, size_t 
 {
     struct fetch_loop loop = {cpu_device_of(device), slab, z0, z1, volume, host};
 
-    /* Rows of a finished slab are copied before other work items, because the slab is written while
-     * the next slab is computed. */
+    /* Rows of a finished slab are copied before other tasks of the thread pool, because the slab is
+     * written to the output while the next slab is computed. */
     fbp_pool_for_first(loop.dev->pool, slab->ny, fetch_row, &loop);
     return fbp_check_cancelled();
 }

@@ -14,9 +14,9 @@
 #include "fft/lanes.h"
 #include "filter/filter.h"
 
-/** CPU_ROWS: rows that one work item filters together: whole cache lines of a transposed view.
- *  CPU_FILTER_LINES: greatest number of rows, of all views together, of a work item of the filter.
- */
+/** CPU_ROWS: number of rows of a view that one work item filters: whole cache lines of a transposed
+ * view.  CPU_FILTER_LINES: greatest number of rows, of all views together, that one work item
+ * filters. */
 enum { CPU_ROWS = 16, CPU_FILTER_LINES = 4 * CPU_ROWS, CPU_FLOATS_PER_CACHE_LINE = 16 };
 
 struct cpu_device;
@@ -41,8 +41,8 @@ struct cpu_kernel {
                           interpolation only */
     size_t least_slices;    /**< least number of slices of the volume for automatic selection: with
                                  fewer, a later kernel of the list is faster */
-    size_t symmetric_views; /**< number of symmetric views that are stored as one group, with one
-                               lane per view */
+    size_t symmetric_views; /**< number of symmetric views that are stored interleaved as one group,
+                               one vector lane per view */
     bool boxes; /**< slabs may be boxes smaller than a slice; false: whole slices only */
     /** symmetry of the scan that the kernel requires: flags FBP_SYM_*; 0: none */
     unsigned symmetry;
@@ -58,7 +58,7 @@ struct cpu_kernel {
                   const void *rows, void *group);
     /** Returns the number of stored values of a slab; NULL: layout [channel][z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Returns the number of work items of a backprojection. */
+    /** Returns the number of work items into which a backprojection is divided. */
     size_t (*items)(const struct cpu_bp *bp);
     fbp_pool_fn *item; /**< one work item; user: the struct cpu_bp */
     /** Scratch per thread [floats]; NULL: 0. */
@@ -133,7 +133,7 @@ size_t cpu_convolve_work(const struct fbp_job *job);
  */
 void cpu_convolve(const struct cpu_convolution *c, float *work, float *const *lines, size_t n);
 
-/** Buffers of floats that filter.c allocates for each thread. */
+/** filtered rows [view][row][column], before the kernel stores them in its layout */
 enum cpu_buffer {
     CPU_FILTERED = 0, /**< [line][row][column]: filtered rows before store() */
     CPU_CONVOLVE,     /**< scratch memory of cpu_convolve() */
@@ -150,7 +150,7 @@ struct cpu_scratch {
     double *doubles;         /**< filtered rows [row][column] of jobs in double */
     struct fbp_row_work row; /**< buffers of the row filter for jobs in double */
     struct fbp_prep_counts counts;
-    char pad[64]; /**< keeps the counts of two threads on different cache lines */
+    char pad[64]; /**< padding that keeps the counts of two threads on different cache lines */
 };
 
 /** An open CPU device. */
@@ -167,10 +167,10 @@ struct cpu_device {
     struct cpu_convolution convolution;
     struct fbp_row_filter row_filter; /**< jobs in double: the row filter */
     float *column_taps;               /**< taps of the filter along columns; NULL: none */
-    /** [slab row] minimum, maximum and sum of voxels fetched so far */
+    /** [row y of the grid] minimum, maximum and sum of the voxels fetched so far */
     struct fbp_statistics *found;
-    float *image, *lines; /**< tables of weights: factors [row][column] and [view][column]; NULL:
-                             weights are computed per ray */
+    float *image, *lines; /**< tables [row][column] and [view][column] whose product is the weight
+                             of a sample; NULL: weights are computed row by row */
 };
 
 static inline struct cpu_device *cpu_device_of(fbp_device *device)
@@ -178,16 +178,16 @@ static inline struct cpu_device *cpu_device_of(fbp_device *device)
     return (struct cpu_device *)(void *)device;
 }
 
-/* filter.c: open, close and measure tables and buffers of the filter; slots `filter` and
- * `filter_rows` of fbp_backend_cpu */
+/* filter.c: open and close the filter and compute the bytes of its tables and buffers; functions
+ * `filter` and `filter_rows` of fbp_backend_cpu */
 fbp_status cpu_filter_open(struct cpu_device *dev);
 void cpu_filter_close(struct cpu_device *dev);
 size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kernel);
 fbp_status cpu_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows);
 
-/* planes_volume_tmpl.h: slot `meridian` of fbp_backend_cpu, for views in the layout of kernel
- * "planes" */
+/* planes_volume_tmpl.h: sinogram images for function `meridian` of fbp_backend_cpu, from views in
+ * the layout of kernel "planes" */
 void cpu_meridian_float(const struct cpu_device *dev, const float *filtered,
                         const struct fbp_image_rows *picture, float *out);
 void cpu_meridian_double(const struct cpu_device *dev, const double *filtered,

@@ -20,17 +20,17 @@ struct filter_loop {
     bool weighted; /* rows were weighted by prepare_view(), or the source yields filtered views */
 };
 
-/* Number of columns that a work item of the filter along columns takes. */
+/* Number of detector columns that one work item filters along their length. */
 enum { COLUMNS = FBP_MAX_LANES };
 
-/* Number of views of which a work item takes the same rows; an even number, because pairs of rows
- * share a transform: the views of a group, or two views. */
+/* Returns the number of views of which one work item filters the same rows: the symmetric views of
+ * a group, or two views; an even number, because pairs of rows share a Fourier transform. */
 static size_t lines_per_item(const struct fbp_job *job)
 {
     return job->selection.symmetric_views > 1 ? job->selection.symmetric_views : 2;
 }
 
-/* Multiply row `row` of a view of the scan by its weights; `out` may be `in`. */
+/* Multiply row `row` of a view of the scan by its weights; input and output may be one buffer. */
 static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t view, size_t row,
                   const float *in, float *out)
 {
@@ -45,9 +45,9 @@ static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t vi
         out[c] = in[c] * (float)s->weights[c];
 }
 
-/* Load row `row` of one lane of a group: corrected and weighted samples, zeros between and beside
- * the samples, and the parameters of its extrapolation beyond the panel.  Lanes beyond the last
- * group become zeros. */
+/* Load detector row `row` of one view (`lane`) of a group of symmetric views: corrected and
+ * weighted samples, zeros between and beside them, and the parameters of the row's extrapolation
+ * beyond the panel.  Beyond the last group all samples are zeros. */
 static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t group, size_t lane,
                       size_t row, float *out, struct fbp_pad_end ends[2])
 {
@@ -91,9 +91,9 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
     fbp_pad_ends(&job->filtering.pad->rule, line, s->buffer[CPU_ENDS], ends);
 }
 
-/* Filter CPU_ROWS rows of a group of views, or of views 2i and 2i + 1 if a group is one view. Pairs
- * of rows share a transform: batches start at a multiple of group_views, so that a row has the same
- * partner for every division of the work.  An odd last view is paired with zeros. */
+/* Filter CPU_ROWS rows of a group of symmetric views, or of views 2i and 2i + 1 if there are no
+ * groups. Pairs of rows share a transform: batches start at a multiple of group_views, so a row has
+ * the same partner however the work is divided.  An odd last view is paired with zeros. */
 static void filter_rows(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
@@ -148,9 +148,9 @@ static void prepare_view(void *user, size_t k, int worker)
     }
 }
 
-/* Filter COLUMNS columns of a view along their length, in place.  Rows nearer than half_width to
- * either end of the loaded rows are right only if that end is the detector's own end.  A sample is
- * a sum of the same terms in the same order whatever rows are loaded. */
+/* Filter COLUMNS columns of a view along their length, in place.  Rows nearer than half_width to an
+ * end of the loaded rows are right only if that end is an end of the detector.  Each sample is a
+ * sum of the same terms in the same order, whichever rows are loaded. */
 static void filter_columns(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;
@@ -178,8 +178,8 @@ static void filter_columns(void *user, size_t item, int worker)
     }
 }
 
-/* Filter all rows of a view of doubles, one after another like the reference device: no row's bits
- * depend on another row. */
+/* Filter all rows of a view of doubles, one after another like the reference device: the bits of a
+ * row do not depend on other rows. */
 static void filter_view_double(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;
@@ -211,8 +211,8 @@ static void filter_view_double(void *user, size_t k, int worker)
     }
 }
 
-/* Filter a batch to `filtered` in the kernel's layout, or to `rows` as plain rows; the other
- * pointer is NULL. */
+/* Filter a batch, either to `filtered` in the kernel's layout or to `rows` as plain rows; one of
+ * these two pointers is NULL. */
 static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, void *raw,
                          void *filtered, float *rows)
 {

@@ -24,7 +24,7 @@ struct fbp_line_dsp {
     float (*peak)(const float *x, size_t n);
     /** out[i] = x[i] a[i] b[i], i < n. */
     void (*weigh)(const float *x, const float *a, const float *b, size_t n, float *out);
-    /** out[c stride + r] = in[r n_columns + c], r < n_rows, c < n_columns. */
+    /** Transposes: out[c stride + r] = in[r n_columns + c], r < n_rows, c < n_columns. */
     void (*transpose)(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride);
     /**
      * Convolves `lanes` interleaved lines x[n][lanes] with a kernel of 2 S + 1 taps; lines are zero
@@ -77,8 +77,9 @@ static void weigh(const float *x, const float *a, const float *b, size_t n, floa
         out[i] = x[i] * a[i] * b[i];
 }
 
-/* Transpose a square of VL x VL.  Zipping the first half of the vectors with the second rotates the
- * bits of an element's index by one, and log2(VL) rotations exchange row and column. */
+/* Transpose a square of VL x VL floats.  Interleaving (zip) the first half of the vectors with the
+ * second rotates the bits of an element's index by one, and log2(VL) rotations exchange row and
+ * column. */
 static inline void transpose_square(const float *in, size_t in_stride, V a[VL])
 {
     UNROLL
@@ -97,7 +98,7 @@ static inline void transpose_square(const float *in, size_t in_stride, V a[VL])
 }
 
 /* Transpose with stores of whole cache lines that bypass the caches: a batch of views is larger
- * than the caches, and a bypassed line need not be read before it is overwritten. */
+ * than the caches, and a cache line that is bypassed need not be read before it is overwritten. */
 static void transpose(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride)
 {
     const size_t rows = n_rows / LINE * LINE, columns = n_columns / VL * VL;
@@ -126,8 +127,8 @@ static void transpose(const float *in, size_t n_rows, size_t n_columns, float *o
     _mm_sfence(); /* makes the stores that bypassed the caches visible to other threads */
 }
 
-/* Convolve FBP_CONVOLVE_COLUMNS output columns at a time: each load of x serves all of them, and
- * the speed is limited by arithmetic. */
+/* Convolve FBP_CONVOLVE_COLUMNS output columns at a time: each load of an input sample serves all
+ * of them, and arithmetic, not memory, limits the speed. */
 static void convolve(const float *x, const float *centre, size_t S, size_t n, float *out)
 {
     for (size_t c = 0; c < n; c += FBP_CONVOLVE_COLUMNS) {
@@ -140,8 +141,8 @@ static void convolve(const float *x, const float *centre, size_t S, size_t n, fl
             sum[j] = VSET1(0);
         for (size_t i = lo; i < end; i++, k--) {
             const V at = VLOAD(x + i * VL);
-            /* keeps gcc from holding the taps of step i for step i + 1, which needs too many
-             * registers */
+            /* keeps gcc from holding filter taps in registers for the next step, which needs too
+             * many registers */
             __asm__("" : "+r"(k));
             UNROLL
             for (size_t j = 0; j < FBP_CONVOLVE_COLUMNS; j++)

@@ -10,7 +10,8 @@
 
 enum {
     ROWS_PER_TILE = 16,
-    BEFORE = 2 /* zeros of the margin that u counts from in double, so that u is never negative */
+    BEFORE = 2 /* number of zeros before a row's first sample from which u counts in double, so that
+                  u is never negative */
 };
 
 static bool is_cubic(const struct fbp_job *job)
@@ -141,7 +142,7 @@ static size_t items(const struct cpu_bp *bp)
     return (bp->z1 - bp->z0) * cpu_tiles(bp->slab->ny, ROWS_PER_TILE);
 }
 
-/* Compute the rows [*y0, *y1) and the slice *z of work item `index`, in the grid. */
+/* Compute the slice *z and the rows [*y0, *y1) of the grid that work item `index` computes. */
 static void tile_of(const struct cpu_bp *bp, size_t index, size_t *y0, size_t *y1, size_t *z)
 {
     const struct fbp_slab *s = bp->slab;
@@ -152,8 +153,8 @@ static void tile_of(const struct cpu_bp *bp, size_t index, size_t *y0, size_t *y
     *y1 = cpu_least(*y0 + ROWS_PER_TILE, s->y0 + s->ny);
 }
 
-/* Returns the requested voxels of a row as *n intervals along x; without a region, *all is set to
- * the slab's whole row. */
+/* Returns the requested voxels of row (y, z) as *n intervals along x; if no region is requested,
+ * one interval, *all, which is the slab's whole row. */
 static const struct fbp_interval *runs_of(const struct cpu_bp *bp, size_t y, size_t z,
                                           struct fbp_interval *all, size_t *n)
 {
@@ -189,7 +190,8 @@ static void item(void *user, size_t index, int worker)
             if (n == 0)
                 continue;
             line_of(bp, k, y, z, &line, &x0, &x1);
-            line.x_ref -= (float)s->x0; /* x counts from the slab's first voxel in the inner loop */
+            line.x_ref -=
+                (float)s->x0; /* in the inner loop, x counts from the slab's first voxel */
             for (size_t i = 0; i < n; i++) {
                 const size_t first = runs[i].first > x0 ? runs[i].first : x0;
                 const size_t end = runs[i].end < x1 ? runs[i].end : x1;
@@ -214,8 +216,8 @@ static double first_of(const double m[4], const struct fbp_grid *g, size_t y, si
            m[2] * fbp_grid_coordinate(g, 2, (double)z) + m[3];
 }
 
-/* Coordinates of a row of voxels in a view of doubles: column u = u0 + x u1, counted from the zero
- * sample -BEFORE; in a sinogram image row v = v0 + x v1. */
+/* Coordinates of a row of voxels in a view of doubles: column u = u0 + x u1, counted from the first
+ * of BEFORE zeros before the row's samples; in a sinogram image row v = v0 + x v1. */
 struct line_double {
     double u0, u1, v0, v1;
 };

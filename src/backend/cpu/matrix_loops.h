@@ -48,12 +48,12 @@ typedef void fbp_bp_matrix_fn(float *dst, size_t x0, size_t x1, const float *vie
 /* Operations that simd_*.c define: VL lanes per vector, V of floats, VI of int32, V*() and VI*();
  * VGATHER(p, i) is p[i] of each lane; taps() is a taps_fn. */
 
-/* Loads the four samples around each lane's position: view[at], [at + 1], [at + step], [at + step +
- * 1]. */
+/* Loads the four samples around the position `at` of each lane: view[at], view[at + 1], view[at +
+ * step], view[at + step + 1]. */
 typedef void taps_fn(const float *view, size_t step, VI at, V out[4]);
 
-/* Returns the increments of VL voxels from voxel x on, by bilinear interpolation; get_taps() is
- * inlined. */
+/* Returns the values that a view adds to VL voxels from voxel x on, by bilinear interpolation;
+ * get_taps() is inlined. */
 static ALWAYS_INLINE V linear_at(float x, const float *view, size_t stride,
                                  const struct fbp_bp_line *l, taps_fn *get_taps)
 {
@@ -73,7 +73,8 @@ static ALWAYS_INLINE V linear_at(float x, const float *view, size_t stride,
     return VMUL(VMUL(r, r), VFMA(b, VSUB(upper, lower), lower));
 }
 
-/* Returns u of VL voxels from voxel x on, for a row of plane integrals (w = 1). */
+/* Returns the detector position u of VL voxels from voxel x on, for a row of plane integrals (w =
+ * 1). */
 static inline V row_u(size_t x, const struct fbp_bp_line *l)
 {
     const V t = VADD(VSET1((float)x - l->x_ref), VIOTA());
@@ -101,9 +102,9 @@ static inline V cubic_at(V u, const float *row)
     return VMUL(sum, VSET1(1.0f / 6));
 }
 
-/* Defines a fbp_bp_matrix_fn; TYPE: static void, or void.  VALUE: the increments of VL voxels from
- * x on, from `view` or, for plane integrals, from `row`.  Lanes beyond x1 are clamped into the
- * border of zeros, and dropped. */
+/* Defines the function NAME, a fbp_bp_matrix_fn; TYPE: static void, or void.  VALUE: expression for
+ * the values that are added to VL voxels from x on.  Lanes beyond x1 are clamped into the border of
+ * zeros, and dropped. */
 #    define MATRIX_KERNEL(TYPE, NAME, VALUE)                                          \
         TYPE NAME(float *dst, size_t x0, size_t x1, const float *view, size_t stride, \
                   const struct fbp_bp_line *l)                                        \

@@ -16,13 +16,12 @@ enum {
     FBP_PLANES_BLOCK = 64, /**< voxels of a cube, [z][y][x] */
     FBP_PLANES_VIEWS =
         48, /**< greatest number of views per call; a multiple of every vector length */
-    FBP_PLANES_MARGIN = 20 /**< number of zeros on either side of a row of samples, at least */
+    FBP_PLANES_MARGIN = 20 /**< least number of zeros on either side of a row of samples */
 };
 
-/** Greatest distance, in samples of one view, of two voxels of a cube: for a window of 16 samples,
- *  which is the limit of the kernel, and for a window of 8 samples.  A cube whose first sample lies
- *  less than one sample after the window's start remains inside the window, with room for rounding.
- */
+/** Greatest distance, in samples of one view, between two voxels of a cube whose samples fit into a
+ * window of 16 samples (SPAN, the limit of the kernel) or of 8 samples (NARROW).  The cube's first
+ * sample may lie up to one sample after the window's start; there is room for rounding. */
 #define FBP_PLANES_SPAN   14.99
 #define FBP_PLANES_NARROW 6.99
 
@@ -40,7 +39,7 @@ struct fbp_bp_planes {
     size_t n;             /**< number of views */
     size_t frames;        /**< number of channels, whose cubes are adjacent in memory; 0 means 1 */
     size_t frame;         /**< samples from channel to channel */
-    double last;          /**< first sample from which on windows contain only zeros */
+    double last;          /**< index of the first sample from which on windows contain only zeros */
     bool narrow; /**< true if no cube spans more than FBP_PLANES_NARROW samples in these views */
     double along[FBP_PLANES_VIEWS], start[FBP_PLANES_VIEWS], above[FBP_PLANES_VIEWS];
     float step[3][FBP_PLANES_VIEWS];
@@ -92,8 +91,8 @@ double fbp_row_value_double(const double *samples, double u, enum fbp_interpolat
  * the window's first sample: a voxel needs no fraction.
  */
 
-/* Defines windows of floats, each H vectors: struct W (lines), W##_nearest (samples), W##_cubic
- * (splines as polynomials of the fraction, for each interval between two samples). */
+/* Defines windows of samples in H vectors of floats, for three interpolations: struct W (linear),
+ * W##_nearest, W##_cubic (polynomials of the fraction, for each interval between two samples). */
 #    define PLANES_WINDOW(W, H, PICK)                                                         \
         struct W {                                                                            \
             V value[H], slope[H];                                                             \
@@ -156,8 +155,9 @@ PLANES_WINDOW(wide, 16 / VL, PICK_16)
 PLANES_WINDOW(narrow, 1, PICK_8)
 #    endif
 
-/* Find the first sample of each view's window, and u of the cube's first voxel from there.  Because
- * of rounding instead of floor() a window begins up to a whole sample below the cube. */
+/* Find, for each view, the first sample of the window, and the position u of the cube's first voxel
+ * relative to this sample.  The window begins up to one sample below the cube, because its start is
+ * rounded instead of truncated. */
 #    define PLANES_FIND(NAME, PLANES, T, STORE)                                           \
         static inline void NAME(const PLANES *p, double x, int *window, T *first)         \
         {                                                                                 \
@@ -211,8 +211,8 @@ PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
 #    define PLANES_ADD_FLOAT(NAME, TABLE, F) \
         PLANES_ADD(NAME, TABLE, F, V, VL, float, struct fbp_bp_planes, 4, VSET1(first[k]))
 
-/* Defines a loop over all channels: `most` channels per call of add_most() if `quick`, the
- * remaining channels one by one with add_one(). */
+/* Defines a loop over all channels: if `quick` is true, add_most() adds `most` channels per call,
+ * and add_one() adds the remaining channels one by one; else add_one() adds all. */
 #    define PLANES_KERNEL(NAME, quick, most, add_most, add_one)                  \
         static void NAME(float *blocks, double x, const struct fbp_bp_planes *p) \
         {                                                                        \
@@ -229,8 +229,8 @@ PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
                           blocks + f * FBP_PLANES_BLOCK);                        \
         }
 
-/* Defines a loop for one channel in double; it takes half the voxels per pass, because the 64
- * doubles of a cube would fill all registers of AVX2. */
+/* Defines a loop for one channel in double; with AVX2 each pass takes half the voxels of a cube,
+ * because its 64 doubles would fill all registers. */
 #    define PLANES_KERNEL_DOUBLE(NAME, TABLE)                                                \
         PLANES_ADD(NAME##_add, TABLE, 1, D, DL, double, struct fbp_bp_planes_double, DL / 2, \
                    DFMA(DSET1(layer), c, DSET1(first[k])))                                   \

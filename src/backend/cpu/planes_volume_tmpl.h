@@ -38,14 +38,14 @@ static bool usable(const struct fbp_job *job)
     return true;
 }
 
-/* Views that are added to a tile of the volume: u of voxel (0, 0, 0) per view, and the steps of u
- * along y and z. */
+/* Views that are added to a tile of the volume; per view, the position u of voxel (0, 0, 0) in the
+ * row of samples, and the steps of u along y and z. */
 struct tile {
     PLANES planes;
     double origin[FBP_PLANES_VIEWS], y[FBP_PLANES_VIEWS], z[FBP_PLANES_VIEWS];
 };
 
-/* Set the tile's views to channel 0 of views [k0, k0 + n) of the batch. */
+/* Set the views of a tile to views [k0, k0 + n) of the batch, channel 0. */
 static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile *t)
 {
     const struct fbp_job *job = bp->dev->job;
@@ -79,16 +79,16 @@ static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile 
     }
 }
 
-/* The part of a cube that is in the slab: voxels [from, end) of it along x, y and z, and the index
- * of its first voxel in the volume, whether stored or not. */
+/* Part of a cube that lies in the slab: voxels [from, end) of the cube along x, y and z, and the
+ * index in the stored volume at which the cube's first voxel is, or would be if it were stored. */
 struct part {
     size_t from[3], end[3];
     bool whole;
     ptrdiff_t first, row, slice;
 };
 
-/* Copy a cube from the volume to a block (take: true) or back.  Nearly all cubes are whole, and
- * copied in pieces of constant size. */
+/* Copy a cube from the volume to a block (take: true) or from the block to the volume.  Nearly all
+ * cubes are whole, and copied in pieces of constant size. */
 static inline void copy_cube(const struct part *p, VALUE *volume, VALUE *block, bool take)
 {
     if (p->whole) {
@@ -223,8 +223,7 @@ enum {
     COLUMNS = EDGE * EDGE, /* of a block */
     ROWS = EDGE,
     BLOCKS = 128 / sizeof(VALUE), /* computed together: 8 KiB of the stack */
-    MOST_FINE =
-        16 /* greatest number of columns that are computed per column of the sinogram image */
+    MOST_FINE = 16 /* greatest number of columns that are computed per column of a sinogram image */
 };
 
 /* The views of an image. */
@@ -233,12 +232,14 @@ struct image {
     const VALUE *samples; /* sample 0 of the image's first view, in the requested channel */
     size_t stride;        /* from view to view */
     size_t view0, n;      /* its first view, and how many */
-    size_t fine; /* computed columns per image column, small enough for the windows of a block; 0:
-                    no window is large enough */
+    size_t fine; /* columns computed per column of the sinogram image: the least power of two for
+                    which a block's samples fit into a window of the loops; 0: none fits, and pixels
+                    are computed one by one */
     PLANES planes;
 };
 
-/* Returns the greatest distance between two positions of a block in a view [samples]. */
+/* Returns the greatest distance, in samples of a view, between two pixels of a block of a sinogram
+ * image, with `fine` computed columns per image column. */
 static double span_of(const double at[3], size_t fine)
 {
     return (COLUMNS - 1) * fabs(at[1]) / (double)fine + (ROWS - 1) * fabs(at[2]);
@@ -339,8 +340,9 @@ void MERIDIAN(const struct cpu_device *dev, const VALUE *filtered,
             add_image_rows(dev, &p, r - from, from, from + n, out);
             continue;
         }
-        for (size_t c = 0; c < m->n_columns; c++) { /* pixels of the sinogram image cover too many
-                                                       samples for any window of the loops */
+        for (size_t c = 0; c < m->n_columns;
+             c++) { /* pixel by pixel, because blocks of the sinogram image cover too many samples
+                       for the loops */
             VALUE sum = 0;
             for (size_t k = 0; k < p.n; k++) {
                 const double *at = m->at[first + k];

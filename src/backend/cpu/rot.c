@@ -53,9 +53,9 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
     }
 }
 
-/* A set of symmetric voxel columns is numbered by the voxel column in one quarter (rot90) or half
- * (rot180) of the grid.  If n is odd, the middle belongs to two quarters, and both store all of it.
- */
+/* Range of one quarter (rot90) or half (rot180) of the grid; each set of symmetric voxel columns is
+ * numbered by its column in this range.  If the number of voxels along an edge is odd, the middle
+ * belongs to two quarters, and is stored twice. */
 struct domain {
     size_t x0, y0, nx, ny;
 };
@@ -68,8 +68,8 @@ static struct domain domain_of(const struct fbp_job *job)
     return (struct domain){x0, y0, n[0] - x0, n[1] - y0};
 }
 
-/* Returns the number of floats per set of symmetric voxel columns: an odd number of cache lines if
- * it is large, because the sets of a tile then do not compete for the same cache sets. */
+/* Returns the number of floats per set of symmetric voxel columns: if it is large, an odd number of
+ * cache lines, so the sets of a tile do not compete for the same lines of the cache. */
 static size_t set_size(const struct fbp_job *job, size_t n_slices)
 {
     enum { LONG = 512 };
@@ -183,8 +183,9 @@ static size_t scratch(const struct fbp_job *job)
     return (size_t)GROUPS * TILE * TILE * sizeof(struct passage) / sizeof(float);
 }
 
-/* Take a few groups of views and slices at a time: the parts of a group onto which the tile
- * projects fill half of the second-level cache. */
+/* Add a batch to a tile of sets of symmetric voxel columns, a few groups of views and slices at a
+ * time: the parts of a group onto which these slices project fill half of the second-level cache.
+ */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
@@ -201,7 +202,8 @@ static void item(void *user, size_t index, int worker)
     struct passage *const passages =
         (struct passage *)(void *)bp->dev->scratch[worker].buffer[CPU_KERNEL];
 
-    /* Size of the tile's projection on the axis: its diagonal in columns, a slice in rows. */
+    /* Size of a tile's projection, for a tile on the axis: its diagonal in columns, and rows per
+     * slice. */
     enum { LEAST_SLICES = 32 };
     const double *m = job->matrices[0], *voxel = job->grid.voxel_mm;
     const double columns = sqrt(m[0] * m[0] + m[1] * m[1]) * voxel[0] * TILE * 1.42 + 2;
@@ -232,7 +234,8 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* Copy blocks of voxels along x, which are whole cache lines of the output. */
+/* Copy row y of slices [z0, z1) to the output, in blocks of voxels along x that fill whole cache
+ * lines. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {
@@ -245,8 +248,8 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
     for (size_t x0 = 0; x0 < nx; x0 += LINE) {
         const size_t m = cpu_least(nx - x0, LINE);
         const float *in[LINE];
-        for (size_t x = 0; x < m;
-             x++) { /* number of the set that contains voxel column (x0 + x, y), and its lane */
+        for (size_t x = 0; x < m; x++) { /* find the set that contains voxel column (x0 + x, y), and
+                                            the lane of this column in the set */
             size_t xs = x0 + x, ys = y, lane = 0;
             for (; xs < d.x0 || ys < d.y0; lane++)
                 rotate(job, !forward, &xs, &ys);

@@ -32,12 +32,12 @@ enum { FBP_ROT_LEFT = 1, FBP_ROT_RIGHT = 2, FBP_ROT_BELOW = 1, FBP_ROT_ABOVE = 2
  * relative to the integer row `row`.
  */
 struct fbp_bp_rot {
-    const float *left[FBP_ROT_VIEWS]; /**< stored row 0 of detector column floor(u); the next column
-                                         begins `stride` floats later */
+    const float *left[FBP_ROT_VIEWS]; /**< stored row 0 of detector column floor(u); the next
+                                         detector column begins `stride` floats later */
     float wl[FBP_ROT_VIEWS], wr[FBP_ROT_VIEWS]; /**< (1 - a) / w^2, a / w^2, a: fraction of u */
     float v0[FBP_ROT_VIEWS], dv[FBP_ROT_VIEWS];
     float v_lo, v_hi;
-    int row; /**< row from which v counts; 0 is the first stored row */
+    int row; /**< row from which v counts, as an index of stored rows: 0 is the first stored row */
 };
 
 /**
@@ -59,7 +59,7 @@ typedef void fbp_bp_rot_fn(float *dst, size_t n_slices, float t0, const struct f
  * cache line.  The two rows have the weights (1 - b | b) and are added at the end.
  */
 
-/* Slices per block, such that the tables of rows stay in the first-level cache. */
+/* Greatest number of slices per block: tables of their detector rows fit the first-level cache. */
 enum { ROT_BLOCK = 64 };
 
 struct rot_rows {
@@ -67,7 +67,8 @@ struct rot_rows {
     float b[FBP_ROT_VIEWS][ROT_BLOCK]; /* fraction of v */
 };
 
-/* Compute the detector rows of n slices, VL at a time: n is rounded up to whole vectors. */
+/* Compute the detector rows onto which n slices project, VL slices at a time: n is rounded up to
+ * whole vectors. */
 static inline void rot_find_rows(struct rot_rows *out, size_t n, float t0,
                                  const struct fbp_bp_rot *r, int lanes)
 {
@@ -119,7 +120,8 @@ static inline void add_rows_of_4(float *p, __m256 a)
 }
 
 /* Defines the loop for LANES symmetric views.  T: vector of two rows of a packed view; OP(name):
- * its intrinsic; the row's fraction b is multiplied by SLOPE and added to BASE. */
+ * its intrinsics.  The two rows have the weights BASE + b SLOPE, b: fraction of the row position.
+ */
 #    define ROT_KERNEL(NAME, LANES, T, OP, SLOPE, BASE)                                           \
         static void NAME(float *dst, size_t n, float t0, const struct fbp_bp_rot *r,              \
                          size_t stride)                                                           \

@@ -76,7 +76,8 @@ const struct fbp_bp_dsp SUFFIX(fbp_bp) = {
 };
 #endif
 
-/** Fill a table with the fastest loops allowed by `flags` (base/system.h; 0: C only). */
+/** Fill a table with the fastest loops for the instruction sets in `flags` (base/system.h); 0:
+ * plain C. */
 void fbp_line_dsp_init(struct fbp_line_dsp *dsp, unsigned flags);
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 

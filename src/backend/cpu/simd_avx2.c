@@ -138,8 +138,8 @@ static inline void deinterleave(__m256 a, __m256 b, __m256 *even, __m256 *odd)
 #    define MIDDLE_STEP     (0.999f * 13.0f / 7.0f) /* 7 dv / 2 + 1 < 7.5 */
 #    define LARGE_STEP      (0.999f * 11.0f / 3.0f) /* 3 dv / 2 + 2 < 7.5 */
 
-/* Returns c[i] of each lane from a window of 16 samples of kernel "planes": bit 3 of an index
- * selects the vector. */
+/* Returns c[i] of each lane from a window of 16 samples in two vectors, for kernel "planes": bit 3
+ * of an index selects the vector. */
 static inline __m256 pick_16(const __m256 c[2], __m256i i)
 {
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(c[0], i), _mm256_permutevar8x32_ps(c[1], i),

@@ -119,8 +119,8 @@ static inline __m512 one_window32(const float *p, __m512i i, ptrdiff_t apart)
 
 #    define PICK_16(c, i) _mm512_permutexvar_ps(i, (c)[0])
 
-/* Windows of 16 doubles of kernel "planes": lines, samples, or splines as polynomials of the
- * fraction of u. */
+/* Windows of 16 doubles of kernel "planes", for linear, nearest and spline interpolation; splines
+ * are stored as polynomials of the fraction of u. */
 
 struct linear {
     __m512d value[2], slope[2];
