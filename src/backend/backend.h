@@ -333,7 +333,8 @@ struct fbp_discovery {
      * reason in `why`, if the module cannot be used.  The pointer is NULL if the backend is part of
      * the library. */
     const struct fbp_backend *(*load)(char *why, size_t n);
-    /** Returns the number of usable devices; if 0, with the reason in `why`.  NULL: always 1. */
+    /** Returns the number of usable devices; if 0, with the reason in `why`.  Pointer NULL:
+     * always 1. */
     int (*count)(char *why, size_t n);
     /** Returns whether `auto` may select the device of this index; for index -1, called before
      * load(): whether any device may exist.  Pointer NULL: yes. */
@@ -345,14 +346,15 @@ struct fbp_discovery {
 
 /** Kinds of jobs (reconstructions) that the devices of a backend can compute. */
 struct fbp_capabilities {
-    bool precisions;  /**< kernels exist in several precisions; false: job->precision has no effect,
-                         except FBP_PRECISION_DOUBLE */
-    bool counts;      /**< raw samples may be uint16 */
+    bool precisions; /**< kernels exist in several precisions; false: job->precision matters only if
+                        it is FBP_PRECISION_DOUBLE */
+    bool counts;     /**< raw samples may be uint16 */
     bool oversamples; /**< jobs may insert columns between the measured columns (padded.inserted >
                          0) */
     bool channels;    /**< jobs may have several channels */
     bool periodic;    /**< filters may be periodic (struct fbp_filter_design) */
-    bool any_filter;  /**< filters may have two passes, and kernels that are not symmetric */
+    bool any_filter;  /**< row filters may have two passes, and convolution kernels that are not
+                         symmetric */
     bool doubles;     /**< jobs may be in double: fbp_in_double() */
     unsigned interpolations; /**< interpolations of plane integrals that are supported in addition
                                 to linear: bits 1 << enum fbp_interpolation */
@@ -363,13 +365,14 @@ struct fbp_capabilities {
                                   of filtered views can hold; 0: no limit, but the buffer cannot
                                   keep views for several slabs */
     /** The members from here on are set by fbp_backend_complete(); a backend leaves them unset. */
-    bool own_memory;      /**< devices have memory of their own, to which views are uploaded:
-                             `memory.alloc` is set */
-    bool shares;          /**< devices copy filtered views from one another: `share` is set */
-    bool filtered_rows;   /**< filtered rows are available as plain floats: `filter_rows` is set */
+    bool own_memory; /**< devices have memory of their own, to which views are uploaded: function
+                        memory.alloc exists */
+    bool shares;     /**< devices copy filtered views from one another: function `share` exists */
+    bool filtered_rows;   /**< filtered rows are available as plain floats: function `filter_rows`
+                             exists */
     bool meridian_images; /**< the device computes sinogram images, the first of two stages:
-                             `meridian` is set */
-    bool statistics;      /**< the device computes statistics of voxels: `statistics` is set */
+                             function `meridian` exists */
+    bool statistics; /**< the device computes statistics of voxels: function `statistics` exists */
 };
 
 /** Memory of a device, and host memory that it can copy from and to. */
@@ -444,8 +447,8 @@ enum { FBP_MOST_LINKED = 16 };
 /** Properties, reported by the driver, of copies from one device to another. */
 struct fbp_peer {
     bool direct;  /**< copies need not pass through host memory */
-    bool atomics; /**< atomic operations on the other device's memory are supported, which indicates
-                     a link other than the bus */
+    bool atomics; /**< atomic operations work on the memory of the device at the other end, which
+                     indicates a direct link instead of the PCI bus */
     int rank;     /**< rank of the link's speed among the links of the machine; 0: fastest */
 };
 
@@ -475,8 +478,8 @@ struct fbp_link_meter {
      * impossible, or if a test copy arrives with wrong values. */
     bool (*connect)(void *meter, size_t from, size_t to);
     /** Measures n simultaneous flows; *out: the sum of their rates in bytes per second.  Flows
-     *  between devices need connect() first.  A device may occur in at most one flow from the host,
-     *  one to the host, and one that leaves it for a device. */
+     *  between devices need connect() first.  Each device may be part of at most one flow from the
+     * host, one flow to the host, and one flow to another device. */
     fbp_status (*rate)(void *meter, const struct fbp_flow *flows, size_t n, double *out);
 };
 

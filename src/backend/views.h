@@ -19,7 +19,7 @@ static inline size_t fbp_part_views(const struct fbp_job *job)
     return job->n_views / job->selection.symmetric_views;
 }
 
-/** Returns the index in the scan of view k of a batch. */
+/** Returns the index in the scan of the view with index k in a batch. */
 static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     size_t k)
 {

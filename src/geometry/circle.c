@@ -59,8 +59,8 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
-        if (!(sdd >= sod)) /* found if a file describes a virtual detector, or if the two distances
-                              are interchanged */
+        if (!(sdd >= sod)) /* the detector is nearer than the axis if it is virtual, or if the
+                              distances are interchanged */
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: the source-to-detector distance %g mm is below "
                             "the source-to-axis distance %g mm; for a virtual detector, multiply "

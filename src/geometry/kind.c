@@ -282,7 +282,7 @@ size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel)
     return fbp_kind_of(kind)->row_is_frame ? panel->n_rows : 1;
 }
 
-/* Line integrals yield a value per length, plane integrals a value per volume. */
+/* Units of volumes: values from line integrals are per length, from plane integrals per volume. */
 static const struct {
     const char *name, *of[FBP_N_INTEGRALS];
     double scale[FBP_N_INTEGRALS];
@@ -399,7 +399,7 @@ fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,
     *out = (struct fbp_geometry_facts){.struct_size = sizeof *out};
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
-    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a kind that is known has all functions */
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): every known kind has all functions */
     struct fbp_grid moved = grid ? *grid : (struct fbp_grid){.n = {0}};
     struct fbp_view *own;
     double centre[3];
@@ -421,7 +421,7 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
     *r0 = *r1 = 0;
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
-    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a kind that is known has all functions */
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): every known kind has all functions */
     kind->rows(kind, &views, k0, k1, grid, z0, z1, r0, r1);
     return FBP_OK;
 }
@@ -432,7 +432,7 @@ fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out)
     *out = (struct fbp_grid){.n = {0}};
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     const struct fbp_kind_table *kind = fbp_kind_of(views.kind);
-    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a kind that is known has all functions */
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): every known kind has all functions */
     struct fbp_view *own;
     double centre[3];
 

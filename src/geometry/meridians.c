@@ -237,7 +237,7 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
  * a fraction of the step. */
 static const double ALIKE = 1e-4, EVEN = 1e-2;
 
-/* A direction on the upper half of the sphere, in polar coordinates [rad]. */
+/* A member of a ring, as a direction on the upper half of the sphere in polar coordinates [rad]. */
 struct place {
     double theta, phi;
     struct fbp_ring_member member;

@@ -46,7 +46,7 @@ struct cpu_kernel {
     bool boxes; /**< slabs may be boxes smaller than a slice; false: whole slices only */
     /** symmetry of the scan that the kernel requires: flags FBP_SYM_*; 0: none */
     unsigned symmetry;
-    /** Returns whether the kernel can compute the scan and volume; NULL: no condition. */
+    /** Returns whether the kernel can compute the scan and volume; pointer NULL: always. */
     bool (*usable)(const struct fbp_job *job);
     /** Returns the number of samples of one group of filtered views with n_rows rows, including its
      * border of zeros. */
@@ -56,7 +56,8 @@ struct cpu_kernel {
      *  rows: value [symmetric_views][CPU_ROWS][padded.panel.n_columns]. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group);
-    /** Returns the number of stored values of a slab; NULL: layout [channel][z][y][x]. */
+    /** Returns the number of stored values of a slab; pointer NULL: that of layout
+     * [channel][z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Returns the number of work items into which a backprojection is divided. */
     size_t (*items)(const struct cpu_bp *bp);
@@ -64,7 +65,7 @@ struct cpu_kernel {
     /** Scratch per thread [floats]; NULL: 0. */
     size_t (*scratch)(const struct fbp_job *job);
     /** Copies row y of slices [z0, z1) of a slab, one channel, to value host[z1 - z0][ny][nx],
-     * times job->scale plus job->shift; NULL: for layout [channel][z][y][x]. */
+     * times job->scale plus job->shift; pointer NULL: slabs have the layout [channel][z][y][x]. */
     void (*fetch_row)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host);
 };

@@ -1,6 +1,6 @@
-/* Filter of the CPU device; cpu.c lists cpu_filter() and cpu_filter_rows() as slots of the backend.
- * Corrects raw rows (prep/prep.h), weights them, filters them along columns and rows, and stores
- * them in the layout of the kernel. */
+/* Filter of the CPU device; cpu.c enters cpu_filter() and cpu_filter_rows() into the table of the
+ * backend. Corrects raw rows (prep/prep.h), weights them, filters them along columns and rows, and
+ * stores them in the layout of the kernel. */
 #include "backend/cpu/cpu.h"
 #include "backend/rows.h"
 
@@ -17,7 +17,8 @@ struct filter_loop {
     size_t row_items; /* work items per view or group of views */
     bool prepared; /* rows were corrected by prepare_view(), because bad pixels or the filter along
                       columns need whole views */
-    bool weighted; /* rows were weighted by prepare_view(), or the source yields filtered views */
+    bool weighted; /* rows need no weights: prepare_view() has weighted them, or the source yields
+                      filtered views */
 };
 
 /* Number of detector columns that one work item filters along their length. */

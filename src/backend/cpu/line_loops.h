@@ -43,10 +43,11 @@ struct fbp_line_dsp {
 
 #if defined(VL) /* vectors */
 
-/* Operations: VL floats per vector V, V*(), and
+/* Operations that simd_avx2.c and simd_avx512.c define: V is a vector of VL floats, V*() are its
+ * operations, and
  *
  *   VSTREAM(p, a)        store past the caches, p aligned
- *   zip(a, b, &lo, &hi)  lo = a0 b0 a1 b1 …, hi the rest
+ *   zip(a, b, &lo, &hi)  lo = a0 b0 a1 b1 … from the first halves, hi from the second
  */
 
 enum { LANES = VL, LINE = 16 /* floats of a cache line */ };

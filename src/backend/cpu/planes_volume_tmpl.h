@@ -245,8 +245,8 @@ static double span_of(const double at[3], size_t fine)
     return (COLUMNS - 1) * fabs(at[1]) / (double)fine + (ROWS - 1) * fabs(at[2]);
 }
 
-/* Add all views of a sinogram image to rows [from, end) of the block of image rows that begins at
- * row r, a multiple of ROWS. */
+/* Add all views of a sinogram image to rows [from, end) of a block of ROWS image rows; r: first row
+ * of the block in the image, a multiple of ROWS. */
 static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t r, size_t from,
                            size_t end, VALUE *out)
 {

@@ -85,7 +85,8 @@ static size_t volume_size(const struct fbp_job *job, const struct fbp_slab *slab
     return d.nx * d.ny * set_size(job, slab->nz);
 }
 
-/* Rotate voxel column (x, y) by the angle between two symmetric views. */
+/* Replace voxel column (x, y) by the column to which a rotation by the angle between two symmetric
+ * views moves it. */
 static void rotate(const struct fbp_job *job, bool forward, size_t *x, size_t *y)
 {
     const size_t *n = job->grid.n, from[2] = {*x, *y};

@@ -62,7 +62,7 @@ static inline void zip(__m256 a, __m256 b, __m256 *lo, __m256 *hi)
     *hi = _mm256_permute2f128_ps(even, odd, 0x31);
 }
 
-/* Loads four pairs of neighbouring samples, at p + i[0], i[1], i[4] and i[5], of any alignment. */
+/* Loads four pairs of neighbouring samples, from p + i[0], p + i[1], p + i[4] and p + i[5]. */
 static inline __m256 four_pairs(const float *p, const int *i)
 {
     long long pair[4];
