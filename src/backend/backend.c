@@ -1,5 +1,5 @@
-/* The list of all kinds of devices (backends), and access by name or index; pipeline/devices.c
- * calls these functions, and the command for its lists of names. */
+/* The list of all kinds of devices (backends), and access by name or index. The pipeline
+ * (devices.c) calls these functions; the command lists the names. */
 #include "backend/device.h"
 
 #include <pthread.h>

@@ -107,10 +107,11 @@ struct fbp_filtering {
     const struct fbp_filter_design *design; /**< NULL if the views are filtered already */
     /** Filter along detector columns, applied after the weights; NULL: none. */
     const struct fbp_column_filter *columns;
-    /** extrapolation of truncated rows beyond the detector's ends, which is added to filtered rows
-     * in filtered form; NULL: none */
+    /** extrapolation of truncated rows beyond the detector's ends: its filtered values are added to
+     * the filtered rows; NULL: none */
     const struct fbp_pad *pad;
-    bool spatial; /**< rows are convolved in space, not by Fourier transforms */
+    bool spatial; /**< detector rows are convolved with the filter in space, not by Fourier
+                     transforms */
 };
 
 /**
@@ -166,8 +167,8 @@ struct fbp_job {
     struct fbp_geometry_facts facts;
     fbp_rows_fn *rows; /**< function that computes the detector rows that slices need, for the
                           scan's kind of geometry */
-    bool sparse; /**< slices are so far apart that neither of two neighbouring slices may need a
-                    detector row between theirs */
+    bool sparse;       /**< slices are so far apart that some detector rows, between those of two
+                          neighbouring slices, may be needed by no slice */
     struct fbp_panel panel;            /**< detector as measured */
     struct fbp_padded_detector padded; /**< detector of the filtered rows */
     /** Number of channels: volumes of plane integrals that are reconstructed together, volume f
@@ -235,7 +236,8 @@ static inline size_t fbp_volumes(const struct fbp_job *job)
 struct fbp_batch {
     size_t view0, n_views; /**< first view of the batch; number of views, of all parts of the circle
                               together */
-    size_t row0, n_rows;   /**< detector rows [row0, row0 + n_rows) are filtered */
+    size_t row0,
+        n_rows; /**< detector rows [row0, row0 + n_rows) of each view, which are filtered */
     /** detector rows [load_row0, load_row0 + load_rows) that are read: more than the filtered rows
      * if corrections of bad pixels or a filter along columns need neighbours */
     size_t load_row0, load_rows;
@@ -244,7 +246,7 @@ struct fbp_batch {
                           rates() and max_resident_views */
     bool resident;     /**< filtered views stay in the buffer for several slabs; all batches of the
                           buffer then have the same rows */
-    size_t time_point; /**< time point (index of the volume in a series) of the rows */
+    size_t time_point; /**< time point (index of the volume in a series) of the batch's rows */
 };
 
 /** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of slices
@@ -352,7 +354,7 @@ struct fbp_capabilities {
     bool oversamples; /**< jobs may insert columns between the measured columns (padded.inserted >
                          0) */
     bool channels;    /**< jobs may have several channels */
-    bool periodic;    /**< filters may be periodic (struct fbp_filter_design) */
+    bool periodic;    /**< row filters may be periodic (struct fbp_filter_design) */
     bool any_filter;  /**< row filters may have two passes, and convolution kernels that are not
                          symmetric */
     bool doubles;     /**< jobs may be in double: fbp_in_double() */

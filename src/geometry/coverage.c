@@ -223,8 +223,8 @@ enum {
     MOST_GROUPS = 8, /* greatest number of different detector offsets; if there are more, they count
                         as scatter about one offset */
     FEWEST_IN_GROUP = 3, /* views of a group */
-    PLACES = 17 /* number of detector positions at which measurements by other views are searched
-                   for, per angle in a gap */
+    PLACES = 17 /* number of detector positions, per angle inside a gap, for which the rays are
+                   searched for in other views */
 };
 static const double BIN = 2 * FBP_PI / BINS;
 
@@ -407,8 +407,8 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 v->sharers = end - i;
             }
         }
-        /* Gaps are stored without half a median step at either end: the views beside a gap cover
-         * that much. */
+        /* A gap is stored without half a median step at either end, which the view beside the gap
+         * covers. */
         const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
         for (size_t i = 0; i < m; i++) {
             const struct gap found = {start[i] + usual / 2, gap[i] - usual, index};

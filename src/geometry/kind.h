@@ -33,8 +33,8 @@ struct fbp_kind_table {
      * with matrix P. */
     double (*pitch)(const struct fbp_view *view, const double P[12]);
 
-    /** Implementations of fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default(). The argument
-     * `kind` points to this table. */
+    /** Implementations of fbp_views_facts(), fbp_geometry_rows() and fbp_grid_default() for this
+     * kind of geometry; argument `kind` points to the table that contains them. */
     fbp_status (*facts)(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         const struct fbp_grid *grid, struct fbp_geometry_facts *out);
     void (*rows)(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
