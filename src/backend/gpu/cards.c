@@ -22,19 +22,20 @@ const struct gpu_card *gpu_card_at(size_t i)
     return i < sizeof cards / sizeof *cards ? &cards[i] : NULL;
 }
 
-/* The speed of kernels was measured with the jobs J3, J1 and J2 of `fbp bench kernel --help`, in
- * this order. */
+/* Speed of each kernel, measured with three standard problems (bench/): the columns of the next
+ * tables are the problems J3, J1 and J2 of `fbp bench kernel --help`, in this order. */
 enum { JOBS = 3 };
 
-/* Distance of neighbouring voxels [samples] in the jobs J3, J1, J2, for views in plain memory and
- * in textures, which have two texels per column for J1. */
+/* Mean distance [samples] between the projections of neighbouring voxels in the standard problems
+ * J3, J1, J2: row 0 for views in plain memory, row 1 for textures, which have two texels per column
+ * in J1. */
 static const double apart[2][JOBS] = {{1.25, 1.0, 2.5}, {1.25, 2.0, 2.5}};
 
-/* Mean cost of a voxel of the jobs J3, J1, J2, relative to a voxel onto which all views project
- * (pipeline/division.h). */
+/* Mean cost of a voxel in the standard problems J3, J1, J2, relative to a voxel that projects onto
+ * the detector in all views (pipeline/division.h). */
 static const double cost[JOBS] = {0.786, 0.928, 0.786};
 
-/* GUPS of all voxels. */
+/* Billions of voxel updates per second (GUPS), counting all voxels, visible in a view or not. */
 static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_PLANES_DOUBLE] = {600, 600, 600},   /* assumed; not measured yet */
     [GPU_PLANES_EXACT] = {1500, 1500, 1500}, /* not measured yet */
@@ -57,15 +58,16 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
     const size_t bytes = gpu_row_texels(k, job) * job->padded.panel.n_rows * texel;
     const double *at = apart[k->bits > 0];
-    enum gpu_id id = GPU_MATRIX_FAST; /* default for kernels of publications, which are no faster
-                                         than any "matrix" */
+    enum gpu_id id = GPU_MATRIX_FAST; /* used for kernels from publications, which are not in the
+                                         table and no faster than "matrix" */
     size_t below = 0, above = 0;
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)
         if (strcmp(k->name, gpu_known[i].name) == 0 && k->precision == gpu_known[i].precision)
             id = (enum gpu_id)i;
-    /* Speed [GUPS] for voxels in all views, whose neighbours are x samples apart: interpolated
-     * between the two nearest measured jobs. */
+    /* Speed [GUPS] for voxels that project onto the detector in all views; the projections of
+     * neighbouring voxels are x samples apart.  Interpolated between the two measured problems
+     * whose distances are nearest to x. */
     for (size_t i = 1; i < JOBS; i++) {
         below = at[i] <= x && (at[below] > x || at[i] > at[below]) ? i : below;
         above = at[i] >= x && (at[above] < x || at[i] < at[above]) ? i : above;
@@ -75,8 +77,8 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
                          : at[above] < x || at[below] >= at[above]
                              ? a
                              : a + (b - a) * (x - at[below]) / (at[above] - at[below]);
-    /* Textures of large views (33 MB) are slower than those of J1 to J3 (up to 10 MB), unless a
-     * texel serves several voxels. */
+    /* Textures of large views (33 MB) are slower than those of the measured problems (up to 10 MB),
+     * unless several voxels share a texel. */
     const double speed = card->speed * ((double)bytes > 16e6 && x > 0.99 ? 0.87 : 1);
     *out = (struct fbp_rates){.upload = 1 / card->up,
                               .fetch = 1 / card->down,

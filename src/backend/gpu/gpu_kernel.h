@@ -16,20 +16,21 @@
 
 #include "backend/backend.h"
 
-/** Greatest number of views, or groups of symmetric views, per launch ("pass"): their parameters
- * fit the constant cache.  A voxel adds the views one by one, so that passes do not change the
- * result. */
+/** Greatest number of views, or groups of symmetric views, that one kernel launch (a "pass") adds:
+ * their parameters must fit the constant cache.  A voxel adds views one by one, so the division
+ * into passes does not change the result. */
 enum { GPU_PASS = 32 };
 
-/** Greatest number of shapes of a kernel. */
+/** Greatest number of shapes (compiled variants) of a kernel. */
 enum { GPU_MOST_SHAPES = 8 };
 
-/** Greatest number of texels of a texture along either axis (coordinates are rounded in fp32);
- *  greatest number of its layers; batches are multiples of GPU_GROUP_VIEWS views. */
+/** GPU_MOST_TEXELS: greatest width and height of a texture, because coordinates are rounded to
+ * fp32; GPU_MOST_LAYERS: greatest number of layers of a texture; GPU_GROUP_VIEWS: the number of
+ * views of a batch is a multiple of this number. */
 enum { GPU_MOST_TEXELS = 16384, GPU_MOST_LAYERS = 2048, GPU_GROUP_VIEWS = 8 };
 
-/** Members of fbp_backend.can that CUDA, OpenGL and the model of a GPU (bench/predict) have in
- * common. */
+/** Initialisers for the capabilities (fbp_backend.can) that the CUDA backend, the OpenGL backend
+ * and the performance model of a GPU (bench/predict) share. */
 #define GPU_CAPABILITIES                                                                           \
     .precisions = true, .counts = true, .oversamples = true, .channels = true, .any_filter = true, \
     .group_views = GPU_GROUP_VIEWS, .max_resident_views = GPU_MOST_LAYERS,                         \
@@ -49,31 +50,35 @@ struct gpu_view {
     int column, row;
 };
 
-/** Parameters of the n views of a pass; a kernel parameter, therefore in constant memory. */
+/** Parameters of the n views that one launch adds to the volume; passed as a kernel parameter,
+ * therefore in constant memory. */
 struct gpu_pass {
     int n;
     struct gpu_view view[GPU_PASS];
 };
 
-/** Slices [first, end) of a cell that contain requested voxels; 0, 0: none.  A cell is GPU_CELL x
- *  GPU_CELL voxel columns together with their symmetric columns. */
+/** Slices [first, end) in which a cell contains voxels of the requested region; 0, 0: no such
+ * slice. A cell is a square of GPU_CELL x GPU_CELL voxel columns together with their symmetric
+ * columns. */
 struct gpu_wanted {
     int first, end;
 };
 enum { GPU_CELL = 8 };
 
-/** Names of enum fbp_precision; "" for the default. */
+/** Names of the values of enum fbp_precision; "" for the default precision. */
 extern const char *const gpu_precision_names[];
 
-/** The slices of a slab that one launch computes. */
+/** The slices of a slab that one kernel launch computes. */
 struct gpu_grid {
-    int nx, ny, nz; /**< number of voxels of the slab along x and y; number of slices */
-    int z0;         /**< index of the first slice in the whole grid */
-    /** Reference voxel of the whole volume; x_ref and y_ref count from the slab's first voxel,
-     * therefore differences of indices are exact, and kernels do not need the slab's position. */
+    int nx, ny, nz; /**< nx, ny: number of voxels of the slab along x, y; nz: number of slices of
+                       the launch */
+    int z0;         /**< index, in the whole volume, of the first slice of the launch */
+    /** Reference voxel of the whole volume, from which kernels count indices.  x_ref and y_ref are
+     * relative to the slab's first voxel, so kernels do not need the position of the slab. */
     float x_ref, y_ref, z_ref;
-    /** Cells of the whole volume in device memory, `cells` per row of cells; (x0, y0) is the slab's
-     * first voxel column in the grid.  NULL: no region, and all voxels are computed. */
+    /** Requested slices of each cell of the whole volume, in device memory; `cells`: number of
+     * cells per row of cells; (x0, y0): the slab's first voxel column in the whole volume.  NULL:
+     * no region is requested, and all voxels are computed. */
     const struct gpu_wanted *wanted;
     int cells, x0, y0;
 };
@@ -82,29 +87,30 @@ struct gpu_grid {
 struct gpu_kernel {
     const char *name;
     enum fbp_precision precision; /**< double, exact, fast or half */
-    size_t symmetric_views; /**< number of symmetric views per group, with one lane per view: 1, 2
+    size_t symmetric_views; /**< number of symmetric views that the kernel reads as one group: 1, 2
                                or 4 */
     bool by_name; /**< the kernel is a variant from a publication, selected only if requested by
                      name */
-    int pass;     /**< views per pass, greatest number; 0: GPU_PASS */
-    unsigned symmetry; /**< FBP_SYM_… that scan and volume must have */
-    /** Returns whether the kernel can compute the scan and volume; NULL: no condition. */
+    int pass;     /**< greatest number of views per launch; 0: GPU_PASS */
+    unsigned symmetry; /**< symmetries (FBP_SYM_…) that scan and volume must have for this kernel */
+    /** Returns whether the kernel can compute the scan and volume; NULL: it can compute any. */
     bool (*usable)(const struct fbp_job *job);
-    int channels, bits;  /**< views in a layered texture: channels per texel, bits per channel; 0:
-                            views are in plain memory */
+    int channels, bits;  /**< format of a layered texture of views: channels per texel, bits per
+                            channel; 0: the kernel reads views from plain memory */
     bool halves_columns; /**< the texture may have two texels per detector column */
-    /** Kernel for plane integrals: one launch adds all views of a batch (struct gpu_plane) to all
-     *  channels, with any interpolation.  Other kernels have one channel and interpolate linearly.
-     */
+    /** True: kernel for plane integrals, one launch of which adds all views of a batch (struct
+     * gpu_plane) to all channels, with any interpolation.  False: the kernel supports one channel
+     * and linear interpolation only. */
     bool planes;
-    /** Returns the bytes of filtered views in plain memory; NULL: views are in a texture. */
+    /** Returns the bytes of filtered views in plain memory; NULL: the kernel reads views from a
+     * texture. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
-    /** Returns the number of values per channel of a slab, slice by slice; NULL: layout [z][y][x].
-     */
+    /** Returns the number of stored values per channel of a slab, whose slices are contiguous;
+     * NULL: the layout is [z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     int n_shapes; /**< number of shapes; all give the same bits */
-    /** Writes the shapes that may be the fastest for passes of n_slices, the likeliest first;
-     *  returns their number. */
+    /** Writes the indices of the shapes (compiled variants) that may be the fastest for n_slices
+     * slices, the likeliest first; returns their number. */
     int (*candidates)(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES]);
 };
 
@@ -122,34 +128,36 @@ struct gpu_principal {
     int column, row;
 };
 
-/** Zeros on every side of a view in plain memory: the four taps of a clamped coordinate are zeros,
- *  therefore values are continuous at the detector's edge. */
+/** Number of zeros on every side of a view in plain memory.  Coordinates beyond the detector are
+ * clamped to these zeros, so the interpolated function is continuous at the detector's edge. */
 enum { GPU_BORDER = 2 };
 
-/** Layout of a batch of views in plain memory, [group][row][column][lane]; a "texel" is one sample
- * of each view of a group. */
+/** Layout of a batch of views in plain memory, [group][row][column][lane]: lane i is the i-th
+ * symmetric view of a group, and a "texel" is one sample of each view of a group. */
 struct gpu_plain {
-    unsigned stride;   /**< texels from row to row, a whole number of cache lines */
-    size_t group;      /**< texels from group to group */
-    int columns, rows; /**< without borders */
+    unsigned stride;   /**< distance between rows [texels], a whole number of cache lines */
+    size_t group;      /**< distance between groups of symmetric views [texels] */
+    int columns, rows; /**< columns and rows of a view, without the zeros around it */
 };
 
-/** Plane integrals: the grid is cut into cubes of GPU_PLANES_EDGE voxels per axis, and coordinates
- *  count from a cube's first voxel.  GPU_PLANES_WINDOW: greatest number of samples of a view that a
- *  thread block copies to shared memory. */
+/** For plane integrals: the volume is cut into cubes of GPU_PLANES_EDGE voxels per axis, and voxel
+ * coordinates count from a cube's first voxel.  GPU_PLANES_WINDOW: greatest number of samples of a
+ * view that a thread block copies to shared memory. */
 enum { GPU_PLANES_EDGE = 16, GPU_PLANES_WINDOW = 2048 };
 
-/** A view of plane integrals: voxel (x, y, z) of the whole grid is at sample u[0] x + u[1] y + u[2]
- *  z + u[3]. */
+/** Projection of a view of plane integrals: voxel (x, y, z) of the whole volume lies at sample u[0]
+ * x + u[1] y + u[2] z + u[3]. */
 struct gpu_plane {
     double u[4];
 };
 
-/** Layout of a batch of plane integrals: [view][group of channels][column][channel], with zeros
- *  after the last column and channel.  A row begins and ends at multiples of 16 bytes. */
+/** Layout of a batch of plane integrals: [view][group of channels][column][channel of the group],
+ * with zeros after the last column and the last channel.  A row begins and ends at multiples of 16
+ * bytes. */
 struct gpu_planes {
-    size_t columns; /**< a multiple of 4 */
-    /** number of groups of channels per view; channels per group: 1, 2, 4, 8 or 10 */
+    size_t columns; /**< number of columns, rounded up to a multiple of 4 */
+    /** groups: number of groups of channels per view; frames: channels per group, 1, 2, 4, 8 or 10
+     */
     size_t groups, frames;
 };
 
@@ -162,8 +170,8 @@ FBP_BEGIN
  */
 bool gpu_kernel_suits(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
-/** Returns the first of kernels[] (fastest first, ended by NULL) that suits the job and is called
- *  `name`, if that is not NULL; NULL: no such kernel. */
+/** Returns the first of kernels[] (fastest first, ended by NULL) that can compute the job.  name:
+ * only kernels of this name; NULL: any kernel.  Returns NULL if there is no such kernel. */
 const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels,
                                          const struct fbp_job *job, const char *name);
 
@@ -176,22 +184,23 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
     return (const struct gpu_kernel *)job->selection.entry;
 }
 
-/** Returns whether scan and volume have the symmetries `flags` (FBP_SYM_…) and FBP_SYM_COLUMN, rows
- *  whose index increases with z, and views that may be read in any order. */
+/** Returns whether kernels that combine symmetric views can be used: scan and volume have the
+ * symmetries `flags` (FBP_SYM_…) and FBP_SYM_COLUMN, the index of detector rows increases with z,
+ * and views may be read in any order. */
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
 
-/** Computes the voxels of a slab of whole slices that threads of kernels with rotational symmetry
- * visit. */
+/** Computes the part of a slab that represents each set of symmetric voxels once; kernels with
+ * rotational symmetry start one thread per voxel of this part. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
                      struct gpu_domain *out);
 
-/** Return the number of pixels along the longer detector axis, and of columns, that a voxel's edge
- * covers at the iso-centre, at most. */
+/** gpu_pixels_per_voxel() returns the greatest number of pixels, along either detector axis, that
+ * an edge of a voxel covers at the iso-centre; gpu_columns_per_voxel(): only along rows. */
 double gpu_pixels_per_voxel(const struct fbp_job *job);
 double gpu_columns_per_voxel(const struct fbp_job *job);
 
-/** Returns whether a texture of fp16 is faster than plain memory for kernel "column": a voxel's
- * edge covers at least 2 pixels. */
+/** Returns whether kernel "column" is faster with an fp16 texture than with plain memory: an edge
+ * of a voxel covers at least 2 pixels. */
 bool gpu_column_texture_pays(const struct fbp_job *job);
 
 /**
@@ -203,60 +212,65 @@ bool gpu_column_texture_pays(const struct fbp_job *job);
  */
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
-/** Returns the texels per row of a texture: one more than columns times texels per column if there
- * are two, because the first sample is preceded by a mean. */
+/** Returns the texels per row of a texture: one per column or, with two texels per column, twice
+ * the number of columns plus one, because a mean is stored before the first sample, too. */
 size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
-/** gpu_remark_precision() writes a remark for the user: that another precision replaces the
- * requested one, or that "fast" is the default.  gpu_remark_add() appends a part to such a line,
- * unless the part is "". */
+/** gpu_remark_precision() writes a remark for the user if another precision than the requested one
+ * is used, or if the default is "fast".  gpu_remark_add() appends a remark to others in `line`; an
+ * empty remark is not appended. */
 void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n);
 void gpu_remark_add(char *line, size_t n, const char *part);
 
-/* kernel.c: memory of a job, slots of struct fbp_backend */
+/* kernel.c: memory that a job needs; functions in the backend's table (struct fbp_backend) */
 
 size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab);
 
-/** Returns the bytes of tables, scratch memory, and rounding of allocations. */
+/** Returns the bytes of device memory that do not depend on batches and slabs: tables, scratch
+ * memory, and what the rounding of allocations may add. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer);
 
-/** Return the number of values per channel of a slab: in the kernel's layout; and in the layout of
- * kernels with rotational symmetry, [z][y][x][lane] with y and x of the domain. */
+/** Return the number of stored values per channel of a slab.  gpu_volume_size(): in the kernel's
+ * layout; gpu_symmetric_volume_size(): in the layout [z][y][x][lane] of kernels with rotational
+ * symmetry, in which lane i is the i-th symmetric voxel of (x, y) in a struct gpu_domain. */
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
                        const struct fbp_slab *slab);
 size_t gpu_symmetric_volume_size(const struct fbp_job *job, const struct fbp_slab *slab);
 
 /* views.c: views and passes */
 
-/** Returns the number of cells (struct gpu_wanted) along an axis of n voxels. */
+/** Returns the number of cells of GPU_CELL voxels (struct gpu_wanted) along an axis of n voxels. */
 static inline size_t gpu_cells(size_t n)
 {
     return (n + GPU_CELL - 1) / GPU_CELL;
 }
 
-/** Returns the kernel parameters of slices [z0, z1) of a slab, without region. */
+/** Returns the parameters of a kernel launch for slices [z0, z1) of a slab; the requested region is
+ * not set. */
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1);
 
-/** Computes the principal pixels of all views; the caller frees *out.  who: beginning of an error
- *  message. */
+/** Computes the pixel nearest to the principal point of every view; the caller frees *out.  who:
+ * beginning of an error message. */
 fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
                               struct gpu_principal **out);
 
-/** Computes the pass of views [view0, view0 + n) of the scan; row0: first row of the batch. */
+/** Computes the parameters of one launch for views [view0, view0 + n) of the scan; row0: first
+ * detector row that the batch contains. */
 void gpu_make_pass(const struct fbp_job *job, const struct gpu_principal *principal, size_t view0,
                    size_t n, size_t row0, struct gpu_pass *out);
 
-/** Computes the power of two that scales filtered views into the range of fp16; it depends on the
- *  job only. */
+/** Computes the power of two by which filtered views are multiplied to fit the range of fp16; it
+ * depends on the job only, not on the data. */
 fbp_status gpu_half_scale(const struct fbp_job *job, float *out);
 
 struct gpu_plain gpu_plain_of(const struct fbp_job *job, size_t n_rows);
 size_t gpu_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows);
 
-/** Returns whether u of every view is linear in x, y and z, each detector row is a channel, and the
- *  window of a cube has at most GPU_PLANES_WINDOW samples. */
+/** Returns whether the kernel for plane integrals can compute the job: coordinate u of every view
+ * is linear in x, y and z, each detector row is a channel of the volume, and the samples that a
+ * cube of voxels needs of a view are at most GPU_PLANES_WINDOW. */
 bool gpu_planes_usable(const struct fbp_job *job);
 
 void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out);
@@ -264,9 +278,9 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows);
 size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** Returns the size, in samples, of a window that contains `taps` samples for each voxel of any box
- *  of box[0] x box[1] x box[2] voxels in any view.  The size and the window's first sample are
- *  multiples of 4. */
+/** Returns the number of samples of a view, rounded up to a multiple of 4, that box[0] x box[1] x
+ * box[2] voxels need at most for interpolation with `taps` samples, in any view and at any position
+ * of the box.  The first of these samples may be moved down to a multiple of 4. */
 size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t taps);
 FBP_END
 

@@ -1,15 +1,16 @@
-/** @file gpu_known.h  Table of the GPU kernels, as far as they can be described without a GPU, and
- * measured rates of known cards (cards.c) (internal; C and C++).
+/** @file gpu_known.h  Table of the properties of all GPU kernels that do not depend on a device,
+ * and measured rates of known cards (cards.c) (internal; C and C++).
  *
- * cuda/entry.c adds the program of each kernel; `fbp-bench predict` needs only this table.
+ * cuda/entry.c adds the functions of each kernel; `fbp-bench predict` needs only this table.
  */
 #ifndef FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
 #define FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
 
 #include "backend/gpu/gpu_kernel.h"
 
-/** Kernels, fastest first: X(id, name, precision, symmetric views, required symmetry, usable(),
- * bits per channel of a texture).  bits 0: views are stored in plain memory. */
+/** The kernels, fastest first: X(id, name, precision, symmetric views per group, required symmetry,
+ * function that tests usability, bits per texture channel).  0 bits: views are stored in plain
+ * memory. */
 #define GPU_KNOWN(X)                                                               \
     X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                   \
     X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                 \
@@ -34,7 +35,7 @@ enum gpu_id {
 /** True for kernels for plane integrals. */
 #define GPU_IS_PLANES(ID) (GPU_##ID == GPU_PLANES_EXACT || GPU_##ID == GPU_PLANES_DOUBLE)
 
-/** Initialises a struct gpu_kernel from a line of GPU_KNOWN. */
+/** Initialises a struct gpu_kernel from an entry X(…) of GPU_KNOWN. */
 #define GPU_FACTS(ID, NAME, PRECISION, TURNS, SYMMETRY, USABLE, BITS) \
     {.name = (NAME),                                                  \
      .precision = FBP_PRECISION_##PRECISION,                          \
@@ -56,25 +57,26 @@ static constexpr gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 static const struct gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 #endif
 
-/** Rates of a card [bytes per second]; "_all": sum over several cards of one host that are used at
- * the same time.  up: from host to card; down: from card to host. */
+/** Rates of copies of a card [bytes per second]: up: from host to card; down: from card to host;
+ * "_all": sum over all cards of a host that copy at the same time. */
 struct gpu_card {
     const char *name;
     uint64_t memory_bytes;
     double up, down, up_all, down_all;
-    double both, both_all; /**< rate per direction, if both directions are used at the same time; of
-                              one card and of all */
+    double both, both_all; /**< rates in each direction if both directions are used at the same
+                              time: both: one card; both_all: sum over all cards of a host */
     double peer;           /**< from one card to another */
     double copy;           /**< within the card's memory */
-    double speed; /**< speed of the kernels relative to the card on which they were measured */
+    double speed; /**< speed of kernels, relative to the card on which the table of speeds was
+                     measured */
 };
 
 FBP_BEGIN
-/** Returns card i, counted from 0; NULL: no such card. */
+/** Returns card i of the table of known cards, counted from 0; NULL: the table has no card i. */
 const struct gpu_card *gpu_card_at(size_t i);
 
-/** Computes the rates of the job's kernel on a card; out->update is the rate for voxels in all
- * views. */
+/** Computes the rates of the job's kernel on a card; out->update is the rate for voxels that
+ * project onto the detector in all views. */
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out);
 FBP_END
 

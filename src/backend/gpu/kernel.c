@@ -1,6 +1,6 @@
-/* Choice of a GPU kernel for a job, remarks on it for the user, symmetric scans, and the memory
- * that views and volume need in the kernel's layout.  The slots of the CUDA and OpenGL backends
- * (cuda/entry.c, gl/entry.c) call these functions. */
+/* Choice of a GPU kernel for a job, remarks on the choice for the user, tests for symmetric scans,
+ * and the memory that views and volume need in the kernel's layout.  The CUDA and OpenGL backends
+ * (cuda/entry.c, gl/entry.c) list these functions in their tables or call them. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/gpu/tables.h"
@@ -20,14 +20,14 @@ bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
     const bool symmetric = k->symmetric_views > 1;
     enum fbp_precision least = job->precision;
 
-    /* By default, scans with a symmetry are computed exactly, which is fast enough, and other scans
-     * by texture units ("fast"). */
+    /* If no precision is requested, scans with a symmetry are computed exactly, because their
+     * kernels are fast enough, and other scans by texture units (precision "fast"). */
     if (least == FBP_PRECISION_DEFAULT)
         least = symmetric ? FBP_PRECISION_EXACT : FBP_PRECISION_FAST;
     if (k->precision > least || (k->precision == FBP_PRECISION_DOUBLE) != fbp_in_double(job))
         return false;
-    /* The magnitude of views that the source yields filtered is not known, so that no scale fits
-     * fp16. */
+    /* If the source's views are filtered already, their magnitude is not known, so no scale to the
+     * range of fp16 can be chosen. */
     if (job->input.filtered && k->bits == 16)
         return false;
     if (!k->planes &&
@@ -59,7 +59,7 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
     job->selection.symmetric_views = kernel->symmetric_views;
     job->selection.boxes =
         kernel->symmetric_views == 1; /* symmetric voxels lie in all four quarters of a slice, so
-                                         that boxes are not possible */
+                                         slabs cannot be boxes smaller than a slice */
 }
 
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
@@ -68,8 +68,9 @@ bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
     return (job->facts.symmetry & flags) == flags && !job->input.in_order && fbp_rows_run_up(job);
 }
 
-/* Rotation by 90 degrees counter-clockwise maps (x, y) to (n - 1 - y, x), clockwise to (y, n - 1 -
- * x).  The reference voxel of an even n is not mapped to itself: ex or ey, the correction, is 1. */
+/* Rotation by 90 degrees counter-clockwise maps voxel (x, y) to (n - 1 - y, x), clockwise to (y, n
+ * - 1 - x).  Relative to the reference voxel, n even, one of the two coordinates is off by 1; ex or
+ * ey corrects that. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
 {
     const size_t nx = slab->nx, ny = slab->ny,
@@ -88,8 +89,8 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, str
     }
 }
 
-/* Returns the greatest number of pixels that a voxel's edge covers at the iso-centre along u (row 0
- * of the matrices) or v (row 1). */
+/* Returns the greatest number of pixels that an edge of a voxel covers at the iso-centre, along
+ * detector axis u (row 0) or v (row 1). */
 static double most_pixels(const struct fbp_job *job, size_t row)
 {
     double most = 0;
@@ -121,9 +122,9 @@ bool gpu_column_texture_pays(const struct fbp_job *job)
 
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job)
 {
-    /* Texture units round weights, which adds noise of 2.15 HU / sqrt(views) for water: from 570
-     * views on at most 0.09 HU, and one texel per column suffices.  With more than 1.2 columns per
-     * voxel, two texels per column would exceed the caches. */
+    /* Texture units round weights, which adds noise of 2.15 HU / sqrt(number of views) for water.
+     * From 570 views on, the noise is at most 0.09 HU, and one texel per column suffices.  If a
+     * voxel covers more than 1.2 columns, two texels per column would exceed the caches. */
     const bool fit = 2 * job->padded.panel.n_columns + 1 <= GPU_MOST_TEXELS;
     const bool many_views = kernel->bits == 16 && job->n_views >= 570;
 
@@ -146,8 +147,8 @@ size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_ro
 
     if (!k->channels)
         return k->views_bytes(job, n_groups, n_rows);
-    /* CUDA stores a texture in blocks of 64 bytes x 128 rows, or of fewer rows if the texture has
-     * fewer. */
+    /* CUDA stores a texture in blocks of 64 bytes x 128 rows; a texture of fewer rows has blocks of
+     * the next power of two, at least 8 rows. */
     const size_t row = gpu_row_texels(k, job) * ((size_t)k->channels * (size_t)k->bits / 8);
     while (block_rows < 128 && block_rows < n_rows)
         block_rows *= 2;
@@ -173,7 +174,8 @@ size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
     return fbp_channels(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * fbp_value_size(job);
 }
 
-/* Allocations are rounded up to pages of 2 MiB: the block of tables, and at most six buffers. */
+/* Each allocation is rounded up to pages of 2 MiB; there are at most seven: the tables, and six
+ * buffers. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer)
 {
     const size_t rounding = 7 * ((size_t)2 << 20);

@@ -1,6 +1,7 @@
-/* Values of a GPU's tables (gpu/tables.h): converts the host's tables, and passes each to the
- * backend's put().  Called by cuda/filter.c and gl/entry.c when a device is opened; also combines
- * the statistics that thread blocks have stored. */
+/* Fills the tables of a GPU (filter, weights, corrections; layout in gpu/tables.h) with values
+ * computed on the host; the backend's function put() copies them to the device.  Called by
+ * cuda/filter.c and gl/entry.c when a device is opened.  Also combines the statistics of thread
+ * blocks. */
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -19,8 +20,8 @@ struct writer {
     void *user;
 };
 
-/* Pass a table of n entries of `size` bytes to put() and free the table; NULL: the table could not
- * be allocated. */
+/* Pass a table of n entries of `size` bytes to the backend's function put(), then free the table.
+ * values NULL: the caller could not allocate the table. */
 static fbp_status put_and_free(const struct writer *w, size_t at, void *values, size_t n,
                                size_t size)
 {
@@ -34,9 +35,9 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
     return st;
 }
 
-/* Write the tables of the chain (chain.cu, fft.glsl): the filter's response at n frequencies in the
- * order of gpu_chain_frequency(), and twiddle factors.  The response is the transform of the taps
- * in double, including the factor 1/n of the inverse: every length gives the same filter. */
+/* Write the tables of the one-launch filter (chain.cu, fft.glsl): the filter's response at n
+ * frequencies in the order of gpu_chain_frequency(), and twiddle factors.  The response is computed
+ * from the filter's taps in double, divided by n: every length n gives the same filter. */
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;
@@ -72,7 +73,7 @@ static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
     return put_and_free(w, t->twiddles, factors, n_factors, sizeof *factors);
 }
 
-/* Write a table of n rows of weights, each computed by fill(). */
+/* Write a table of n rows of weights; fill() computes each row. */
 static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
                            void (*fill)(const fbp_weights *, size_t, double *))
 {
@@ -89,7 +90,8 @@ static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
     return put_and_free(w, at, values, n * nc, sizeof *values);
 }
 
-/* Returns the slices that the region needs in any voxel column of a cell. */
+/* Returns the range of slices in which any voxel column of a cell belongs to the requested region.
+ */
 static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
 {
     const size_t x0 = cell_x * GPU_CELL, y0 = cell_y * GPU_CELL, *n = job->grid.n;
@@ -107,8 +109,8 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
     return out;
 }
 
-/* Write the filter's taps, in double or float, or its response at n_fft/2 + 1 frequencies.  Tap i
- * of 2 S + 1 belongs to the sample i - S before the filtered one. */
+/* Write either the filter's 2 S + 1 taps, in double or float, or its response at n_fft/2 + 1
+ * frequencies.  Tap i is the factor of the input sample i - S columns before the output sample. */
 static fbp_status put_filter(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;
@@ -181,7 +183,7 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
                         job->filtering.pad->n_columns));
 
     const size_t n = job->n_views, nc = job->panel.n_columns;
-    if (fbp_in_double(job)) { /* all samples of a view of plane integrals have one weight */
+    if (fbp_in_double(job)) { /* all samples of a view have the same weight */
         double *row = malloc(nc * sizeof *row);
         double *scales = row ? malloc(n * sizeof *scales) : NULL;
         for (size_t k = 0; scales && k < n; k++) {

@@ -1,5 +1,5 @@
-/* Layout of a GPU's tables and scratch memory, the method of the filter, and the indices of the
- * transforms of the chain (the filter in one launch).  Called by gpu/kernel.c when a plan adds up
+/* Layout of a GPU's tables and scratch memory, the choice of the filter's method, and the order of
+ * frequencies in the one-launch filter (the "chain").  Called by gpu/kernel.c when a plan adds up
  * memory, and by the CUDA and OpenGL backends when a device is opened. */
 #include "backend/gpu/tables.h"
 
@@ -11,11 +11,13 @@
 
 enum {
     ALIGNMENT = 512,
-    CALL_BYTES = 128 << 20,      /* bytes of rows per call if the filter is one launch */
-    STEPS_CALL_BYTES = 32 << 20, /* bytes of rows per call if the filter runs step by step: they
-                                    stay in the second-level cache of a large GPU */
-    CALL_VIEWS = 256,            /* number of views per call of the filter along columns */
-    SLICE_BYTES = 16 << 20,      /* slices per call that scales them */
+    CALL_BYTES = 128 << 20, /* greatest size of the rows that one call filters, if the filter is one
+                               launch [bytes] */
+    STEPS_CALL_BYTES =
+        32 << 20,     /* greatest size of the rows that one call filters, if the filter has several
+                         launches [bytes]: the rows stay in the second-level cache of a large GPU */
+    CALL_VIEWS = 256, /* greatest number of views per call of the filter along columns */
+    SLICE_BYTES = 16 << 20, /* size of the slices that one call scales [bytes] */
 };
 
 enum { COMPLEX = 2 * sizeof(float), INNER = GPU_CHAIN_INNER, STEP = GPU_CHAIN_STEP };
@@ -114,7 +116,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     if (prep->n_bridges)
         t->bridges = place(t, prep->n_bridges * sizeof(struct gpu_bridge));
 
-    /* Lay out the filter's response or taps, and the rows that it filters per call. */
+    /* Lay out the response or taps of the filter, and the buffer of rows that one call filters. */
     t->way = gpu_filter_method_of(job, offer);
     if (t->way == GPU_FILTER_CHAIN) {
         t->fft_length = gpu_chain_length(wide, offer->row_bytes());
@@ -129,8 +131,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
                 place(t, (t->way == GPU_FILTER_SPATIAL ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
                              (t->in_double ? sizeof(double) : sizeof(float)));
     }
-    /* Returns the number of complex rows if the whole scan were one batch: two views of one part
-     * per row; in double one view. */
+    /* Number of complex rows if the whole scan were one batch: each holds the same row of two views
+     * of one symmetric part of the scan; in double, of one view. */
     const size_t rows = lanes * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
     const size_t row = t->row_length * COMPLEX;
     const size_t call = (t->way == GPU_FILTER_CHAIN ? CALL_BYTES : STEPS_CALL_BYTES) / row;

@@ -17,8 +17,9 @@
 
 #include <stddef.h>
 
-/** APART, PADDED: distances in shared memory between rows of STEP points, and between rows of INNER
- * points, such that neighbouring points, and points 16 apart, lie in different banks. */
+/** Layout of a row in shared memory: GPU_CHAIN_APART is the distance between runs of GPU_CHAIN_STEP
+ * points, GPU_CHAIN_PADDED between runs of GPU_CHAIN_INNER points.  They are chosen so that
+ * neighbouring points, and points 16 apart, lie in different banks. */
 enum {
     GPU_CHAIN_INNER = 256,
     GPU_CHAIN_STEP = 16,
@@ -26,43 +27,44 @@ enum {
     GPU_CHAIN_PADDED = GPU_CHAIN_INNER / GPU_CHAIN_STEP * GPU_CHAIN_APART
 };
 
-/** Values of R for which the chain, the filter of a row in one launch, is compiled. */
+/** The filter of a row in one launch (the "chain") is compiled for transforms of R * 256 points,
+ * for these values of R. */
 #define GPU_CHAIN_RADICES 2, 4, 6, 8, 10, 12, 16, 20, 24, 32
 
 /** Method of the row filter. */
 enum gpu_filter_method {
     GPU_FILTER_CHAIN = 0, /**< in one launch */
-    GPU_FILTER_FFT,     /**< by transforms of an FFT library, for rows that are too long for shared
-                           memory */
-    GPU_FILTER_SPATIAL, /**< by convolution in space, if the job requires it or there is no FFT
+    GPU_FILTER_FFT, /**< by an FFT library, for rows that are too long for the shared memory of a
+                       thread block */
+    GPU_FILTER_SPATIAL, /**< by convolution in space, if the job requires that or there is no FFT
                            library */
     GPU_FILTER_NONE     /**< no filter: views are filtered already */
 };
 
-/** Capabilities of a GPU module for filtering; each function is called only if its result is
- * needed. */
+/** Capabilities of a GPU module for filtering.  A function is called only if its result is needed,
+ * because a call may load a library. */
 struct gpu_filter_capabilities {
-    /** Returns the bytes of shared memory that a thread block can use for a row on every device of
-     * the module; 0: the module cannot filter rows in one launch. */
+    /** Returns the bytes of shared memory that a thread block can use for a row, on every device of
+     * the module; 0: the module cannot filter a row in one launch. */
     size_t (*row_bytes)(void);
-    /** Returns whether there is a library for Fourier transforms. */
+    /** Returns whether a library for Fourier transforms was found. */
     bool (*has_fft)(void);
 };
 
-/** GPU_STAGES: number of buffers of slices for copies to the host; one buffer is filled while
- * another is copied.  GPU_COLUMN_ROWS: rows of a column that one thread of the filter along columns
+/** GPU_STAGES: number of buffers for slices that are copied to the host; one buffer is filled while
+ * another is copied.  GPU_COLUMN_ROWS: number of rows that a thread of the filter along columns
  * computes. */
 enum { GPU_STAGES = 2, GPU_COLUMN_ROWS = 8 };
 
-/** Interpolation of a bad pixel on the device: as struct fbp_bridge, with pixel indices from the
- * panel's first pixel on. */
+/** A bad pixel and the good pixels from which it is interpolated, like struct fbp_bridge; a pixel
+ * index is row * n_columns + column. */
 struct gpu_bridge {
     unsigned pixel, from[4];
     float weight[4];
 };
 
-/** Statistics of the voxels that one of GPU_STATISTICS_BLOCKS thread blocks has processed, for
- * float and for double. */
+/** Statistics of the output voxels that one thread block of GPU_STATISTICS_BLOCKS has processed;
+ * two structs, for voxels in float and in double. */
 struct gpu_block_statistics {
     float min, max;
     double sum;
@@ -72,84 +74,94 @@ struct gpu_block_statistics_double {
 };
 enum { GPU_STATISTICS_BLOCKS = 512 };
 
-/** Offsets [bytes] of the tables from the start of the block; unused members are 0. */
+/** Offsets [bytes] of the tables from the start of the memory block that contains all of them; 0:
+ * the job does not need the table. */
 struct gpu_tables {
-    size_t dark, gain;   /**< float [row][column]: dark and gain images, if the scan has them */
-    size_t bridges;      /**< struct gpu_bridge per bad pixel */
-    size_t image, lines; /**< separable weights: float [row][column], [view][column] */
-    size_t scales;       /**< jobs in double: weight per view of plane integrals */
-    size_t rays; /**< weights that are not separable: struct fbp_ray_view per view; `lines` too if
-                    redundancy is FBP_PER_RAY */
+    size_t dark, gain; /**< dark image and gain image, float [row][column], if the scan has them */
+    size_t bridges;    /**< array of struct gpu_bridge, one per bad pixel */
+    size_t image, lines; /**< weights that are products of an image and a line per view: float
+                            [row][column] and [view][column] */
+    size_t scales;       /**< jobs in double: one weight per view of plane integrals */
+    size_t rays; /**< weights that are computed per ray: struct fbp_ray_view per view; if redundancy
+                    is FBP_PER_RAY, `lines` is used, too */
     enum gpu_filter_method way;
-    /** Filter: response in the order of gpu_chain_frequency(), or at n_fft/2 + 1 frequencies; or 2
-     * S + 1 taps. */
+    /** One of: the filter's response in the order of gpu_chain_frequency(); its response at n_fft/2
+     * + 1 frequencies; its 2 S + 1 taps. */
     size_t filter;
-    bool in_double;    /**< taps and sums of the convolution are double, because their terms nearly
-                          cancel */
-    size_t twiddles;   /**< complex twiddle factors of the chain */
-    size_t fft_length; /**< points of the chain's transforms */
-    size_t rows;       /**< [rows_per_call][row_length] complex */
-    size_t work; /**< scratch of the FFT library, or rows convolved in space; same size as `rows` */
-    size_t taps_v;   /**< taps of the filter along columns, with zeros on either side */
-    size_t weighted; /**< [views_per_call] weighted views, input of the filter along columns */
-    size_t pad;      /**< filtered extrapolations beyond the panel: tables of struct fbp_pad */
-    size_t ends;     /**< struct fbp_pad_end [rows_per_call][row of the pair][end] */
-    size_t planes;   /**< struct gpu_plane per view, for kernels "planes" */
-    size_t wanted; /**< requested slices: struct gpu_wanted [y][x] per cell, if there is a region */
-    size_t counters;   /**< two 64-bit counts of repaired samples: struct fbp_prep_counts */
-    size_t row_bitmap; /**< words of struct fbp_row_bitmap */
-    size_t found;      /**< struct gpu_block_statistics [GPU_STATISTICS_BLOCKS] */
-    size_t slices; /**< scaled slices before the copy to the host: GPU_STAGES times slice_bytes */
-    /** Sizes: rows filtered per call; complex values per row; bytes of `work`; bytes of one buffer
-     * of `slices`; views per call of the filter along columns. */
+    bool in_double; /**< true: taps and sums of the convolution are double, because the terms nearly
+                       cancel */
+    size_t twiddles;   /**< complex twiddle factors of the one-launch filter */
+    size_t fft_length; /**< number of points of the transforms of the one-launch filter */
+    size_t rows;       /**< complex rows [rows_per_call][row_length] that are filtered */
+    size_t work;   /**< scratch memory of the FFT library, or result of the convolution in space; at
+                      least as large as `rows` if used */
+    size_t taps_v; /**< taps of the filter along columns, with zeros on either side */
+    size_t weighted; /**< weighted views [views_per_call], input of the filter along columns */
+    size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
+    size_t ends; /**< struct fbp_pad_end [rows_per_call][row of the pair][end of the row] */
+    size_t planes;   /**< struct gpu_plane per view, for kernels of plane integrals */
+    size_t wanted;   /**< requested slices: struct gpu_wanted [y][x], one per cell of voxel columns;
+                        only for jobs with a region */
+    size_t counters; /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
+    size_t row_bitmap; /**< words of struct fbp_row_bitmap, the rows whose repaired samples are
+                          counted */
+    size_t found;      /**< statistics of output voxels: struct gpu_block_statistics
+                          [GPU_STATISTICS_BLOCKS] */
+    size_t slices;     /**< scaled slices before their copy to the host: GPU_STAGES buffers of
+                          slice_bytes */
+    /** rows_per_call: rows filtered per call; row_length: complex values per row; work_bytes: size
+     * of `work`; slice_bytes: size of one buffer of `slices`; views_per_call: views per call of the
+     * filter along columns. */
     size_t rows_per_call, row_length, work_bytes, slice_bytes, views_per_call;
     size_t bytes; /**< size of the whole block */
 };
 
 FBP_BEGIN
-/** Computes the layout of the tables of a job.  The layout depends on job and offer only, so that
- * memory limits do not change the result. */
+/** Computes the layout of the tables of a job; offer: the module's capabilities.  The layout does
+ * not depend on memory limits, so these do not change the result of the reconstruction. */
 void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
                         struct gpu_tables *out);
 
-/** Returns whether rows must be convolved in space: on request, or because of inserted columns, two
- * passes, an asymmetric kernel, or double. */
+/** Returns whether rows must be convolved in space: because the user requests it, or because the
+ * job inserts columns between the measured ones, has a filter of two passes or an asymmetric
+ * kernel, or computes in double. */
 bool gpu_needs_spatial_filter(const struct fbp_job *job);
 
-/** Returns the fastest usable method. */
+/** Returns the fastest method by which the module can filter the rows of the job. */
 enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
                                             const struct gpu_filter_capabilities *offer);
 
-/** Returns the length of the table of taps along columns: 2 S + 1, and GPU_COLUMN_ROWS zeros on
- *  either side. */
+/** Returns the length of the table of taps of the filter along columns: 2 S + 1 taps, and
+ * GPU_COLUMN_ROWS zeros on either side. */
 size_t gpu_column_taps(const struct fbp_job *job);
 
-/** Returns the length of the transforms by which the chain (one launch per filter) filters rows of
- * n_columns samples, if thread blocks have row_bytes of shared memory for a row; 0: the row is too
- * long. */
+/** Returns the length of the transforms by which the one-launch filter processes rows of n_columns
+ * samples, if thread blocks have row_bytes of shared memory for a row; 0: the row is too long. */
 size_t gpu_chain_length(size_t n_columns, size_t row_bytes);
 
-/** Returns the bytes of shared memory for a row of a transform of that length. */
+/** Returns the bytes of shared memory that a row needs in a transform of this length. */
 size_t gpu_chain_row_bytes(size_t length);
 
-/** Return the number of twiddle factors of the chain's transform of this length; and factor i as a
- * fraction, in [0, 1), of a clockwise turn. */
+/** gpu_chain_twiddles() returns the number of twiddle factors of a transform of this length in the
+ * one-launch filter; gpu_chain_twiddle() returns the angle of factor i as a fraction, in [0, 1), of
+ * a clockwise turn. */
 size_t gpu_chain_twiddles(size_t length);
 double gpu_chain_twiddle(size_t length, size_t i);
 
-/** Returns the frequency, 0 … length - 1, of entry i of the filter's response as the chain
- * (chain.cu, fft.glsl) stores it. */
+/** Returns the frequency, 0 … length - 1, that entry i of the filter's response has in the table of
+ * the one-launch filter (chain.cu, fft.glsl). */
 size_t gpu_chain_frequency(size_t length, size_t i);
 
-/** Copies `bytes` bytes of data to offset `at` of the block of tables. */
+/** Copies data to offset `at` [bytes] of the device's block of tables. */
 typedef fbp_status gpu_put_fn(void *user, size_t at, const void *data, size_t bytes);
 
-/** Computes all tables of a job and calls put() for each of them. */
+/** Computes all tables of a job on the host, and calls put() for each table to copy it to the
+ * device. */
 fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *tables,
                             gpu_put_fn *put, void *user);
 
-/** Combine the statistics of all thread blocks, in the order of the blocks, in *out, and reset
- * them. */
+/** Combine the statistics of all thread blocks in *out, always in the order of the blocks, and
+ * reset found[]. */
 void gpu_statistics_take(struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS],
                          struct fbp_statistics *out);
 void gpu_statistics_take_double(struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS],

@@ -1,6 +1,6 @@
-/* Choice among the shapes (tile and window) of a GPU kernel by timing the first passes of a run
- * (tuner.h).  cuda/entry.c and gl/entry.c call it when a device is opened or closed, cuda/volume.c
- * and gl/backproject.c around each pass. */
+/* Choice of the fastest shape (tile and window, compiled variants) of a GPU kernel: times the first
+ * passes of a run (tuner.h).  cuda/entry.c and gl/entry.c call it when a device is opened or
+ * closed, cuda/volume.c and gl/backproject.c before and after each pass. */
 #include "backend/gpu/tuner.h"
 
 #include "backend/module.h"
@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Least number of voxels x views of a timed pass; a shape must beat the likeliest by MARGIN. */
+/* LEAST_UPDATES: least number of voxels x views of a launch that is timed.  MARGIN: a shape
+ * replaces the default one only if its time is below this part of the default one's. */
 static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
 
-/* Rounds of trials that decide; the first does not count, because shapes may be loaded in it.  A
- * run has some incomplete passes at its beginning and end. */
+/* LEAST_ROUNDS: rounds of trials, each with all shapes, needed for a decision; the first does not
+ * count, because the driver may load a shape in its first launch.  OTHER_PASSES: incomplete passes,
+ * at the beginning and end of a run. */
 enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32, MOST_DIGITS = 12 };
 
 int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_shapes)
@@ -62,9 +64,9 @@ bool gpu_timing_key(const struct gpu_kernel *k, const struct fbp_job *job, int i
     return n > 0 && n < GPU_TUNER_KEY;
 }
 
-/* May a run of the job measure shapes?  Its passes must be long enough, complete, and enough for
- * two rounds.  If so, `key` receives what the best shape depends on; false also if the device does
- * not report its name. */
+/* Returns whether a run of the job may time shapes: its passes must be large enough, and enough for
+ * two rounds of trials, and the device must report its name.  If so, `key` receives the name under
+ * which the fastest shape is cached. */
 static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int index,
                         const struct gpu_timer *timer, const int *candidates, int n_candidates,
                         char key[GPU_TUNER_KEY])
@@ -119,8 +121,8 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
     }
 }
 
-/* Is this pass timed?  Only passes of the same size and position are compared, because voxels
- * elsewhere project onto different parts of views. */
+/* Returns whether this pass is timed.  Only passes of the same size and position are compared,
+ * because voxels elsewhere project onto different parts of the views. */
 static bool counts(const struct gpu_tuner *t, int n, const struct gpu_grid *g)
 {
     const struct gpu_grid *first = &t->grid;
@@ -132,7 +134,8 @@ static bool counts(const struct gpu_tuner *t, int n, const struct gpu_grid *g)
              g->x_ref == first->x_ref && g->y_ref == first->y_ref));
 }
 
-/* Select and cache the candidate with the shortest trial; all trials have finished. */
+/* Select the candidate with the shortest trial, and store it in the cache; all trials have
+ * finished. */
 static void decide(struct gpu_tuner *t)
 {
     double least = INFINITY;

@@ -1,6 +1,6 @@
-/* Views as GPU kernels need them, computed on the host for the CUDA and OpenGL backends: passes of
- * projection matrices, plane integrals, the layout of filtered views in plain memory, and the scale
- * of fp16. */
+/* Parameters and layouts of views for GPU kernels, computed on the host for the CUDA and OpenGL
+ * backends: projection matrices, plane integrals, filtered views in plain memory, and the scale of
+ * fp16. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/module.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Returns the reference voxel along an axis of n voxels, counted from voxel `first`. */
+/* Returns the index of the middle voxel along an axis of n voxels, relative to voxel `first`. */
 static float reference(size_t n, size_t first)
 {
     const size_t middle = (n - 1) / 2;
@@ -110,8 +110,9 @@ size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t tap
 
     for (size_t k = 0; k < job->n_views; k++)
         span = fmax(span, fbp_planes_span(job, k, box));
-    /* Rounding adds less than one sample at either end of the window; the first taps may then lie
-     * in one more sample, and the window begins up to 3 samples before. */
+    /* Rounding adds less than one sample at either end of the window; the taps of an interpolation
+     * may begin one sample later; and the window begins up to 3 samples earlier, at a multiple
+     * of 4. */
     const double samples = ceil(span + .5) + 1 + (double)taps + 3;
     return samples < 1e6 ? ((size_t)samples + 3) / 4 * 4 : 1000000;
 }
@@ -136,8 +137,8 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
     }
 }
 
-/* A thread computes the channels of a group together; groups are as large as possible while at most
- * one channel of the last group is empty. */
+/* A thread computes all channels of a group.  Groups are as large as possible such that at most one
+ * channel of the last group is empty. */
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows)
 {
     static const size_t sizes[] = {10, 8, 4};
@@ -189,7 +190,8 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
             line = most_of(row, nc, line);
         }
         weight = image * line;
-    } else { /* weights vary little along a detector column, so that a margin of 2 is ample */
+    } else { /* weights per ray change little along a detector column, so three rows and a margin of
+                2 suffice */
         for (size_t k = 0; k < job->n_views; k++)
             for (size_t r = 0; r<nr; r += nr> 1 ? nr / 2 : 1) {
                 gpu_host->weights_row(job->filtering.weights, k, r, row);
@@ -203,7 +205,8 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
         for (size_t i = 1; i <= job->filtering.columns->half_width; i++)
             columns += 2 * fabs(job->filtering.columns->kernel[i]);
     }
-    /* The taps of the ramp add up to at most 1/2 in magnitude; windows only lower them. */
+    /* The magnitudes of the ramp filter's taps add up to at most 1/2; a window function only lowers
+     * the sum. */
     const double most = weight * MOST_INTEGRAL / 2 * columns;
     (void)frexp(HALF_MOST / (most > 0 ? most : 1), &exponent);
     *out = (float)ldexp(1, exponent - 1);
