@@ -1,6 +1,6 @@
 /* Backprojection of filtered views into a slab by OpenGL, copies of finished slices to the host,
- * and statistics of voxels.  entry.c lists the functions as slots of the backend.  Functions
- * run_…() are commands, which the computing thread of the queue runs. */
+ * and statistics of voxels.  entry.c lists the functions in the backend's table.  Functions named
+ * run_…() are run by the device's computing thread (queue.h). */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Parameters of a view and of a pass: `View` and `Pass` in frame.glsl, member by member (std140).
- */
+/* Parameters of a view, and of one kernel launch (pass) for several views: `View` and `Pass` in
+ * frame.glsl, member by member (std140). */
 struct view {
     float u[4], v[4], w[4];
     int at[4];
@@ -35,25 +35,27 @@ struct pass {
     struct view view[GPU_PASS];
 };
 
-/* State of a batch while it is added: parameters that its commands share. */
+/* Parameters that are common to all kernel launches by which a batch of views is added to a slab.
+ */
 struct state {
     struct gl_device *dev;
     const struct gl_bp *bp;
     const struct gl_shape *shape;
-    /* number of columns of voxels, or of sets of symmetric voxels, along x and y; floats per voxel
-     * or set; slices per work group */
+    /* nx, ny: number of stored columns of voxels, or of sets of symmetric voxels, along x and y;
+     * lanes: floats per voxel or set; depth: slices per work group */
     int nx, ny, lanes, depth;
     struct pass pass;
 };
 
-/* Voxels of one command: slices [z0, z1) of the grid, and lines [y0, y1) of each slice. */
+/* Voxels that one kernel launch computes: slices [z0, z1) of the slab, and lines [y0, y1) of each
+ * slice. */
 struct piece {
     int z0, z1, y0, y1;
 };
 
-/* Choose the voxels of the next backprojection command, from p->z0 and p->y0 on: whole slices if
- * the limits allow, otherwise lines of some slices.  most: greatest number of voxels or sets per
- * command; block: bytes per storage block. */
+/* Choose the voxels of the next backprojection launch, from slice p->z0 and line p->y0 on: whole
+ * slices if the limits allow, otherwise some lines.  most: greatest number of voxels (or sets of
+ * symmetric voxels) per launch; block: greatest size of a storage block [bytes]. */
 static void take_piece(const struct state *s, double most, size_t block, struct piece *p)
 {
     const double slice = (double)s->nx * s->ny;
@@ -79,15 +81,17 @@ static void take_piece(const struct state *s, double most, size_t block, struct 
     p->y1 = n < s->ny - p->y0 ? p->y0 + n : s->ny;
 }
 
-/* Number of work groups along an axis, of `of` voxels each, for voxels [first, first + n).  Groups
- * of kernels of plane integrals are aligned to voxel 0 of the whole grid. */
+/* Returns the number of work groups that cover voxels [first, first + n) along an axis; of: voxels
+ * per work group.  For kernels of plane integrals, work groups begin at multiples of `of`, counted
+ * from voxel 0 of the whole volume. */
 static unsigned groups_of(const struct state *s, int first, int n, int of)
 {
     return (unsigned)(s->dev->kernel->gpu.planes ? (first + n - 1) / of - first / of + 1
                                                  : (n + of - 1) / of);
 }
 
-/* Run the kernel for views, or groups of symmetric views, [k, k + n) of the batch. */
+/* Launch the kernel for views [k, k + n) of the batch (k, n count groups of symmetric views if the
+ * kernel has a group). */
 static fbp_status run_pass(struct state *s, size_t k, size_t n)
 {
     struct gl_device *dev = s->dev;
@@ -127,7 +131,8 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     s->shape = &gl_program_list[program].shapes[shape];
     s->depth = s->shape->layers * s->shape->slices;
 
-    if (dev->kernel->gpu.planes) { /* binds the planes of the pass, and sets the size of windows */
+    if (dev->kernel->gpu.planes) { /* binds the views of plane integrals, and sets the size of their
+                                      windows in shared memory */
         const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
         const size_t one = sizeof(struct gpu_plane);
         FBP_TRY(gl_bind(&dev->programs, &c, 3, &dev->memory,
@@ -177,7 +182,7 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     return FBP_OK;
 }
 
-/* Returns the bytes of nz slices of one channel in the kernel's layout. */
+/* Returns the bytes of nz slices of one channel of a slab, as the kernel stores them. */
 static size_t volume_bytes(const struct gl_device *dev, const struct fbp_slab *slab, size_t nz)
 {
     struct fbp_slab some = *slab;
@@ -192,8 +197,8 @@ struct backproject_command {
     struct gl_bp bp;
 };
 
-/* Add a batch to all channels.  For kernels of plane integrals, channel i belongs to row i of the
- * views. */
+/* Add a batch of views to all channels of the slab.  With plane integrals, detector row i of the
+ * views is added to channel i. */
 static fbp_status run_backproject(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -205,7 +210,7 @@ static fbp_status run_backproject(void *device, void *command)
     if (dev->kernel->custom)
         return dev->kernel->custom->add(dev->custom, dev->principal, bp);
 
-    /* Views per pass, at most as many as fit in a storage block if they are in plain memory. */
+    /* Views per launch; if views are in plain memory, at most as many as a storage block holds. */
     const size_t view = gpu_plain_bytes(dev->job, 1, b->batch.n_rows);
     const size_t fit = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / view;
     size_t most = dev->kernel->gpu.planes ? GL_PLANES_PASS : GPU_PASS;
@@ -290,18 +295,19 @@ struct voxels {
     float turn_s, scale, shift, spare[3];
 };
 
-/* A command that runs a program of voxels.glsl on n units: voxels, or slices.  The program sets
- * voxels to zero (GL_P_ZERO), scales and shifts them (GL_P_SCALE), unpacks slices of symmetric
- * voxels (GL_P_UNPACK), or only measures voxels (GL_P_FOUND). */
+/* A command that runs a program of voxels.glsl on n units (voxels, or slices): GL_P_ZERO sets
+ * voxels to zero, GL_P_SCALE scales and shifts them, GL_P_UNPACK converts slices of symmetric
+ * voxels to [z][y][x], GL_P_FOUND computes statistics of voxels. */
 struct voxels_command {
     enum gl_program_id program;
-    size_t n, from_bytes, to_bytes; /* number of units (voxels or slices); bytes of a unit that is
-                                       read, and written */
+    size_t n, from_bytes, to_bytes; /* n: number of units (voxels or slices); from_bytes: bytes per
+                                       unit of the input; to_bytes: bytes per unit of the output */
     struct gl_part from, to;        /* first unit that is read, and written */
     struct voxels voxels;
 };
 
-/* Run a program of voxels.glsl, which reads `from` (buffer NULL: nothing) and writes `to`. */
+/* Run a program of voxels.glsl, which reads `from` (if from->buffer is NULL: nothing) and writes
+ * `to`. */
 static fbp_status run_program(struct gl_device *dev, enum gl_program_id program, struct voxels *v,
                               const struct gl_part *from, const struct gl_part *to)
 {
@@ -321,8 +327,8 @@ static fbp_status run_program(struct gl_device *dev, enum gl_program_id program,
     return gl_run(&dev->programs, &c);
 }
 
-/* Run the program for as many units at a time as a storage block holds, and add the voxels of the
- * output to the statistics (minimum, maximum, sum). */
+/* Run a program of voxels.glsl, at each launch for as many units (voxels or slices) as a storage
+ * block holds, and add the output voxels to the statistics (minimum, maximum, sum). */
 static fbp_status run_voxels(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -362,9 +368,9 @@ fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volum
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_voxels, &c, sizeof c);
 }
 
-/* Fetch slices [z0, z1) of one channel of a slab to `host`; frame: the memory of that channel.
- * Plain slices without scale and shift are copied directly; other slices are first computed in
- * scratch memory, some slices at a time. */
+/* Copy slices [z0, z1) of one channel of a slab to `host`; frame: the channel's part of the slab.
+ * Slices in the layout [z][y][x] that need no scale and shift are copied directly; other slices are
+ * first converted in scratch memory, a few at a time. */
 static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab,
                               const struct gl_part *frame, size_t z0, size_t z1, char *host)
 {
@@ -376,7 +382,8 @@ static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab
     struct gl_point done;
 
     c.from.at += (z0 - slab->z0) * stored;
-    if (step == 0) { /* without scale or shift, statistics are computed during the copy */
+    if (step == 0) { /* no scale or shift: a concurrent command computes the statistics while slices
+                        are copied */
         c.from.bytes = (z1 - z0) * slice;
         c.n = c.from.bytes / sizeof(float);
         FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_voxels, &c, sizeof c));
@@ -403,7 +410,7 @@ static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab
         c.voxels.turn_s = d.s;
     }
     for (size_t z = z0, n; z < z1; z += n, c.from.at += n * stored) {
-        /* A slice buffer in scratch memory is written again only after its last copy. */
+        /* A slice buffer in scratch memory is written again only after the last copy from it. */
         const unsigned at = dev->next_piece++ % GPU_STAGES;
         n = z1 - z < step ? z1 - z : step;
         c.n = n * slice / c.to_bytes;

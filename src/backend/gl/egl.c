@@ -1,7 +1,8 @@
-/* Renderers and contexts by EGL; errors of OpenGL as status and message.
+/* OpenGL renderers and contexts, opened through EGL, and conversion of OpenGL errors to status and
+ * message.
  *
- * entry.c calls gl_renderers_find() when the module is loaded; the threads of queues (queue.c) open
- * contexts. */
+ *  entry.c calls gl_renderers_find() when the module is loaded; the threads of queues (queue.c)
+ * open contexts; all files of backend/gl call gl_check(). */
 #include "backend/gl/egl.h"
 
 #include "backend/module.h"
@@ -26,8 +27,8 @@ struct gl_fault_injection gl_fault_injection;
 
 /* Errors. */
 
-/* State of the context that is current in this thread.  lost: a test simulates the context's loss;
- * shared: gl_check_shared() was called. */
+/* State of the OpenGL context of this thread.  lost: a test simulates the loss of the context;
+ * shared: this is the shared context of its renderer (gl_check_shared()). */
 static _Thread_local struct {
     char renderer[100];
     bool core, extension, lost, shared;
@@ -62,7 +63,8 @@ fbp_status gl_check(const char *what)
 {
     GLenum error = GL_NO_ERROR;
 
-    /* Tests inject errors.  A simulated loss of a device does not affect the shared context. */
+    /* Tests inject errors.  The loss of a context that a test simulates does not affect the shared
+     * context of a renderer. */
     if (!here.shared || gl_fault_injection.lost == 0) {
         const uint64_t n = atomic_fetch_add(&gl_fault_injection.n_looks, 1) + 1;
         here.lost = here.lost || n == gl_fault_injection.lost;
@@ -74,7 +76,7 @@ fbp_status gl_check(const char *what)
         error = glGetError();
     if (error == GL_NO_ERROR)
         return FBP_OK;
-    /* A lost context may report its loss forever, so only a few errors are cleared. */
+    /* A lost context may report errors forever, so at most 8 errors are cleared. */
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++)
         ;
     if (error == GL_CONTEXT_LOST)
@@ -102,8 +104,8 @@ struct entry {
     EGLDeviceEXT device; /* NULL: the default device of the platform */
     int order;           /* order of discovery */
     int users;           /* open contexts */
-    bool foreign; /* the program that uses the library opened the display first, so that the display
-                     must not be closed here */
+    bool foreign; /* the program that uses the library opened the EGL display before, so this module
+                     must not close it */
 };
 
 static struct {
@@ -143,8 +145,8 @@ static void close_display(struct entry *e, EGLDisplay display)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Open the display of a renderer, which all contexts of the renderer share; the program may use the
- * same display.  On failure `why` gets the reason. */
+/* Open the EGL display of a renderer, which all its contexts share; the program that uses the
+ * library may have opened the same display.  On failure, the reason is written to `why`. */
 static EGLDisplay open_display(struct entry *e, char *why, size_t n)
 {
     EGLDisplay display = eglGetPlatformDisplayEXT(

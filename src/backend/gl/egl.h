@@ -21,12 +21,13 @@ enum { GL_MOST_RENDERERS = 16 };
 /** A renderer and its limits. */
 struct gl_renderer {
     char name[100], version[100]; /**< GL_RENDERER, GL_VERSION */
-    char reason[300];             /**< reason why the renderer is unusable; "": usable */
-    char card[64];            /**< device file of the card, such as /dev/dri/card0; "": unknown */
-    char bus_id[28];          /**< PCI address; "": unknown */
-    bool software;            /**< the renderer computes on the CPU, like Mesa's llvmpipe */
-    int major, minor;         /**< OpenGL version */
-    int texture_size, layers; /**< greatest side of a texture, and greatest number of layers */
+    char reason[300];             /**< why the renderer cannot be used; "": it can be used */
+    char card[64];    /**< device file of the graphics card, such as /dev/dri/card0; "": unknown */
+    char bus_id[28];  /**< PCI address; "": unknown */
+    bool software;    /**< the renderer computes on the CPU, like Mesa's llvmpipe */
+    int major, minor; /**< OpenGL version */
+    int texture_size, layers; /**< texture_size: greatest width or height of a texture; layers:
+                                 greatest number of layers */
     int shared_bytes;         /**< shared memory of a work group */
     uint64_t block_bytes;     /**< greatest size of a storage block */
     uint64_t buffer_bytes;    /**< greatest size of a buffer */
@@ -35,12 +36,13 @@ struct gl_renderer {
     uint64_t memory_bytes, free_bytes; /**< device memory; 0: unknown */
 };
 
-/** Find all renderers and list them in the order hardware, software, unusable.  Also registers an
- *  exit handler that protects the driver of this process from exit() of forked children. */
+/** Find all renderers, and list them in the order hardware, software, unusable.  Also registers an
+ * exit handler, which prevents the exit of a forked child from disturbing the driver of this
+ * process. */
 void gl_renderers_find(void);
 
-/** Return the number of renderers, usable or not; 0 if none is usable, and then `why` receives the
- * reason. */
+/** gl_renderers_listed() returns the number of renderers, usable or not.  gl_renderers_count()
+ * returns the same number, but 0 if none is usable; the reason is then written to `why`. */
 int gl_renderers_listed(void);
 int gl_renderers_count(char *why, size_t n);
 const struct gl_renderer *gl_renderer_at(int index);
@@ -51,49 +53,55 @@ struct gl_egl {
     void *display, *context;
 };
 
-/** Create a context and make it current in this thread.  first: another context of the same
- * renderer, with which the new context shares all objects; NULL: none. */
+/** Create an OpenGL context and make it current in this thread.  first: another context of the
+ * renderer, whose buffers and textures the new context shares; NULL: none. */
 fbp_status gl_egl_open(struct gl_egl *out, int index, const struct gl_egl *first);
 void gl_egl_close(struct gl_egl *egl);
 
 /* Errors of OpenGL as status and message. */
 
-/** Check all OpenGL calls since the last check; `what`: subject of the message.
+/** Check for errors of the OpenGL calls since the last check, and set the error message; `what`:
+ * subject of the message, such as "tables".
  * @return FBP_ERR_NOMEM if memory is exhausted, FBP_ERR_DEVICE for other errors */
 fbp_status gl_check(const char *what);
 
-/** Returns the name of the renderer whose context is current in this thread, for messages. */
+/** Returns the name of the renderer of this thread's OpenGL context, for messages. */
 const char *gl_check_name(void);
 
-/** Mark this thread's context as the shared context of its renderer (struct gl_share), which
- *  simulated losses of a device do not affect. */
+/** Mark this thread's context as the shared context of its renderer (struct gl_share), which is not
+ * affected if a test simulates the loss of a device. */
 void gl_check_shared(void);
 
-/** Was the renderer reset by a watchdog or after a fault?  Fences of a lost context may be signaled
- *  although the work is not done, and memory contents are undefined. */
+/** Returns whether the renderer was reset, by a watchdog or after a fault.  Fences of a lost
+ * context may be signaled although the work is not done, and the contents of its memory are
+ * undefined. */
 bool gl_was_reset(void);
-/** Set the error message of a lost context; returns FBP_ERR_DEVICE. */
+/** Set the error message for a lost context; returns FBP_ERR_DEVICE. */
 fbp_status gl_check_lost(void);
 
-/** Fault injection: limits and failures that tests set in this module.  All members are zero except
- *  in tests, which find the struct in libfbp_bench_gl.so. */
+/** Fault injection: limits and failures of OpenGL that tests set.  All members are zero except in
+ * tests, which find the struct in libfbp_bench_gl.so. */
 struct gl_fault_injection {
-    /** Limits that apply() imposes on all renderers; 0: each renderer's own limit. */
+    /** Upper limits for the sizes and layers of all renderers, set by apply(); 0: the renderer's
+     * own limit. */
     uint64_t block_bytes, buffer_bytes, texture_bytes;
     int layers;
-    bool hardware;          /**< software renderers count as hardware */
-    bool short_runs;        /**< rates of short commands are stored, too */
-    struct fbp_rates rates; /**< rates that plans use; rates.update 0: the stored rates */
-    /** Number, from 1, of the check by gl_check() that reports GL_OUT_OF_MEMORY, or a lost context;
-     *  0: none. */
+    bool hardware;   /**< software renderers count as hardware */
+    bool short_runs; /**< rates of short commands are stored, too */
+    struct fbp_rates
+        rates; /**< rates by which plans predict times; rates.update 0: the stored rates are used */
+    /** Number, counted from 1, of the call of gl_check() that reports exhausted memory (no_memory)
+     * or a lost context (lost); 0: none. */
     uint64_t no_memory, lost;
     atomic_uint_fast64_t n_looks; /**< number of checks so far */
-    bool no_context, no_current;  /**< no_context: creating a context fails; no_current: making a
-                                     context current fails */
+    bool no_context, no_current;  /**< true: creating a context fails (no_context); making a context
+                                     current fails (no_current) */
     bool share_lost;              /**< the shared context is lost */
-    const char *card_files; /**< path prefix of files that count as files of a card; NULL: none */
+    const char *card_files; /**< path prefix of files that are treated as device files of a card;
+                               NULL: none */
     void (*apply)(void);    /**< gl_inject_limits() */
-    /** Counters of host buffers allocated, and of copies from or to memory that is not a buffer. */
+    /** n_host: number of host buffers allocated; n_through: number of copies from or to host memory
+     * that is not an OpenGL buffer. */
     atomic_uint_fast64_t n_host, n_through;
 };
 

@@ -1,5 +1,5 @@
-/* Entry of the OpenGL module: fbp_gl_module(), which module.c of the library calls when the module
- * is loaded, and the backend's table of slots; opening and closing devices; events. */
+/* Entry of the OpenGL module: fbp_gl_module(), which the library's module.c calls when the module
+ * is loaded; the backend's table of functions; opening and closing devices; events. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Event slots: an event is a point (queue.h) of the order whose number is the stage's number. */
+/* Events of the backend: an event of a pipeline stage is a point (queue.h) in the stage's sequence
+ * of commands. */
 
 static fbp_status record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
@@ -60,8 +61,8 @@ static void describe(int index, struct fbp_device_info *out)
     out->free_bytes = r->free_bytes;
 }
 
-/* Names of the first renderer with each precision, [precision].  --resume compares the text,
- * because values depend on both. */
+/* Name of the first renderer and of a precision, one text per enum fbp_precision.  --resume
+ * compares the texts, because computed values depend on both. */
 static char isas[4][64];
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -90,7 +91,8 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &gl_filter_capabilities) + (k->custom ? k->custom->bytes(job) : 0);
 }
 
-/* First function of the computing thread: creates context, tables, sampler and programs. */
+/* First function of a device's computing thread: creates the OpenGL context, tables, sampler and
+ * programs. */
 static fbp_status begin(void *device)
 {
     static const GLfloat zeros[4] = {0, 0, 0, 0};
@@ -106,7 +108,7 @@ static fbp_status begin(void *device)
     FBP_TRY(gl_check("tables"));
     FBP_TRY(gl_filter_open(dev));
 
-    /* Sampler of textures of filtered views: linear interpolation, zeros outside. */
+    /* Sampler for textures of filtered views: linear interpolation, zeros outside. */
     glGenSamplers(1, &dev->sampler);
     glSamplerParameteri(dev->sampler, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glSamplerParameteri(dev->sampler, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
@@ -146,7 +148,8 @@ static void end(void *device)
     gl_egl_close(&dev->egl);
 }
 
-/* First function of a lane that copies.  If it fails, the computing lane copies. */
+/* First function of a thread that copies between host and device: opens its OpenGL context.  If
+ * this fails, the computing thread copies. */
 static fbp_status begin_copies(void *device, enum gl_lane lane)
 {
     struct gl_device *dev = device;

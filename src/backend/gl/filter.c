@@ -1,7 +1,7 @@
 /* Filter of the OpenGL device: corrections, weights, filter along columns and rows.  entry.c lists
- * the last functions as slots of the backend; submit() and these slots put commands into the queue,
- * and all other functions run in the queue.  Two rows form one complex row, a pair; a call filters
- * as many pairs as scratch memory and storage blocks hold. */
+ * the last functions of this file in the backend's table; these and submit() submit commands to the
+ * queue, whose computing thread runs all other functions.  Two rows form one complex row, a pair; a
+ * call filters as many pairs as scratch memory and storage blocks hold. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters of the filter's programs: `Rows` in rows.glsl, member by member (std140). */
+/* Parameters of the programs of the filter: `Rows` in rows.glsl, member by member (std140). */
 struct rows {
     uint32_t n_views, load_rows, n_columns, first_row;
     uint32_t view0, part_views, panel_rows, has_counts;
@@ -34,19 +34,21 @@ struct rows {
     float hardening[8];
 };
 
-/* Kinds of weights (rows.glsl): none; products of an image and lines; computed per ray. */
+/* Kinds of weights (rows.glsl): NO_WEIGHTS; PRODUCTS: product of a factor per pixel and a factor
+ * per view and column; RAY_BY_RAY: computed for each ray. */
 enum { NO_WEIGHTS = 0, PRODUCTS, RAY_BY_RAY };
 
 /* State of a batch while it is filtered. */
 struct pass {
     struct gl_device *dev;
     const struct fbp_batch *batch;
-    /* Raw samples of the batch; output in the kernel's layout or as plain rows. */
+    /* raw: raw samples of the batch; out: filtered views, in the layout of the backprojection
+     * kernel or as plain rows. */
     struct gl_part raw, out;
-    bool plain;       /* the output is plain rows [n_views][n_rows][padded.panel.n_columns] */
-    size_t floats;    /* offset in raw.buffer of the raw samples as floats */
-    size_t view;      /* bytes per view of raw samples as floats */
-    size_t group;     /* bytes of the output per group of views, or per view as plain rows */
+    bool plain;    /* true: the output is plain rows [n_views][n_rows][padded.panel.n_columns] */
+    size_t floats; /* offset, in raw.buffer, of the raw samples after conversion to float [bytes] */
+    size_t view;   /* bytes per view of raw samples as floats */
+    size_t group;  /* bytes of output per group of symmetric views or, for plain rows, per view */
     uint32_t weights; /* kind of weights of the job */
     struct rows rows;
 };
@@ -60,7 +62,8 @@ static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
         .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
 }
 
-/* Bind a table, or rows in scratch memory, at binding i; at: offset in the device's `memory`. */
+/* Bind a table, or rows in scratch memory, to binding point i; at: offset in the device's buffer of
+ * tables and scratch memory. */
 static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, size_t at,
                              size_t bytes)
 {
@@ -93,7 +96,7 @@ static fbp_status bind_weights(const struct pass *p, struct gl_call *c)
                   : FBP_OK;
 }
 
-/* Bind the samples of views [first, end) of the raw batch as floats. */
+/* Bind the samples (float) of views [first, end) of the raw batch to binding point 0. */
 static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, size_t end)
 {
     size_t skip;
@@ -105,8 +108,8 @@ static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, 
     return FBP_OK;
 }
 
-/* Returns the number of items of `bytes` bytes that a storage block holds at any alignment; at
- * least 1. */
+/* Returns the number of items of `bytes` bytes that can be bound as one storage block at any
+ * offset; at least 1. */
 static size_t fit_block(const struct pass *p, size_t bytes)
 {
     const uint64_t room = p->dev->programs.block_bytes - p->dev->programs.alignment;
@@ -114,7 +117,7 @@ static size_t fit_block(const struct pass *p, size_t bytes)
     return room / bytes > 1 ? (size_t)(room / bytes) : 1;
 }
 
-/* Run a program for n items, per_group items per work group. */
+/* Run a program for n items, with per_group items per work group. */
 static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t per_group)
 {
     p->rows.n = (uint32_t)n;
@@ -122,7 +125,8 @@ static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t
     return gl_run(&p->dev->programs, c);
 }
 
-/* Compute the line integrals of all loaded rows, and interpolate bad pixels between good ones. */
+/* Compute the line integrals of all rows of the raw batch, and interpolate bad pixels from good
+ * ones. */
 static fbp_status prepare(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -133,7 +137,8 @@ static fbp_status prepare(struct pass *p)
         const size_t end = at + step < n ? at + step : n;
         struct gl_call c = call_of(p, GL_P_PREPARE);
         FBP_TRY(bind_samples(p, &c, at, end));
-        if (p->rows.has_counts) { /* binds the same samples as uint16 counts of 2 bytes */
+        if (p->rows.has_counts) { /* binds the samples as uint16 counts of 2 bytes, to be converted
+                                     to float */
             size_t skip;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, p->raw.buffer, p->raw.at + at * p->view / 2,
                             (end - at) * p->view / 2, &skip));
@@ -158,7 +163,7 @@ static fbp_status prepare(struct pass *p)
     return FBP_OK;
 }
 
-/* Weight views and convolve them along columns. */
+/* Multiply views by their weights, and convolve them along columns. */
 static fbp_status filter_columns(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -185,7 +190,7 @@ static fbp_status filter_columns(struct pass *p)
     return FBP_OK;
 }
 
-/* Returns the program that transforms rows of this length in shared memory. */
+/* Returns the program that computes transforms of this length in shared memory. */
 static enum gl_program_id fft_of(size_t length)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};
@@ -196,9 +201,8 @@ static enum gl_program_id fft_of(size_t length)
     return (enum gl_program_id)(GL_P_FFT_2 + i);
 }
 
-/* Transform rows, or (back) transform them inversely, one factor of the length per step; the
- * factors are 2, 3, 4 and 5.  Each step reads rows at offset *at, writes them to *other, and swaps
- * both. */
+/* Transform rows, or (back) transform them inversely: one launch per factor (2, 3, 4 or 5) of the
+ * length.  Each launch reads rows at offset *at, writes them to *other, and swaps both offsets. */
 static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *other)
 {
     static const uint32_t radices[] = {4, 2, 3, 5};
@@ -222,8 +226,9 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
     return FBP_OK;
 }
 
-/* Find the views [*begin, *end) of the raw batch that contain part r->part (0: real, 1: imaginary)
- * of pairs [first, first + n), all of one lane; false: none. */
+/* Find the views [*begin, *end) of the raw batch whose rows are the real (r->part 0) or imaginary
+ * (1) parts of pairs [first, first + n), which belong to one symmetric part of the scan.  Returns
+ * false if there are none. */
 static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
 {
     const struct rows *r = &p->rows;
@@ -238,8 +243,8 @@ static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
     return *begin < *end;
 }
 
-/* Run a program for the real, then the imaginary parts of the pairs, with samples and weights
- * bound; it writes `bytes` bytes at offset `to`. */
+/* Run a program twice, for the real and for the imaginary parts of the pairs of rows, with the
+ * samples and weights bound; the program writes `bytes` bytes at offset `to`. */
 static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, size_t to,
                                  size_t bytes)
 {
@@ -255,7 +260,7 @@ static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, siz
     return FBP_OK;
 }
 
-/* Returns the program that stores filtered rows in the layout of kernel k. */
+/* Returns the program that stores filtered rows in the layout of backprojection kernel k. */
 static enum gl_program_id store_of(const struct gpu_kernel *k)
 {
     static const enum gl_program_id stores[2][3] = {
@@ -265,8 +270,8 @@ static enum gl_program_id store_of(const struct gpu_kernel *k)
     return k->channels ? stores[k->bits == 16][k->channels / 2] : GL_P_STORE;
 }
 
-/* Store filtered rows from offset `rows`: in a texture, in the kernel's layout in plain memory, or
- * as plain rows. */
+/* Store filtered rows, which are at offset `rows`: in a texture, in plain memory in the kernel's
+ * layout, or as plain rows. */
 static fbp_status store(struct pass *p, size_t rows)
 {
     const struct gpu_kernel *k = &p->dev->kernel->gpu;
@@ -290,7 +295,7 @@ static fbp_status store(struct pass *p, size_t rows)
         } else {
             if (!bound_views(p, &begin, &end))
                 continue;
-            /* View i of each lane belongs to group i of the kernel's layout. */
+            /* View i of each symmetric part of the scan belongs to group i. */
             const size_t first = p->plain ? begin : begin % p->rows.n_groups;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + first * p->group,
                             (end - begin) * p->group, &skip));
@@ -303,8 +308,9 @@ static fbp_status store(struct pass *p, size_t rows)
     return FBP_OK;
 }
 
-/* Filter the pairs of rows of this call, which belong to one lane.  Methods that do not work in
- * place alternate between tables `rows` and `work`. */
+/* Filter the pairs of rows [p->rows.first, first + n), which belong to one symmetric part of the
+ * scan.  Steps that do not work in place read one of the tables `rows` and `work`, and write the
+ * other. */
 static fbp_status filter_pairs(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -319,7 +325,8 @@ static fbp_status filter_pairs(struct pass *p)
     if (p->dev->job->filtering.columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
-    if (t->way == GPU_FILTER_CHAIN) { /* transforms in shared memory (gpu/tables.h) */
+    if (t->way ==
+        GPU_FILTER_CHAIN) { /* one launch with transforms in shared memory (gpu/tables.h) */
         struct gl_call c = call_of(p, fft_of(t->fft_length));
         FBP_TRY(bind_table(p, &c, 0, at, complex_bytes(p)));
         FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));
@@ -360,7 +367,8 @@ static fbp_status filter_pairs(struct pass *p)
     return store(p, at);
 }
 
-/* Filter all pairs, lane by lane, as many per call as scratch memory and storage blocks hold. */
+/* Filter all pairs of rows, one symmetric part of the scan after the other; each call filters as
+ * many pairs as scratch memory and storage blocks hold. */
 static fbp_status filter_lanes(struct pass *p)
 {
     const size_t per_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * per_lane;
@@ -382,7 +390,7 @@ static fbp_status filter_lanes(struct pass *p)
     return FBP_OK;
 }
 
-/* Store the rows of zeros above and below the views in plain memory. */
+/* Store the rows of zeros above and below each view in plain memory. */
 static fbp_status store_borders(struct pass *p)
 {
     const size_t n = p->rows.n_groups, step = fit_block(p, p->group);
@@ -516,8 +524,8 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* Command that copies the bits of a struct fbp_row_bitmap to the device; n_words 0: every row
- * counts. */
+/* Command that copies a struct fbp_row_bitmap, the rows whose repaired samples are counted, to the
+ * device; n_words 0: all rows are counted. */
 struct bitmap_command {
     size_t n_words;
     unsigned words[];
@@ -577,8 +585,8 @@ fbp_status gl_filter_open(struct gl_device *dev)
     FBP_TRY(gpu_tables_write(dev->job, &dev->tables, put, dev));
     FBP_TRY(gl_programs_need(&dev->programs, store_of(&dev->kernel->gpu), 0));
     if (dev->tables.way == GPU_FILTER_CHAIN) {
-        /* A software renderer that is listed beside hardware may have less shared memory
-         * (kernel.c). */
+        /* A software renderer may have less shared memory than the hardware for which the filter
+         * was planned (row_bytes() in kernel.c). */
         const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_ROW_RESERVE;
         if (bytes > (size_t)dev->renderer->shared_bytes)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,

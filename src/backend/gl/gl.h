@@ -31,42 +31,44 @@ struct gl_device;
  * buffer.
  */
 
-/** Part of a buffer, or of host memory that is not a buffer. */
+/** A range of bytes of an OpenGL buffer, or of host memory outside any OpenGL buffer. */
 struct gl_part {
     const struct gl_buffer *buffer; /**< NULL: ordinary memory at `host` */
     size_t at, bytes;               /**< offset in the buffer, and size */
     void *host;
 };
 
-/** Returns the part of the buffer of `owner` that contains `bytes` bytes from `address` on; .buffer
- * NULL: none. */
+/** Converts an address to a part of a buffer of `owner`, which contains `bytes` bytes from the
+ * address on.  .buffer is NULL if no buffer contains them. */
 struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes);
 
-/** Create, and delete, the storage of a buffer of b->bytes; mapped: a host buffer.  Called by the
- *  thread of a context.  what: purpose of the buffer, for messages. */
+/** gl_buffer_make() creates the storage of a buffer of b->bytes; gl_buffer_drop() deletes it.
+ * mapped: the buffer is a host buffer; what: purpose of the buffer, for messages.  Called by a
+ * thread that has a context. */
 fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what);
 void gl_buffer_drop(struct gl_buffer *b);
 
-/** Return the size of the texture for n_groups groups of views of n_rows rows; and the OpenGL
- * format of its texels. */
+/** gl_texture_of() returns the size of the texture for n_groups groups of symmetric views, each of
+ * n_rows rows; gl_format_of() returns the OpenGL format of its texels. */
 struct gl_texture gl_texture_of(const struct fbp_job *job, size_t n_groups, size_t n_rows);
 unsigned gl_format_of(const struct gpu_kernel *kernel);
 
-/** Returns the number of groups of symmetric views in n_views views. */
+/** Returns the number of groups of symmetric views that n_views views form. */
 static inline size_t gl_groups_of(const struct fbp_job *job, size_t n_views)
 {
     return (n_views + job->selection.symmetric_views - 1) / job->selection.symmetric_views;
 }
 
-/** Returns the bytes of n_views filtered views (slot `filtered_bytes`). */
+/** Returns the bytes of device memory for n_views filtered views (member `filtered_bytes` of the
+ * backend). */
 size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** Returns the bytes of n_views views that precede a batch in plain memory; 0 for textures, which
- * are addressed by layer. */
+/** Returns the offset [bytes] of the view with index n_views in plain memory; 0 for textures, in
+ * which views are addressed by layer. */
 size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** The shared context of a renderer: all devices of the renderer share its objects, among them the
- *  host buffers.  Thread-safe. */
+/** The shared context of a renderer: all devices of the renderer share its OpenGL objects, for
+ * example host buffers.  Thread-safe. */
 struct gl_share {
     int index;              /**< index of the renderer */
     unsigned users;         /**< number of devices */
@@ -74,7 +76,7 @@ struct gl_share {
     struct gl_egl egl;
 };
 
-/** Start using the shared context of a renderer; the first user creates it. */
+/** Start using the shared context of a renderer; created by the first call. */
 fbp_status gl_share_enter(struct gl_share **out, int index);
 /** Stop using a shared context; the last user closes it, which frees all its buffers. */
 void gl_share_leave(struct gl_share **share);
@@ -89,80 +91,86 @@ fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size
                             size_t n_samples, size_t stride);
 fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *host);
 
-/** Copy device memory to the host, in GL_ORDER_OUT. */
+/** Submit a copy of device memory to the host to the command sequence GL_ORDER_OUT (queue.h). */
 fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host);
-/** Copies in the current context: gl_copy() from part to part, gl_read() from a buffer to host
- * memory, gl_write() from host memory to a buffer. */
+/** Copy in this thread's context: gl_copy() from one part to another, gl_read() from a buffer to
+ * host memory, gl_write() from host memory to a buffer. */
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(const struct gl_part *from, void *host);
 fbp_status gl_write(const struct gl_part *to, const void *host);
-/** Read, or write, `bytes` bytes at offset `at` of dev->memory, and wait for the copy. */
+/** Read (write false) or write `bytes` bytes at an offset of the device's tables, and wait for the
+ * copy. */
 fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write);
 
 /* kernel.c: backprojection kernels, and limits of renderers.  Plans call these functions, too. */
 
-/** Arguments of a kernel: a batch of filtered views, and the slices of a slab to which the batch is
- * added. */
+/** Arguments of a backprojection kernel: a batch of filtered views, and the slices of a slab to
+ * which the batch is added. */
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
-    struct gl_part views;  /**< filtered rows of the batch in a buffer, or a texture of all views */
+    struct gl_part views;  /**< filtered rows of the batch in a buffer; or a texture, which contains
+                              all filtered views */
     struct gl_part volume; /**< from slice z0 on */
     size_t frame;          /**< bytes per frame of the volume */
     struct gpu_grid grid;
 };
 
-/** Functions of a kernel that does not run one of the programs below, with a state per device. They
- *  run in the queue, except for bytes(). */
+/** Functions of a kernel that does not run a program of this backend, but code of its own
+ * (bench/gl).  All except bytes() run in the computing thread of the device. */
 struct gl_custom {
-    /** Returns the bytes of device memory that the kernel needs in addition to batches, slabs and
+    /** Returns the bytes of device memory that the kernel needs in addition to views, slabs and
      * tables. */
     size_t (*bytes)(const struct fbp_job *job);
     fbp_status (*open)(void **state, const struct fbp_job *job, const struct gl_renderer *renderer);
     void (*close)(void **state); /**< *state may be NULL */
-    /** Add a batch to a slab; principal: principal pixels of all views. */
+    /** Add a batch of views to a slab; principal: the pixel nearest to the principal point of each
+     * view of the scan. */
     fbp_status (*add)(void *state, const struct gpu_principal *principal, const struct gl_bp *bp);
 };
 
 /** A GPU kernel with its programs. */
 struct gl_kernel {
-    struct gpu_kernel gpu; /**< common properties; first member, because job->selection.entry points
-                              to both structs */
-    /** program of the kernel; for kernel "planes" the program of linear interpolation, which the
-     * programs of nearest and cubic interpolation follow */
+    struct gpu_kernel gpu; /**< properties that kernels of all GPU backends have; first member,
+                              because job->selection.entry points to both structs */
+    /** program of the kernel; for plane integrals, the program of linear interpolation, after which
+     * the programs of nearest and cubic interpolation follow */
     enum gl_program_id program;
     const struct gl_custom *custom; /**< NULL: the kernel runs `program` */
 };
 
-/** Kernels that are used only if a job names them, ended by NULL; NULL: none. */
+/** Additional kernels, which are used only if a job requests them by name: array ended by NULL;
+ * NULL: there are none. */
 extern const struct gpu_kernel *const *gl_kernels_by_name;
 
-/** Returns the fastest kernel of the job's precision that scan and volume allow.  name: only
- * kernels of this name; NULL: any name.  NULL if no kernel is usable. */
+/** Returns the fastest kernel that can compute the job in its precision.  name: only kernels of
+ * this name; NULL: any kernel.  Returns NULL if no kernel is usable. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
 
-/** Returns `shape`, or 0 if the windows of `shape` need more than shared_bytes of shared memory. */
+/** Returns the kernel's shape (compiled variant) with this index or, if its windows need more than
+ * shared_bytes of shared memory, shape 0. */
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes);
 
 /** The program of a kernel for a job. */
 enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fbp_job *job);
 
-/** Limits of planes.glsl: views per chunk, samples per chunk (all windows), taps; views per pass.
- */
+/** Limits of planes.glsl: views per chunk (CHUNK), samples per chunk in all windows (ROOM), samples
+ * per interpolation (TAPS), views per launch (PASS). */
 enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
 
-/** Bytes of a work group's shared memory that the row of a transform cannot use. */
+/** Bytes of a work group's shared memory that are not available for the row of a transform. */
 enum { GL_ROW_RESERVE = 512 };
 
-/** Capabilities by which backend/gpu/tables.h chooses the method of the filter. */
+/** Functions from which backend/gpu/tables.c chooses how rows are filtered: by FFT in shared
+ * memory, by FFT in steps, or in space. */
 extern const struct gpu_filter_capabilities gl_filter_capabilities;
 
-/** Do a renderer's limits allow a buffer, or the tables if `buffer` is NULL?  If not, `why`
- * receives the reason (slot `holds`). */
+/** Returns whether a renderer's limits allow a buffer or, if `buffer` is NULL, the job's tables. If
+ * not, the reason is written to `why` (member `holds` of the backend). */
 bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
               size_t n);
 
-/** Lower the renderers' limits to those of gl_fault_injection (tests). */
+/** Lower the limits of all renderers to those of gl_fault_injection, for tests. */
 void gl_inject_limits(void);
 
 /** The size of backprojection commands.
@@ -175,48 +183,52 @@ void gl_inject_limits(void);
 struct gl_pace {
     unsigned n;   /**< number of commands */
     double rate;  /**< voxels x views per second; 0: unknown */
-    double seen;  /**< rate of the last timed command, even if too short to be reliable */
-    double trial; /**< voxels x views of the next trial command; 0: the first trial */
-    double start; /**< start of the running timed command by fbp_seconds() [s]; 0: no command is
+    double seen;  /**< rate of the last timed command [voxels x views per second], even if its time
+                     was too short to be reliable */
+    double trial; /**< voxels x views of the next trial command; 0: the next trial is the first */
+    double start; /**< start of the timed command that runs, by fbp_seconds() [s]; 0: no command is
                      timed */
 };
 
-/** Returns the greatest number of voxels x views of the next command. */
+/** Returns the greatest allowed size of the next backprojection command [voxels x views]. */
 double gl_pace_most(const struct gl_pace *pace);
-/** backproject.c calls these functions before and after a command of `updates` voxels x views; they
- * may wait for the renderer. */
+/** gl_pace_begin() is called before a backprojection command, gl_pace_end() after it; updates:
+ * voxels x views of the command.  Both may wait until the renderer has finished. */
 void gl_pace_begin(struct gl_pace *pace);
 void gl_pace_end(struct gl_pace *pace, double updates);
 
-/** A timestamp: the host's time when the device had passed a point of an order. */
+/** A timestamp of the device: the host's time when the device reached a given position in a
+ * sequence of commands. */
 struct gl_moment {
     double seconds;
     struct gl_moment *next;
 };
 
-/** State of the measurement of a run's rates, if no rates are stored. */
+/** State of the measurement of a device's rates (filter, backprojection, copies), which are stored
+ * for later runs. */
 struct gl_meter {
-    bool due;      /**< no rates are stored for this kernel on this renderer */
-    unsigned n;    /**< number of batches filtered */
-    double start;  /**< start of the timed batch by fbp_seconds() [s]; 0: no batch is timed */
-    double filter; /**< seconds per sample; 0: unknown */
+    bool due;   /**< true: measure, because no rates are stored for this kernel on this renderer */
+    unsigned n; /**< number of batches filtered */
+    double start;  /**< start of the timed filter call, by fbp_seconds() [s]; 0: no call is timed */
+    double filter; /**< measured time of the filter [s per sample]; 0: not measured */
 };
 
-/** gl_timestamp() submits a timestamp to a stage; gl_seconds() reads a timestamp as fbp_seconds()
- * (slots `timestamp` and `seconds`). */
+/** gl_timestamp() adds a timestamp to a stage's sequence of commands; gl_seconds() reads it as a
+ * time of fbp_seconds() (members `timestamp` and `seconds` of the backend). */
 fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds);
 
-/** Functions that time passes for the tuner (gpu/tuner.h), in the queue; user: struct gl_device. */
+/** Functions that time kernel launches for the tuner (gpu/tuner.h), in the device's computing
+ * thread; their argument `user` is a struct gl_device. */
 extern const struct gpu_timer gl_timer;
 
-/** Gets the rates of renderer 0 that an earlier run measured and stored (slot `rates`); zeros if
- * none are stored, or if the renderer is software. */
+/** Gets the rates of renderer 0 that an earlier run measured and stored (member `rates` of the
+ * backend); zeros if none are stored, or if the renderer is software. */
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out);
 
-/** Measure the rates of a renderer in hardware, in the queue.  A run without stored rates times the
- *  filter of one batch of `samples` samples, takes the kernel's rate from struct gl_pace, and times
- *  copies in both directions when the device is closed. */
+/** Measure the rates of a hardware renderer, in the computing thread.  A run without stored rates
+ * times one filter call of `samples` samples, takes the kernel's rate from struct gl_pace, and
+ * times copies in both directions when the device is closed. */
 void gl_meter_open(struct gl_device *dev);
 void gl_meter_begin(struct gl_meter *meter);
 void gl_meter_end(struct gl_meter *meter, double samples);
@@ -228,15 +240,17 @@ struct gl_device {
     int index; /**< index of the renderer */
     const struct gl_renderer *renderer;
     const struct gl_kernel *kernel;
-    /** context whose objects are shared with other devices of the renderer */
+    /** shared context of the renderer, whose OpenGL objects all devices of the renderer use */
     struct gl_share *share;
     struct gl_queue *queue;
-    struct gl_egl copies[GL_N_LANES];   /**< contexts of the lanes that copy */
-    struct gl_point copied[GPU_STAGES]; /**< last copy from each slice buffer in `memory` */
-    unsigned next_piece; /**< number of fills of the slice buffers so far; the buffers are used in
-                            turn */
+    struct gl_egl copies[GL_N_LANES];   /**< contexts of the threads that copy */
+    struct gl_point copied[GPU_STAGES]; /**< position in the command sequence after the last copy
+                                           from each slice buffer */
+    unsigned next_piece; /**< number of times that a slice buffer was filled so far; the buffers are
+                            used in turn */
     pthread_mutex_t moments_lock;
-    struct gl_moment *moments, **last_moment; /**< list of timestamps that were not read yet */
+    struct gl_moment *moments,
+        **last_moment; /**< list of the timestamps that gl_seconds() has not read yet */
     /* In the queue: */
     struct gl_egl egl;
     struct gl_programs programs;
@@ -250,7 +264,8 @@ struct gl_device {
     struct gpu_tables tables;              /**< offsets in `memory` */
     struct gpu_principal *principal;
     void *custom;     /**< state of kernel->custom */
-    bool counts_once; /**< the bitmap of rows (tables.row_bitmap) is valid; false: all rows count */
+    bool counts_once; /**< true: tables.row_bitmap selects the rows whose repaired samples are
+                         counted; false: all rows are counted */
 };
 
 static inline struct gl_device *gl_of(fbp_device *device)
@@ -258,7 +273,8 @@ static inline struct gl_device *gl_of(fbp_device *device)
     return (struct gl_device *)(void *)device;
 }
 
-/* filter.c: raw views to filtered views; slots of the backend except for the first */
+/* filter.c: from raw views to filtered views; all functions but the first are members of the
+ * backend */
 fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */
 fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
@@ -266,7 +282,8 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
 fbp_status gl_set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap);
 fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out);
 
-/* backproject.c: filtered views into a slab, and the slab to the host; slots of the backend */
+/* backproject.c: adds filtered views to a slab, and copies the slab to the host; the functions are
+ * members of the backend */
 fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);
 fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                           const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
@@ -274,7 +291,8 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
                     const void *volume, void *host);
 fbp_status gl_statistics(fbp_device *device, struct fbp_statistics *out);
 
-/** mip.c: maximum intensity projections for pictures, in a context of their own. */
+/** mip.c: maximum intensity projections of a volume for pictures, in an OpenGL context of its own.
+ */
 extern const struct fbp_projector gl_mip;
 
 #endif /* FBP_SRC_BACKEND_GL_GL_H */

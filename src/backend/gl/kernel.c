@@ -1,6 +1,6 @@
 /* The kernels of the OpenGL backend, the choice of a kernel for a job, and limits of renderers:
- * sizes of buffers, textures and storage blocks.  entry.c calls these functions for plans, memory.c
- * before allocations. */
+ * sizes of buffers, textures and storage blocks.  entry.c calls these functions for plans and lists
+ * gl_holds() in the backend's table. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -11,8 +11,8 @@
 
 /* Limits. */
 
-/* Returns the bytes of shared memory for a row of the transforms that all usable renderers have.
- * Software renderers, which have little, count only if there is no hardware. */
+/* Returns the bytes of shared memory that the row of a transform can use on every usable renderer.
+ * Software renderers, which have little shared memory, count only if there is no hardware. */
 static size_t row_bytes(void)
 {
     int least = 0;
@@ -33,7 +33,7 @@ static bool has_fft(void)
 
 const struct gpu_filter_capabilities gl_filter_capabilities = {row_bytes, has_fft};
 
-/* Write to `why` that `what` needs more bytes than `where` holds; returns false. */
+/* Write an error text to `why`: `what` needs more bytes than `where` holds.  Returns false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
                    const char *where, uint64_t needs, uint64_t has)
 {
@@ -46,7 +46,8 @@ static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char 
     return false;
 }
 
-/* Returns the greatest number of bytes that can be bound at any offset of a buffer. */
+/* Returns the greatest number of bytes of a buffer that can be bound as a storage block, at any
+ * offset. */
 static uint64_t room_of(const struct gl_renderer *r)
 {
     return r->block_bytes > r->alignment ? r->block_bytes - r->alignment : 0;
@@ -62,7 +63,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
 {
     const struct gl_renderer *r = gl_renderer_at(index);
 
-    if (!b) { /* sizes of the job's tables, each of which is bound as a whole */
+    if (!b) { /* check the sizes of the job's tables, each of which is bound as a whole */
         const struct fbp_prep *p = job->filtering.prep;
         const bool weighs = !job->input.filtered,
                    products = weighs && gpu_host->weights_separable(job->filtering.weights);
@@ -118,7 +119,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
                       r->buffer_bytes);
     if (b->purpose == FBP_FOR_VOLUME)
         return true;
-    /* Views in plain memory are bound one by one. */
+    /* Each view in plain memory is bound separately, so only one view must fit. */
     const bool raw = b->purpose == FBP_FOR_RAW;
     return block_holds(r, raw ? "a view" : "a filtered view",
                        raw ? rows * job->padded.panel.n_columns * sizeof(float)
@@ -131,8 +132,8 @@ static uint64_t lower(uint64_t own, uint64_t wanted)
     return wanted > 0 && wanted < own ? wanted : own;
 }
 
-/* Lower the renderers' limits for tests.  New limits replace earlier ones: the original limits are
- * stored at the first call. */
+/* Lower the limits of renderers for tests.  The first call stores the original limits, so a later
+ * call can replace lowered limits by higher ones. */
 void gl_inject_limits(void)
 {
     static struct gl_renderer own[GL_MOST_RENDERERS];
@@ -153,7 +154,7 @@ void gl_inject_limits(void)
 
 /* Kernels. */
 
-/* Can textures of every usable renderer hold the views, at two texels per column? */
+/* Returns whether textures of every usable renderer can hold a view with two texels per column. */
 static bool fits_textures(const struct fbp_job *job)
 {
     for (int i = 0; i < gl_renderers_listed(); i++) {
@@ -165,7 +166,8 @@ static bool fits_textures(const struct fbp_job *job)
     return true;
 }
 
-/* Can every usable renderer bind a slice of a volume of sets of symmetric voxels? */
+/* Returns whether every usable renderer can bind a slice of sets of symmetric voxels as a storage
+ * block. */
 static bool binds_slices(const struct fbp_job *job)
 {
     const size_t *n = job->grid.n;
@@ -187,8 +189,8 @@ static bool columns_fit(const struct fbp_job *job)
     return gpu_column_texture_pays(job) && fits_textures(job);
 }
 
-/* Bytes of a work group's shared memory that windows cannot use: data of the views of a pass, and a
- * row of the filter. */
+/* Bytes of a work group's shared memory that are not available for windows of views: parameters of
+ * the views of a launch. */
 enum { WINDOWS_RESERVE = 1024 };
 
 static bool shape_fits(enum gl_program_id program, int shape, size_t shared_bytes)
@@ -210,7 +212,8 @@ static int take(const int *from, int n, int *out)
     return n;
 }
 
-/* Candidate shapes of kernels that add single views; the order was measured on an H200. */
+/* Candidate shapes (compiled variants) of kernels that add single views, fastest first as measured
+ * on an H200. */
 static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int thin[] = {2, 0}, few[] = {4, 1, 2, 0}, many[] = {4, 1, 2, 3};
@@ -219,8 +222,9 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
     return n_slices <= 4 ? take(thin, 2, out) : take(n_slices <= 8 ? few : many, 4, out);
 }
 
-/* Is there a renderer in hardware, and do all of these have enough shared memory for the windows of
- * a shape?  In software, shared memory is not faster than other memory. */
+/* Returns whether windows of views in shared memory are fast: there is a hardware renderer, and
+ * every hardware renderer has enough shared memory for the shape.  In software, shared memory is
+ * not faster than other memory. */
 static bool windows_pay(int shape)
 {
     bool pay = false;
@@ -236,8 +240,8 @@ static bool windows_pay(int shape)
     return pay;
 }
 
-/* Candidate shapes with windows, or with gathers from textures, which are faster if windows would
- * be large. */
+/* Candidate shapes (compiled variants) that read views through windows in shared memory or, if
+ * windows would be too large, directly from textures. */
 static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int gathers[] = {1, 2, 4, 3};
@@ -252,8 +256,8 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
-/* Candidate shapes of kernels of symmetric voxels with textures.  Two layers are faster if the
- * samples of two voxel lines lie far apart. */
+/* Candidate shapes (compiled variants) of kernels of symmetric voxels that read textures.  Shapes
+ * with two layers of voxels are faster if neighbouring voxel lines project far apart. */
 static int shapes_of_symmetric(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
@@ -267,7 +271,7 @@ static int shapes_of_symmetric(const struct fbp_job *job, size_t n_slices, int o
                 5, out);
 }
 
-/* Candidate shapes of kernels of symmetric voxels with plain memory. */
+/* Candidate shapes (compiled variants) of kernels of symmetric voxels that read plain memory. */
 static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {2, 0}, four[] = {2, 0, 4, 1}, two[] = {4, 2, 3, 0};
@@ -278,8 +282,8 @@ static int shapes_of_loads(const struct fbp_job *job, size_t n_slices, int out[G
     return take(k->symmetric_views == 4 ? four : two, 4, out);
 }
 
-/* Slot `usable` of kernel planes: are all views plane integrals, and does a window fit in shared
- * memory? */
+/* Returns whether the kernel for plane integrals can compute the job: all views are plane
+ * integrals, and the samples that a cube of voxels needs of a view fit in shared memory. */
 static bool planes_fit(const struct fbp_job *job)
 {
     static const int box[3] = {GPU_PLANES_EDGE, GPU_PLANES_EDGE, GPU_PLANES_EDGE};
@@ -287,7 +291,8 @@ static bool planes_fit(const struct fbp_job *job)
     return gpu_planes_usable(job) && gpu_planes_window(job, box, GL_PLANES_TAPS) <= GL_PLANES_ROOM;
 }
 
-/* Candidate shape of kernel planes: small volumes need small work groups to fill the device. */
+/* Candidate shape (compiled variant) of the kernel for plane integrals: small volumes need small
+ * work groups, because large ones would be too few to fill the device. */
 static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t *n = job->grid.n;
@@ -303,13 +308,13 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
                                 (k->gpu.planes ? (int)job->epr.interpolation : 0));
 }
 
-/* Properties of kernels: PLAIN: views in plain memory; TEXTURE: in textures, read by gathers;
- * SAMPLED: in textures, interpolated by the texture units. */
+/* Storage of views: PLAIN: in plain memory; TEXTURE: in textures, from which the kernel loads
+ * single samples; SAMPLED: in textures, interpolated by the texture units. */
 #define PLAIN                   .views_bytes = gpu_plain_bytes
 #define TEXTURE(CHANNELS, BITS) .channels = (CHANNELS), .bits = (BITS)
 #define SAMPLED(CHANNELS, BITS) TEXTURE(CHANNELS, BITS), .halves_columns = true
-/* Properties of kernels: WINDOWED, SINGLE: kernels that add single views, with and without windows;
- * SYMMETRIC: kernels of T symmetric columns. */
+/* Views per step: WINDOWED, SINGLE: kernels that add one view at a time, with and without windows
+ * in shared memory; SYMMETRIC: kernels that add T symmetric views to T symmetric voxel columns. */
 #define WINDOWED .symmetric_views = 1, .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
 #define SINGLE   .symmetric_views = 1, .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
 #define SYMMETRIC(T, CANDIDATES)                                      \
@@ -325,7 +330,8 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
         .program = GL_P_##PROGRAM                               \
     }
 
-/* All kernels, fastest first.  column-plain and matrix-plain exist for comparisons. */
+/* All kernels, fastest first.  Kernels "column-plain" and "matrix-plain" exist only for
+ * comparisons. */
 static const struct gl_kernel kernels[] = {
     KERNEL("planes", EXACT, planes_fit, 0, PLANES_LINEAR, .symmetric_views = 1, .planes = true,
            .n_shapes = GL_PLANE_SHAPES, .candidates = shapes_of_planes, PLAIN),
@@ -359,8 +365,8 @@ const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *n
 {
     struct fbp_job asked = *job;
 
-    /* The default precision is exact, because the rounding of texture units differs between
-     * vendors. */
+    /* If no precision is requested, the kernel is exact, because the rounding of texture units
+     * differs between vendors. */
     if (job->precision == FBP_PRECISION_DEFAULT)
         asked.precision = FBP_PRECISION_EXACT;
     for (size_t i = 0; i < N_KERNELS; i++) {

@@ -1,5 +1,6 @@
-/* Loader of the OpenGL module: fbp_backend_gl, which backend.c lists, names the module's file,
- * loads the libraries that the module needs, and tests for hardware before the module is loaded. */
+/* Loader of the OpenGL module: the entry fbp_backend_gl of the table in backend.c names the
+ * module's file, loads the libraries that the module needs, and tests for a graphics card before
+ * the module is loaded. */
 #include "backend/module.h"
 
 #include <dlfcn.h>
@@ -8,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Load the libraries that the module needs, because libepoxy ends the process if one is missing.
- * The libraries stay loaded, because drivers must not be unloaded. */
+/* Load the libraries that the module needs, because libepoxy ends the process if one of them is
+ * missing.  They are never unloaded, because drivers must stay loaded. */
 static bool has_libraries(char *why, size_t n)
 {
     static const struct {
@@ -35,8 +36,8 @@ static struct fbp_module module = {.file = "libfbp_gl.so",
 #endif
                                    .may_open = has_libraries};
 
-/* Slot `auto_selectable`: is there a device file of a card that this user may open?  If not,
- * `--device auto` does not load the module. */
+/* Returns whether this user may open the device file of a graphics card (member `auto_selectable`
+ * of the backend).  If not, `--device auto` does not load the module. */
 static bool has_hardware(int index)
 {
     static const char *const files[] = {"/dev/dri/renderD*", "/dev/nvidiactl", "/dev/dxg"};

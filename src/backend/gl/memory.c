@@ -17,8 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* List of all buffers that have an address.  The list is short: buffers of runs, and host memory
- * that the program allocated. */
+/* List of all OpenGL buffers to which an address belongs.  The list is short: a run has few
+ * buffers, and programs that use the library allocate few host buffers. */
 static struct {
     pthread_mutex_t lock;
     struct gl_buffer *first;
@@ -32,8 +32,8 @@ static void list_buffer(struct gl_buffer *b)
     pthread_mutex_unlock(&buffers.lock);
 }
 
-/* Remove the buffer with this address, or (base NULL) any buffer of `owner`, from the list and
- * return it; NULL: none. */
+/* Remove a buffer from the list of buffers and return it: the one with address `base` or, if base
+ * is NULL, any buffer of `owner`.  Returns NULL if there is none. */
 static struct gl_buffer *unlist_buffer(const void *owner, const void *base)
 {
     struct gl_buffer **at = &buffers.first;
@@ -79,8 +79,8 @@ fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
     b->mapped = mapped;
     glGenBuffers(1, &b->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
-    /* The storage is immutable, because some drivers move buffers of glBufferData() to host memory
-     * after a read. */
+    /* Immutable storage, because some drivers move storage of glBufferData() to host memory after
+     * it is read. */
     glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, NULL,
                     mapped ? flags | GL_CLIENT_STORAGE_BIT : GL_DYNAMIC_STORAGE_BIT);
     if (mapped)
@@ -143,8 +143,8 @@ size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows)
     return k->channels ? 0 : k->views_bytes(job, n_views, n_rows);
 }
 
-/* The shared context of each renderer.  A lost context is removed from this table; its last user
- * closes it. */
+/* The shared context of each renderer.  A lost context is removed from this table; the last device
+ * that uses it closes it. */
 static struct {
     pthread_mutex_t lock; /* guards `users` of the contexts, too */
     struct gl_share *of[GL_MOST_RENDERERS];
@@ -181,7 +181,8 @@ fbp_status gl_share_enter(struct gl_share **out, int index)
 
     pthread_mutex_lock(&shares.lock);
     struct gl_share **at = &shares.of[index];
-    /* A reset of the renderer loses all contexts that share objects. */
+    /* A reset of the renderer loses all contexts that share objects, so a new shared context is
+     * created. */
     if (*at && (gl_queue_call((*at)->queue, run_check_reset, &to, sizeof to) != FBP_OK || lost))
         *at = NULL;
     if (!*at) {
@@ -237,7 +238,7 @@ static fbp_status run_drop(void *unused, void *command)
     return FBP_OK;
 }
 
-/* Delete a buffer after all commands submitted so far. */
+/* Command that deletes a buffer; it depends on all commands submitted before. */
 static void drop(struct gl_queue *queue, struct gl_buffer *b)
 {
     (void)!gl_queue_submit_with(queue, GL_ORDER_CALL, run_drop, &b, sizeof(struct gl_buffer *),
@@ -273,8 +274,8 @@ static struct gl_buffer *new_buffer(size_t bytes, const void *owner)
     return b;
 }
 
-/* Command that creates a host buffer.  A failure concerns one plan only, so it is returned in
- * *status and `message`, and not stored as the failure of the shared queue. */
+/* Command that creates a host buffer.  If it fails, status and message are returned to the caller,
+ * and other users of the shared context's queue are not affected. */
 struct host_making {
     struct gl_buffer *buffer;
     const char *what;
@@ -318,7 +319,7 @@ fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, voi
     return FBP_OK;
 }
 
-/* Slot `host_release`: frees host memory, which another device may have allocated. */
+/* Frees host memory, even if another device allocated it (member `host_release` of the backend). */
 void gl_host_release(fbp_device *device, void *memory)
 {
     (void)device;
@@ -344,7 +345,7 @@ static fbp_status run_make(void *device, void *command)
 
     if (t->layers == 0) {
         FBP_TRY(gl_buffer_make(m->buffer, false, m->what));
-        glFinish(); /* makes the buffer visible to the contexts that copy */
+        glFinish(); /* makes the new buffer visible to the contexts that copy */
         return FBP_OK;
     }
     m->buffer->shape = *t;
@@ -450,10 +451,10 @@ fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
     return gl_check("a copy between host and device");
 }
 
-/* A command that copies n pieces, which are contiguous in `to`. */
+/* A command that copies n equal pieces, which become contiguous in `to`. */
 struct copy {
     struct gl_part from, to; /* the first piece */
-    size_t n, stride;        /* number of pieces; bytes from piece to piece of `from` */
+    size_t n, stride; /* n: number of pieces; stride: distance of the pieces in `from` [bytes] */
 };
 
 static fbp_status run_copy(void *device, void *command)
@@ -468,15 +469,15 @@ static fbp_status run_copy(void *device, void *command)
         c->from.host = (char *)c->from.host + c->stride;
         c->to.at += c->to.bytes;
     }
-    /* Unbind the buffers: a buffer that another context deletes is not freed while it is bound
-     * here. */
+    /* Unbind both buffers: a buffer that another context deletes is not freed while it is bound in
+     * this context. */
     glBindBuffer(GL_COPY_READ_BUFFER, 0);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     return st;
 }
 
-/* Submit a copy.  host: &c->from or &c->to, whichever is host memory; its reference is dropped
- * after the copy. */
+/* Submit a copy.  host: &c->from or &c->to, whichever is host memory; the reference to its buffer
+ * is dropped after the copy. */
 static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const struct copy *c,
                               const struct gl_part *host)
 {

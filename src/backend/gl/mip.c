@@ -17,17 +17,18 @@ struct device {
     const struct fbp_turn *turn;
     const struct gl_renderer *renderer;
     int index;
-    size_t at_once, done; /* number of slices of the texture; number of slices projected so far */
+    size_t at_once, done; /* n: number of slices that the texture holds; done: number of slices
+                             projected so far */
     struct gl_queue *queue;
     /* In the queue: */
     struct gl_egl egl;
     struct gl_programs programs;
     GLuint texture;
-    /* Tables of `turn`; projections along x or y; projection along z. */
+    /* Buffers: tables of the rotation; projections along x or y; projection along z. */
     struct gl_buffer places, lines, top;
 };
 
-/* Parameters of the program: `Mip` in mip.glsl, member by member (std140). */
+/* Parameters of the program mip.glsl: its block `Mip`, member by member (std140). */
 struct parameters {
     uint32_t columns, rows, row0, skip;
     uint32_t axis, depth, whole, more;
@@ -113,7 +114,8 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
     dev->turn = turn;
     dev->index = index;
     dev->renderer = r;
-    /* Set the number of slices per call: at most 64 MiB and a storage block, at least one slice. */
+    /* Set the number of slices per call: at most 64 MiB, at most the size of a storage block, but
+     * at least one slice. */
     dev->at_once = room / (n[0] * n[1] * sizeof(float));
     dev->at_once = dev->at_once > most ? most : dev->at_once > 0 ? dev->at_once : 1;
     *at_once = dev->at_once;
@@ -124,8 +126,9 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
     return st;
 }
 
-/* Project n_slices slices along an axis into `to`, or (more) combine them with its contents.  The
- * number of rows of results per call is limited by the storage block and by MOST_SAMPLES. */
+/* Project n_slices slices along an axis into `to`; more: keep greater values that `to` contains
+ * already.  The number of rows of results per launch is limited by the storage block and by
+ * MOST_SAMPLES. */
 static fbp_status project_along(struct device *dev, enum axis axis, size_t n_slices, bool more,
                                 const struct gl_buffer *to)
 {
@@ -165,7 +168,8 @@ static fbp_status project_along(struct device *dev, enum axis axis, size_t n_sli
     return FBP_OK;
 }
 
-/* Read n results from index `at` on, and convert the integers to floats; NaN becomes -INFINITY. */
+/* Read n greatest values, from index `at` on, which are stored as integers, and convert them to
+ * floats; NaN becomes -INFINITY. */
 static fbp_status read_results(const struct gl_buffer *from, size_t at, size_t n, float *out)
 {
     glBindBuffer(GL_COPY_READ_BUFFER, from->name);

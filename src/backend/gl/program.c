@@ -1,6 +1,6 @@
-/* Compute programs of the OpenGL backend: assembly of their source texts, compilation, runs.
- * filter.c, backproject.c and mip.c run programs in the queue of their device.  Drivers cache
- * compiled programs themselves. */
+/* Compute programs of the OpenGL backend: assembles their sources, compiles and runs them.
+ * filter.c, backproject.c and mip.c run programs in the threads of a device's queue.  Compiled
+ * programs are not stored for later runs, because drivers do so. */
 #include "backend/gl/program.h"
 
 #include "backend/gl/egl.h"
@@ -14,12 +14,12 @@
 
 enum { MOST_BYTES = 1 << 16, TEXT_PARTS = 2 * GL_PROGRAM_TEXTS + 2, LOG_BYTES = 400 };
 
-/* The source of a program: n strings, as glShaderSource() takes them. */
+/* The source of a program: n strings, in the form that glShaderSource() takes. */
 struct text {
     size_t n, n_own;
     const char *parts[TEXT_PARTS];
     int lengths[TEXT_PARTS];
-    char *own[TEXT_PARTS]; /* n_own strings that were read from files, and must be freed */
+    char *own[TEXT_PARTS]; /* the n_own strings that were read from files, and must be freed */
     char shape[GL_SHAPE_TEXT];
 };
 
@@ -29,7 +29,7 @@ static void put(struct text *t, const char *piece)
     t->lengths[t->n++] = (int)strlen(piece);
 }
 
-/* Returns the contents of the file FOLDER/NAME.glsl; NULL if it does not exist. */
+/* Returns the contents of the file FOLDER/NAME.glsl; NULL if the file does not exist. */
 static char *read_text(const char *folder, const char *name)
 {
     char path[4096];
@@ -46,8 +46,8 @@ static char *read_text(const char *folder, const char *name)
     return text;
 }
 
-/* Assemble the source of a program.  A file NAME.glsl in the folder FBP_GL_SHADERS replaces the
- * text NAME that is built in. */
+/* Assemble the source of a program.  If the environment variable FBP_GL_SHADERS names a folder, a
+ * file NAME.glsl in it replaces the built-in text NAME. */
 static fbp_status assemble(struct text *t, const struct gl_program *program, int shape)
 {
     const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
@@ -74,13 +74,14 @@ static fbp_status assemble(struct text *t, const struct gl_program *program, int
                 name);
         if (own)
             t->own[t->n_own++] = own;
-        put(t, "#line 1\n"); /* line numbers in messages count from the start of the file */
+        put(t, "#line 1\n"); /* #line: line numbers in the compiler's messages count from the start
+                                of the file */
         put(t, own ? own : built->text);
     }
     return FBP_OK;
 }
 
-/* Fail with a message that contains the start of a compiler's log in one line. */
+/* Set an error message that contains the start of the compiler's log in one line. */
 static fbp_status refused(const char *name, const char *log)
 {
     char line[LOG_BYTES];
@@ -186,8 +187,8 @@ fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
     FBP_TRY(gl_programs_need(p, call->program, call->shape));
     glUseProgram(p->names[call->program][call->shape]);
 
-    /* Each call writes the next slot of the buffer of parameters, so that the driver rarely waits
-     * for an earlier call. */
+    /* Each launch writes its parameters to the next slot of the uniform buffer, so that the driver
+     * rarely waits for an earlier launch. */
     const GLintptr at = (GLintptr)(p->next++ % PARAMETER_SLOTS) * GL_PARAMETERS;
     glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
     glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)call->parameter_bytes, call->parameters);

@@ -14,45 +14,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Size of a layered texture of filtered views; a layer holds one view, or one group of symmetric
- *  views. */
+/** Size of a layered texture of filtered views; each layer holds one view or one group of symmetric
+ * views. */
 struct gl_texture {
-    size_t width, height, layers; /**< height: a power of two, for exact coordinates (views.glsl) */
+    size_t width, height, layers; /**< height of the texture: a power of two, so that coordinates
+                                     are exact (views.glsl) */
     unsigned texels;              /**< texels per detector column */
 };
 
-/** A buffer, or a texture of filtered views, and the address by which the pipeline refers to it. */
+/** An OpenGL buffer, or a texture of filtered views, and the address that stands for it in the
+ * pipeline. */
 struct gl_buffer {
     char *base; /**< address; NULL: none */
     size_t bytes;
-    unsigned name, texture;  /**< OpenGL names of the buffer or of the texture; 0: none */
-    bool mapped;             /**< host buffer; false: device memory */
+    unsigned name,
+        texture; /**< OpenGL names; name: of the buffer; texture: of the texture; 0: none */
+    bool mapped; /**< host buffer; false: device memory */
     struct gl_texture shape; /**< size of the texture */
-    /** owner of the buffer: a struct gl_device, for host buffers a struct gl_share */
+    /** owner of the buffer: its struct gl_device or, for host buffers, its struct gl_share */
     const void *owner;
-    unsigned references; /**< number of references to a host buffer: 1 for the allocation, and 1 per
-                            command */
+    unsigned references; /**< number of references to a host buffer: one for the allocation, and one
+                            for each command that uses it */
     struct gl_buffer *next;
 };
 
-/** Built-in source texts, one per file *.glsl; the last name is NULL (cmake/texts.cmake). */
+/** Built-in source texts, one for each file *.glsl (cmake/texts.cmake); the name of the last is
+ * NULL. */
 struct gl_text_built {
     const char *name, *text;
 };
 extern const struct gl_text_built gl_texts_built[];
 
-/** Shape: division of the volume among threads.  All shapes of a kernel give the same bits. */
+/** Shape of a kernel: how threads divide the volume.  All shapes of a kernel give the same bits. */
 struct gl_shape {
     int x, y, layers;  /**< threads of a work group along x, y and z */
     int slices;        /**< slices per thread */
-    int warp;          /**< adjacent voxel columns per line that 32 threads cover */
-    int width, height; /**< width and height of a window of a view in shared memory [samples]; 0: no
-                          window */
-    int keep;          /**< 1: samples are kept if the next slice needs them as well */
+    int warp;          /**< number of adjacent voxel columns along x that 32 threads cover */
+    int width, height; /**< width and height of the window of a view that is copied to shared memory
+                          [samples]; 0: no window */
+    int keep; /**< 1: loaded samples are kept in registers if the next slice needs them as well; 0:
+                 they are loaded again */
 };
 
-/** Numbers of shapes of kernels that add single views, without (VIEW) and with windows (WINDOW); of
- * kernels of symmetric voxels; of kernels of plane integrals. */
+/** Number of shapes of a kernel: of kernels that add single views, without (VIEW) and with windows
+ * in shared memory (WINDOW); of kernels of symmetric voxels (SYMMETRIC); of the kernel for plane
+ * integrals (PLANE). */
 enum {
     GL_VIEW_SHAPES = 5,
     GL_WINDOW_SHAPES = 9,
@@ -61,8 +67,8 @@ enum {
     GL_MOST_SHAPES = 9
 };
 
-/** All programs: X(identifier, source by a macro of program_list.c).  The FFT programs have the
- * order of GPU_CHAIN_RADICES, the PLANES programs that of enum fbp_interpolation. */
+/** All programs: X(identifier, source by a macro of program_list.c).  The order of the FFT programs
+ * is that of GPU_CHAIN_RADICES, the order of the PLANES programs that of enum fbp_interpolation. */
 #define GL_PROGRAM_LIST(X)                                                           \
     X(PREPARE, FILTER("prepare", "prepare"))                                         \
     X(BRIDGE, FILTER("bridge", "#define BRIDGE\n", "prepare"))                       \
@@ -118,14 +124,14 @@ enum gl_program_id {
 #undef GL_PROGRAM_ID
 };
 
-/** A program and its source; program_list.c defines all programs. */
+/** A program, defined by its source texts; program_list.c lists all programs. */
 enum { GL_PROGRAM_TEXTS = 8 };
 struct gl_program {
     const char *name;
     const struct gl_shape *shapes; /**< shapes of a kernel; NULL: not a kernel */
     int n_shapes;
-    /** Names of the texts that follow the definitions of the shape, in this order; a string that
-     *  begins with # is itself a text. */
+    /** Names of the source texts that follow the definitions of the shape, in this order; a string
+     * that begins with # is itself a source text. */
     const char *texts[GL_PROGRAM_TEXTS];
 };
 extern const struct gl_program gl_program_list[GL_N_PROGRAMS];
@@ -137,47 +143,51 @@ void gl_shape_text(const struct gl_shape *shape, char out[GL_SHAPE_TEXT]);
 /** The programs of a context. */
 struct gl_programs {
     unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< 0: not compiled yet */
-    unsigned parameters; /**< uniform buffer of parameters, whose slots are used in turn */
+    unsigned parameters; /**< uniform buffer for the parameters of launches; its slots are used in
+                            turn */
     unsigned next;       /**< number of slots used so far */
     uint64_t alignment, block_bytes; /**< limits of the renderer */
 };
 
-/** Greatest number of bytes of the parameters of a call, and greatest number of its bound storage
- * buffers. */
+/** Greatest number of bytes of the parameters of a launch, and of storage buffers that are bound
+ * for it. */
 enum { GL_PARAMETERS = 4096, GL_MOST_BOUND = 6 };
 
 /** Parameters of gl_run(). */
 struct gl_call {
     enum gl_program_id program;
-    int shape;              /**< index of a kernel's shape; 0 for other programs */
+    int shape;              /**< index of the kernel's shape; 0 for programs that are not kernels */
     const void *parameters; /**< values of the uniform block */
     size_t parameter_bytes;
     struct {
         const struct gl_buffer *buffer; /**< NULL: no buffer at this binding */
         size_t at, bytes;               /**< at: a multiple of the alignment */
     } bound[GL_MOST_BOUND];
-    unsigned texture, sampler; /**< texture that the program reads, and its sampler; 0: none */
-    unsigned image, format;    /**< texture that the program writes, and its format; 0: none */
-    unsigned groups[3];        /**< numbers of work groups along x, y and z */
+    unsigned texture, sampler; /**< OpenGL name of the texture that the program reads, and of its
+                                  sampler; 0: none */
+    unsigned image,
+        format; /**< OpenGL name of the texture that the program writes, and its format; 0: none */
+    unsigned groups[3]; /**< numbers of work groups along x, y and z */
 };
 
 fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes);
 void gl_programs_close(struct gl_programs *p);
 
-/** Compile a program unless it is compiled already.  An early call reports errors before the run.
+/** Compile a program, if it is not compiled yet, so that errors are reported before the run begins.
  */
 fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape);
 
-/** Bind part of a buffer at binding i of a call.  The bound range begins at a multiple of the
- *  alignment, *skip bytes before `at`.
+/** Bind part of a buffer as storage block i of a launch.  The bound range begins at a multiple of
+ * the alignment, *skip bytes before offset `at`.
  * @return FBP_ERR_UNSUPPORTED if the range is larger than a storage block */
 fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i,
                    const struct gl_buffer *buffer, size_t at, size_t bytes, size_t *skip);
 
-/** Run a program; all earlier runs are complete before it starts. */
+/** Run a program; all programs run before are complete when it starts. */
 fbp_status gl_run(struct gl_programs *p, const struct gl_call *call);
 
-/** Set call->groups to at least n groups, along x and y; group_number() in rows.glsl inverts it. */
+/** Set the number of work groups of a launch, along x and y, to at least n in total; group_number()
+ * in rows.glsl computes the index of a work group from both. */
 static inline void gl_groups(struct gl_call *call, size_t n)
 {
     const size_t across = 32768;

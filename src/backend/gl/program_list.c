@@ -5,18 +5,18 @@
 #include <stdio.h>
 
 /* Shapes of kernels that add single views.  The last four use windows of views in shared memory:
- * three of them for up to 1.3 pixels per voxel, the last for up to 2.8. */
+ * three of them if an edge of a voxel covers up to 1.3 pixels, the last up to 2.8 pixels. */
 static const struct gl_shape view_shapes[GL_WINDOW_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},     {16, 8, 1, 8, 16, 0, 0, 0},   {32, 8, 1, 4, 16, 0, 0, 0},
     {32, 8, 1, 16, 16, 0, 0, 0},  {32, 8, 1, 8, 16, 0, 0, 0},   {16, 16, 1, 16, 8, 40, 40, 0},
     {16, 16, 1, 8, 8, 40, 24, 0}, {16, 16, 2, 8, 8, 40, 40, 0}, {16, 16, 2, 8, 8, 84, 64, 0},
 };
-/* Shapes of kernels of symmetric voxels, with textures. */
+/* Shapes (compiled variants) of kernels of symmetric voxels that read views from textures. */
 static const struct gl_shape symmetric_shapes[GL_SYMMETRIC_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},  {32, 8, 1, 4, 16, 0, 0, 0}, {32, 8, 1, 8, 16, 0, 0, 0},
     {16, 8, 2, 2, 8, 0, 0, 0}, {16, 8, 2, 4, 8, 0, 0, 0},
 };
-/* Shapes of kernels of symmetric voxels, with plain memory. */
+/* Shapes (compiled variants) of kernels of symmetric voxels that read views from plain memory. */
 static const struct gl_shape load_shapes[GL_SYMMETRIC_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},   {16, 16, 1, 4, 8, 0, 0, 1}, {16, 16, 1, 4, 8, 0, 0, 0},
     {16, 16, 1, 8, 8, 0, 0, 1}, {16, 16, 1, 8, 8, 0, 0, 0},
@@ -27,7 +27,7 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     {16, 16, 1, 8, 8, 0, 0, 0},
 };
 
-/* An entry of the list of programs; shapes: NULL for programs that are not kernels. */
+/* An entry of the list of programs; shapes: NULL if the program is not a backprojection kernel. */
 #define ENTRY(NAME, SHAPES, N_SHAPES, ...)                                                   \
     {                                                                                        \
         .name = (NAME), .shapes = (SHAPES), .n_shapes = (N_SHAPES), .texts = { __VA_ARGS__ } \
@@ -35,8 +35,8 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
 #define PROGRAM(NAME, ...) ENTRY(NAME, NULL, 0, __VA_ARGS__)
 #define FILTER(NAME, ...)  PROGRAM(NAME, "rows", __VA_ARGS__)
 
-/* Program of a kernel that adds single views; KIND: definitions; SAMPLES: definition of the
- * interpolation. */
+/* Program of a kernel that adds single views.  KIND: definitions that select the kernel; SAMPLES:
+ * definition that selects how samples are read. */
 #define VIEWS(N_SHAPES, NAME, KIND, SAMPLES) \
     ENTRY(NAME, view_shapes, N_SHAPES, "#define VOXEL float\n" KIND SAMPLES, "frame", "views")
 #define ANY_VIEW "#define COLUMN false\n"
@@ -44,7 +44,7 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     "#define COLUMN true\n" /* kernel "column": u, w are equal for all z of a column \
                              */
 #define FROM_PLAIN "#define PLAIN\n"
-/* Program of a kernel of sets of TURNS symmetric voxel columns. */
+/* Program of a kernel that adds TURNS symmetric views to TURNS symmetric voxel columns. */
 #define SYMMETRIC(NAME, TURNS, KIND, SHAPES) \
     ENTRY(NAME, SHAPES, GL_SYMMETRIC_SHAPES, \
           "#define TURNS " TURNS "\n#define VOXEL vec" TURNS "\n" KIND, "frame", "symmetric")
@@ -52,8 +52,8 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     ENTRY(NAME, plane_shapes, GL_PLANE_SHAPES, \
           "#define VOXEL float\n#define INTERPOLATION " INTERPOLATION "\n", "frame", "planes")
 
-/* Program that stores filtered rows in a texture; format of its texels, channels, greatest value.
- */
+/* Program that stores filtered rows in a texture; FORMAT: format of its texels; then channels per
+ * texel, and greatest value that the format holds. */
 #define STORE(FORMAT, CHANNELS, MOST)                                                           \
     FILTER("store " FORMAT,                                                                     \
            "#define FORMAT " FORMAT "\n#define CHANNELS " CHANNELS "\n#define MOST " MOST "\n", \

@@ -1,6 +1,7 @@
-/* The queue of a device: lists of commands, and the threads with contexts that run the commands.
+/* The queue of a device: sequences of commands, and the threads with OpenGL contexts that run them.
  *
- * entry.c, memory.c and mip.c open queues; all slots of the backend submit commands (queue.h). */
+ *  entry.c, memory.c and mip.c open queues; all functions of the backend submit commands (queue.h).
+ */
 #include "backend/gl/queue.h"
 
 #include "backend/gl/egl.h"
@@ -15,14 +16,14 @@
 #include <string.h>
 #include <time.h>
 
-/* Greatest number of pending fences per lane. */
+/* Greatest number of fences per thread that are not signaled yet. */
 enum { GL_FENCES = 64 };
 
 struct gl_command {
     gl_command_fn *fn; /* NULL: a command that only marks a point */
     struct gl_submission with;
-    uint64_t after[GL_N_ORDERS]; /* dependencies: last ticket that must be done, per other order; 0:
-                                    none */
+    uint64_t after[GL_N_ORDERS]; /* dependencies: last command that must be done before this one,
+                                    per command sequence; 0: none */
     struct gl_command *next;
     max_align_t copy[]; /* copy of the submitted parameters */
 };
@@ -34,12 +35,13 @@ struct gl_fence {
     struct gl_submission with;
 };
 
-/* List of the commands of an order, guarded by the queue's lock. */
+/* List of the commands of one command sequence (enum gl_order) that were not run yet; guarded by
+ * the queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
     enum gl_lane lane; /* lane that runs the commands */
-    /* Tickets (numbers) of the last commands that were submitted; that a lane has run; that the
-     * device has finished. */
+    /* Number (ticket) of the last command of the sequence that was submitted; that a thread has
+     * run; that the device has finished. */
     uint64_t submitted, run, finished;
     uint64_t after[GL_N_ORDERS]; /* dependencies of the next command */
     bool stamped;                /* the last command was a timestamp */
@@ -68,9 +70,9 @@ struct gl_queue {
     char message[600];
 };
 
-/* POLL_NS: time between two checks of a fence if no command arrives.  FULL_NS: time of one wait for
- * a fence if a lane has GL_FENCES fences.  CHECK_EVERY: checks of a pending fence per call of
- * gl_was_reset(). */
+/* POLL_NS: time between two checks of a fence while no command arrives [ns]; FULL_NS: duration of
+ * one wait for a fence if a thread has GL_FENCES fences [ns]; CHECK_EVERY: a reset of the renderer
+ * is tested at one of so many checks of pending fences. */
 enum { POLL_NS = 20000, FULL_NS = 200000, CHECK_EVERY = 64 };
 
 static void keep_failure(struct gl_queue *q, fbp_status st)
@@ -83,7 +85,8 @@ static void keep_failure(struct gl_queue *q, fbp_status st)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Update the queue after the device has passed the point of a fence. */
+/* A fence is signaled: release what its command used, store the time of a timestamp, and mark the
+ * command as finished. */
 static void finish(struct gl_queue *q, const struct gl_fence *f)
 {
     if (f->with.release)
@@ -96,15 +99,15 @@ static void finish(struct gl_queue *q, const struct gl_fence *f)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Remove the oldest fence if it is signaled within a time; returns false if it is not. */
+/* Remove the oldest fence if it is signaled within `nanoseconds`; returns false if it is not. */
 static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
 {
     const struct gl_fence f = l->fences[l->oldest];
     const GLenum is = glClientWaitSync(f.sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
     const bool waits = is == GL_TIMEOUT_EXPIRED;
 
-    /* After a reset of the renderer, fences may be signaled early: a reset is checked after each
-     * signaled fence, and at times for pending fences. */
+    /* After a reset of the renderer, fences may be signaled although the work is not done: a reset
+     * is tested after each signaled fence, and at some checks of pending fences. */
     const bool lost =
         is == GL_WAIT_FAILED || ((!waits || l->polls++ % CHECK_EVERY == 0) && gl_was_reset());
     if (waits && !lost)
@@ -120,9 +123,9 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     return true;
 }
 
-/* Returns the first command of an order if this lane runs the order and all dependencies are met;
- * NULL: none.  A context executes in order, so a dependency on the same lane is met when that
- * command was run; a dependency on another lane is met when the device has finished it. */
+/* Returns the first command of a sequence if this thread (lane) runs the sequence and the command's
+ * dependencies are met; else NULL.  A context executes in order: a command of the same thread need
+ * only have been run, a command of another thread must be finished by the device. */
 static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order order)
 {
     const struct gl_list *list = &l->queue->lists[order];
@@ -137,20 +140,20 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
     return list->first;
 }
 
-/* Take the next command from its list; NULL: none is ready, and the caller checks the fences.
- * *runs: the command is not skipped; *over: the lane ends. */
+/* Take the next command that this thread (lane) can run; NULL: there is none, and the caller checks
+ * the fences.  *runs: false if the command is skipped; *over: the thread ends. */
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
-    /* Backprojections are taken last, because other commands are short and stages of the pipeline
-     * wait for them. */
+    /* Backprojections are taken last, because all other commands are short, and other stages of the
+     * pipeline wait for them. */
     static const enum gl_order orders[GL_N_ORDERS] = {
         GL_ORDER_CALL, GL_ORDER_IN, GL_ORDER_FILTER, GL_ORDER_UNPACK, GL_ORDER_OUT, GL_ORDER_BP};
     struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
-    /* A timestamp and the command before or after it must not be separated: the next command of the
-     * last order comes first if exactly one of the two is a timestamp. */
+    /* No other command may run between a timestamp and the command before or after it: the sequence
+     * of the last command goes first if either that command or its next one is a timestamp. */
     struct gl_command *c = ready(l, l->last);
     *order = l->last;
     if (c && (c->with.moment != NULL) == q->lists[l->last].stamped)
@@ -213,7 +216,7 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
     f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (f.sync) {
         l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = f;
-        glFlush(); /* submits the commands, and makes the fence visible to other contexts */
+        glFlush(); /* flushes the context, which also makes the fence visible to other contexts */
     } else {
         keep_failure(q, gpu_host->fail(FBP_ERR_DEVICE,
                                        "gl: the driver of %s cannot create a fence; close other "
@@ -325,7 +328,8 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
         gl_queue_close(out);
         return st;
     }
-    /* If the thread of a lane that copies cannot be created, the computing lane runs its order. */
+    /* If the thread for copies in one direction cannot be created, the computing thread runs these
+     * copies. */
     for (size_t i = 0; life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
         struct gl_list *list = &q->lists[copies[i].order];
         pthread_mutex_lock(&q->lock);
@@ -340,8 +344,8 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
     return FBP_OK;
 }
 
-/* Stop the lanes.  The computing lane ends last, because it owns the buffers that the other lanes
- * copy, and runs commands on which theirs depend. */
+/* Stop the threads.  The computing thread ends last, because it owns the buffers that the other
+ * threads copy, and commands of the other threads depend on its commands. */
 void gl_queue_close(struct gl_queue **queue)
 {
     struct gl_queue *q = *queue;
@@ -371,8 +375,8 @@ void gl_queue_close(struct gl_queue **queue)
     *queue = NULL;
 }
 
-/* Submit a command with the dependencies that gl_queue_after() has stored in the list of its order.
- */
+/* Submit a command with the dependencies that gl_queue_after() has stored for its sequence of
+ * commands. */
 fbp_status gl_queue_submit_with(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
                                 const void *command, size_t bytes, const struct gl_submission *with)
 {
@@ -447,8 +451,8 @@ void gl_queue_after(struct gl_queue *q, enum gl_order order, struct gl_point poi
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Get the point of an order.  If dependencies are stored for the next command, submit an empty
- * command that has them. */
+/* Get the present end of a sequence of commands.  If dependencies are stored for the next command,
+ * an empty command that has these dependencies is submitted first. */
 fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_point *out)
 {
     const struct gl_list *list = &q->lists[order];

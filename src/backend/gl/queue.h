@@ -22,94 +22,102 @@
 
 #include "backend/backend.h"
 
-/** Orders of commands; the first four belong to the stages, and have their numbers. */
+/** Sequences of commands ("orders"), like CUDA streams; the first four belong to the pipeline's
+ * stages, and have the numbers of the stages. */
 enum gl_order {
     GL_ORDER_IN = FBP_STAGE_IN,
     GL_ORDER_FILTER = FBP_STAGE_FILTER,
     GL_ORDER_BP = FBP_STAGE_BP,
     GL_ORDER_OUT = FBP_STAGE_OUT,
-    GL_ORDER_UNPACK = FBP_N_STAGES, /**< computations that prepare slices for OUT */
-    GL_ORDER_CALL,                  /**< synchronous calls, and commands that belong to no stage */
+    GL_ORDER_UNPACK =
+        FBP_N_STAGES, /**< computations that convert slices before GL_ORDER_OUT copies them */
+    GL_ORDER_CALL,    /**< calls that wait for their result, and commands that belong to no stage */
     GL_N_ORDERS
 };
 
-/** Lanes (threads with a context): one computes, one copies to the device, one copies to the host.
- */
+/** Threads with an OpenGL context ("lanes"): one computes, one copies to the device, one copies to
+ * the host. */
 enum gl_lane { GL_LANE_COMPUTES = 0, GL_LANE_IN, GL_LANE_OUT, GL_N_LANES };
 
-/** A point in an order: after the command with this ticket; ticket 0: already passed. */
+/** A point in a sequence of commands, after the command with this number (ticket); ticket 0:
+ * already reached. */
 struct gl_point {
     enum gl_order order;
     uint64_t ticket;
 };
 
-/** Runs a command.  device: argument of gl_queue_open(); command: a copy of the submitted
- * parameters. */
+/** Function that runs a command.  device: argument of gl_queue_open(); command: a copy of the
+ * submitted parameters. */
 typedef fbp_status gl_command_fn(void *device, void *command);
 
-/** Releases an object that a command uses, after the device is done or the command was skipped. */
+/** Function that releases an object which a command uses; called after the device has finished the
+ * command, or when the command is skipped. */
 typedef void gl_release_fn(void *held);
 
-/** Functions that open and close the contexts; each thread calls its pair first and last. */
+/** Functions that open and close OpenGL contexts; a thread of the queue calls one first and one
+ * last. */
 struct gl_queue_life {
     fbp_status (*begin)(void *device);
     void (*end)(void *device); /**< called after a failed begin(), too */
-    /** Functions that open and close the contexts of the lanes that copy, which begin after the
-     * computing lane and end before it.  NULL: the computing lane is the only one. */
+    /** Functions that open and close the contexts of the threads that copy, which start after the
+     * computing thread and end before it.  NULL: the computing thread is the only one. */
     fbp_status (*begin_copies)(void *device, enum gl_lane lane);
     void (*end_copies)(void *device, enum gl_lane lane);
 };
 
 struct gl_queue;
 
-/** Start the threads; returns the status of begin() in the computing lane. */
+/** Start the threads of a queue; returns the status of begin() in the computing thread. */
 fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device);
-/** Runs all submitted commands, then stops the threads. */
+/** Run all submitted commands, then stop the threads of a queue. */
 void gl_queue_close(struct gl_queue **queue);
 
-/** Submit a command; its `bytes` bytes of parameters are copied. */
+/** Submit a command; its parameters (`bytes` bytes) are copied. */
 fbp_status gl_queue_submit(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                            const void *command, size_t bytes);
 
 /** Optional properties of a command. */
 struct gl_submission {
-    /** The command depends on all commands submitted so far, and runs even after a failure, because
-     *  it frees memory. */
+    /** The command depends on all commands submitted before, and runs even if one of them failed,
+     * because it frees memory. */
     bool last;
-    /** Receives the host's time (fbp_seconds()) when the device has passed this point, before
-     *  gl_queue_wait() returns for the point: the command is a timestamp, which runs directly
-     *  before or after another command of its order. */
+    /** The command is a timestamp: *moment receives the host's time (fbp_seconds()) when the device
+     * has reached it.  The command runs directly before or after another command of its sequence.
+     */
     double *moment;
-    /** receives the point of the order after this command; NULL: not needed */
+    /** receives the point after this command in its sequence of commands; NULL: not needed */
     struct gl_point *point;
-    gl_release_fn *release; /**< called with `held` after the command, even if it is skipped, unless
-                               the submission fails */
+    gl_release_fn *release; /**< called with the argument `held` after the command, even if the
+                               command is skipped, but not if its submission fails */
     void *held;
 };
 
-/** Submit a command with optional properties; fn NULL: the command only marks a point. */
+/** Submit a command with optional properties; fn NULL: the command does nothing, but can be waited
+ * for. */
 fbp_status gl_queue_submit_with(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                                 const void *command, size_t bytes,
                                 const struct gl_submission *with);
 
-/** Submit a command of GL_ORDER_CALL and wait until its function has returned; the device may still
- *  execute it. */
+/** Submit a command to GL_ORDER_CALL, and wait until its function has returned; the device may not
+ * yet have finished. */
 fbp_status gl_queue_call(struct gl_queue *queue, gl_command_fn *fn, const void *command,
                          size_t bytes);
-/** Submit a command of any order and wait until its function has returned; the device may still
- * execute it. */
+/** Submit a command to a given sequence of commands (order), and wait until its function has
+ * returned; the device may not yet have finished. */
 fbp_status gl_queue_call_in(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                             const void *command, size_t bytes);
 
-/** Make all later commands of an order depend on a point of another order. */
+/** Make all later commands of a sequence of commands (order) depend on a point of another sequence.
+ */
 void gl_queue_after(struct gl_queue *queue, enum gl_order order, struct gl_point point);
-/** Gets the point of an order after its last command and after all dependencies of its next
- * command. */
+/** Gets the point in a sequence of commands (order) after its last command, and after all
+ * dependencies that were set for its next command. */
 fbp_status gl_queue_point(struct gl_queue *queue, enum gl_order order, struct gl_point *out);
-/** Wait until the device has passed a point; returns the first failure, with its message. */
+/** Wait until the device has reached a point; returns the queue's first failure, with its message.
+ */
 fbp_status gl_queue_wait(struct gl_queue *queue, struct gl_point point);
 
-/** Is this order run by a lane that only copies? */
+/** Returns whether a thread that only copies runs this sequence of commands. */
 bool gl_queue_copies(struct gl_queue *queue, enum gl_order order);
 
 #endif /* FBP_SRC_GL_QUEUE_H */

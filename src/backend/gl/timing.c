@@ -1,6 +1,6 @@
 /* Times of the OpenGL backend: the size of backprojection commands (called by backproject.c),
- * timestamps for the timeline (slots of the backend), timed passes for the tuner (gpu/tuner.h), and
- * stored rates by which plans predict times (slot `rates`). */
+ * timestamps for the timeline of a run and stored rates by which plans predict times (both in the
+ * backend's table), and timed launches for the tuner (gpu/tuner.h). */
 #include "backend/gl/gl.h"
 
 #include "base/system.h"
@@ -14,11 +14,11 @@
 
 /* Pace. */
 
-/* FIRST: voxels x views of the first trial command; GROWS: factor from trial to trial; TELLING:
- * shortest reliable time [s]; WANTED: target time of a command [s]. */
+/* FIRST: voxels x views of the first trial command; GROWS: factor of this size from trial to trial;
+ * TELLING: least time that counts as reliable [s]; WANTED: target time of a command [s]. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
 
-/* If the rate of commands is known, one of EVERY commands is timed. */
+/* When the rate of backprojection commands is known, one of EVERY commands is timed. */
 enum { EVERY = 16 };
 
 double gl_pace_most(const struct gl_pace *pace)
@@ -45,15 +45,17 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
     pace->seen = updates / seconds;
-    /* The last command of a slab may be too small for a reliable time. */
+    /* A short time is not reliable (the last command of a slab may be small), but shows that the
+     * rate is at least this high. */
     if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
         pace->rate = pace->seen;
     else if (!(pace->rate > 0))
         pace->trial = GROWS * gl_pace_most(pace);
 }
 
-/* Timestamps.  A timestamp is the address of a struct gl_moment: the host's time when the device
- * has passed a point of an order. */
+/* Timestamps of the device.  The pipeline refers to a timestamp by the address of its struct
+ * gl_moment, which receives the host's time when the device reaches the timestamp in a sequence of
+ * commands. */
 
 fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
 {
@@ -92,7 +94,7 @@ fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds)
     return FBP_OK;
 }
 
-/* Timed passes for the tuner: two timer queries per trial. */
+/* Timed kernel launches for the tuner: two timer queries per trial. */
 
 static bool describe(int index, char *out, size_t n)
 {
@@ -156,26 +158,27 @@ const struct gpu_timer gl_timer = {
 
 /* Stored rates. */
 
-/* COPY: bytes of a timed copy; MOST_VALUE: greatest length of a stored value; ROUNDS: number of
- * copies, the first of which is a warm-up. */
+/* COPY: bytes of a copy that is timed; MOST_VALUE: greatest length of a stored text of rates;
+ * ROUNDS: number of copies per measurement, the first of which is a warm-up. */
 enum { COPY = 32 << 20, MOST_VALUE = 100, ROUNDS = 3 };
 
-/* Additional seconds per backprojection command, because its last work groups do not fill the
- * device. */
+/* Time that a backprojection command takes in addition to its updates [s], because its last work
+ * groups do not fill the device. */
 static const double CALL_S = 150e-6;
 
 static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
 
-/* Key of rates that was looked up last, and its rates (zeros: none are stored), because plans look
- * it up often. */
+/* The last key for which stored rates were read, and the rates (zeros: none are stored); a plan
+ * needs the rates of the same key often. */
 static struct {
     pthread_mutex_t lock;
     char key[GPU_TUNER_KEY];
     struct fbp_rates rates;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Read the stored rates of a key: four positive numbers, in seconds per update, sample, byte to the
- * device, byte to the host; false: none are stored. */
+/* Read the rates that are stored under a key: four positive numbers, seconds per voxel update, per
+ * filtered sample, per byte to the device, and per byte to the host.  Returns false if none are
+ * stored. */
 static bool read_rates(const char *key, struct fbp_rates *out)
 {
     char value[MOST_VALUE];
@@ -220,7 +223,7 @@ void gl_meter_open(struct gl_device *dev)
                      !read_rates(key, &rates);
 }
 
-/* The filter of the second batch is timed, because drivers compile during the first. */
+/* The second filter call of a run is timed, because drivers compile programs during the first. */
 void gl_meter_begin(struct gl_meter *m)
 {
     m->start = 0;
@@ -238,7 +241,7 @@ void gl_meter_end(struct gl_meter *m, double samples)
     m->filter = (fbp_seconds() - m->start) / samples;
 }
 
-/* Returns the seconds per byte of a copy of COPY bytes; 0: failed. */
+/* Returns the seconds per byte of a copy of COPY bytes; 0: the copy failed. */
 static double time_copy(const struct gl_part *from, const struct gl_part *to)
 {
     double least = INFINITY;
@@ -254,8 +257,9 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
     return least / COPY;
 }
 
-/* Store the rates of a run.  gl_pace_end() counts a set of symmetric voxels and a group of views
- * once; these are the square of symmetric_views updates. */
+/* Store the rates of a run for later runs.  gl_pace_end() counts one update for a set of symmetric
+ * voxels and a group of symmetric views, which are symmetric_views^2 updates of a voxel by a view.
+ */
 void gl_meter_close(struct gl_device *dev)
 {
     const double counted =
