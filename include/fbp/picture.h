@@ -1,5 +1,5 @@
-/** @file picture.h  Images for inspection: slices and projections of volumes as PNG, contact
- * sheets, curves and the geometry of a scan as SVG.
+/** @file picture.h  Images for inspection: fbp_picture_write() draws slices or projections of a
+ * volume as PNG.
  */
 #ifndef FBP_PICTURE_H
 #define FBP_PICTURE_H

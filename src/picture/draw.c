@@ -1,5 +1,6 @@
-/* Draws PNG pictures of a volume: slices or maximum intensity projections (MIP) in three planes,
- * and contact sheets.  pipeline/picture.c calls fbp_viewer_draw(); fbp_sheet_write() is public. */
+/* Draws PNG pictures of a volume (slices, or maximum intensity projections, MIP, in three planes)
+ * and contact sheets.  pipeline/picture.c calls fbp_viewer_draw(); cli/sweep.c and
+ * bench/papers/qiao2015/pictures.c call fbp_sheet_write(). */
 #include "picture/draw.h"
 
 #include "array/file/format.h"
@@ -92,11 +93,11 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Greatest number of values from which a grey window is chosen. */
+/* Greatest number of values from which a grey window is computed. */
 enum { SAMPLE = 1 << 18 };
 
-/* Choose the grey window: the range of n values without n / part values at either end.  Sorts and
- * frees sample. */
+/* Compute the grey window [*lo, *hi]: the range of the n values in `sample` after n / part values
+ * are omitted at either end.  Sorts and frees `sample`. */
 static void choose_window(float *sample, size_t n, size_t part, double *lo, double *hi)
 {
     qsort(sample, n, sizeof *sample, compare_floats);
@@ -112,26 +113,28 @@ static uint8_t grey_of(double value, double lo, double hi)
     return grey >= 255 ? 255 : grey > 0 ? (uint8_t)lrint(grey) : 0;
 }
 
-/* Pictures in three planes.  The volume is read in bands of rows, and each voxel is added
- * immediately to the bins of the pictures that show it: memory depends on the pictures, not on the
- * volume. */
+/* Pictures of a volume in three planes.  The volume is read a few rows at a time, and each voxel is
+ * added at once to the bins of all pictures that show it: the memory needed depends on the size of
+ * the pictures, not of the volume. */
 
 enum { GREATEST = 1024, LEAST = 256, GAP = 4, BACKGROUND = 48, BAND_BYTES = 1 << 20 };
 
-/* One picture: bins along two axes of the volume, viewer.k[] voxels per bin. */
+/* One picture: bins along two axes of the volume; a bin holds viewer.k[axis] voxels per axis. */
 struct plane {
     int axis[2];    /* axes of the volume to the right and up */
     size_t bins[2]; /* columns, rows; row 0 is the lowest */
     size_t w, h;    /* pixels */
-    float *value;   /* [bins[1]][bins[0]] sums, then means; with mip: greatest values */
+    float *value; /* [bins[1]][bins[0]] sums, later means, of the voxels of a bin; of a projection:
+                     greatest values */
 };
 
 struct viewer {
     fbp_source *src;
-    const struct fbp_array_info *info; /* description of one frame; z0: first slice of the frame */
+    const struct fbp_array_info *info; /* info: description of the volume; z0: its first slice in a
+                                          file of several volumes */
     size_t z0;
     bool mip;
-    size_t slice[3]; /* x, y, z of the slices that are drawn, without mip */
+    size_t slice[3]; /* x, y, z of the drawn slices; not used for projections */
     size_t n[3];     /* voxels of the volume as shown, rotated */
     double mm[3];    /* size of these voxels [mm] */
     size_t k[3];     /* voxels per bin, along x, y, z */
@@ -145,10 +148,10 @@ struct viewer {
     float *slices;                         /* [at_once][ny][nx], not rotated */
     size_t rows;                           /* number of rows in `row` */
     float *row;                            /* [rows][n[0]] of a rotated slice */
-    float *front, *side;                   /* results of the projector (struct fbp_projector) */
+    float *front, *side; /* results of the projector (struct fbp_projector) along y and along x */
 };
 
-/* Add a value to a bin; with mip, keep the greater value. */
+/* Add a value to a bin; for maximum intensity projections (mip), store the greater of both. */
 static inline void put(float *bin, float value, bool mip)
 {
     if (!mip)
@@ -157,7 +160,7 @@ static inline void put(float *bin, float value, bool mip)
         *bin = value;
 }
 
-/* Add row y of slice z to the bins of all pictures that show it. */
+/* Add row y of slice z of the volume to the bins of all pictures that show it. */
 static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
 {
     const size_t nx = v->n[0];
@@ -175,22 +178,23 @@ static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
     }
 }
 
-/* Put n greatest values into row `up` of a picture, k values per bin. */
+/* Merge n projected values into row `up` of a picture, k values per bin; a bin stores their
+ * greatest value. */
 static void put_line(struct plane *p, size_t up, size_t k, const float *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         put(&p->value[up * p->bins[0] + i / k], values[i], true);
 }
 
-/* Read the volume once, and add it to the bins of the pictures. */
+/* Read the volume once, and add its voxels to the bins of the pictures. */
 static fbp_status read_volume(struct viewer *v)
 {
     const size_t nx = v->info->n[0], ny = v->info->n[1], nz = v->info->n[2];
     const bool down = v->info->row_order == FBP_ROWS_TOP_DOWN;
 
     for (size_t z = 0; z < nz; z++) {
-        /* Rows are read in the order of the file: each step backwards in a compressed file would
-         * decompress the file again from its start. */
+        /* Rows are read in the order of the file: to read an earlier row of a compressed file, it
+         * must be decompressed again from its start. */
         for (size_t at = 0; at < ny; at += v->band_rows) {
             const size_t n = ny - at < v->band_rows ? ny - at : v->band_rows;
             FBP_TRY(fbp_check_cancelled());
@@ -198,7 +202,7 @@ static fbp_status read_volume(struct viewer *v)
             for (size_t r = 0; r < n; r++) {
                 const size_t y = down ? ny - 1 - at - r : at + r;
                 const float *row = v->band + r * nx;
-                if (v->turn) /* copied; rotated when the slice is complete */
+                if (v->turn) /* copied only; the slice is rotated when all its rows are read */
                     memcpy(v->slices + (z % v->at_once * ny + y) * nx, row, nx * sizeof *row);
                 else
                     place_row(v, y, z, row);
@@ -231,7 +235,8 @@ static fbp_status read_volume(struct viewer *v)
     return FBP_OK;
 }
 
-/* Choose the sizes of bins and pictures, and allocate bins and band. */
+/* Choose the numbers of voxels per bin and of pixels per picture; allocate the bins, and the buffer
+ * for the rows of the volume that one call reads. */
 static fbp_status layout(struct viewer *v)
 {
     static const int plane_axes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -242,7 +247,8 @@ static fbp_status layout(struct viewer *v)
         finest = fmin(finest, v->mm[a]);
         longest = fmax(longest, v->mm[a] * (double)v->n[a]);
     }
-    /* Size of a pixel [mm]: that of the finest voxel, or a multiple for large volumes. */
+    /* Size of a pixel [mm]: the smallest edge of a voxel or, for large volumes, a multiple of it.
+     */
     const double step = fmax(1, ceil(longest / finest / GREATEST)), scale = finest * step;
     const double enlarge = fmax(1, ceil(LEAST * step * finest / longest));
     for (int a = 0; a < 3; a++) {
@@ -271,7 +277,8 @@ static fbp_status layout(struct viewer *v)
     return fbp_alloc((void **)&v->band, v->band_rows * row_bytes, "rows of the volume");
 }
 
-/* Open the projector, and allocate memory for slices that are rotated. */
+/* If the volume is rotated: open the device that projects it, if any, and allocate memory for
+ * slices. */
 static fbp_status make_room(struct viewer *v, int index)
 {
     const size_t slice = v->info->n[0] * v->info->n[1] * sizeof(float);
@@ -298,10 +305,11 @@ static size_t in_bin(const struct viewer *v, int a, size_t b)
     return left < v->k[a] ? left : v->k[a];
 }
 
-/* Write the pictures side by side as PNG, with grey window [lo, hi]. */
+/* Write the three pictures side by side as one PNG file, with grey window [lo, hi]. */
 static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
 {
-    /* A single slice: the other two pictures would be lines. */
+    /* The volume has a single slice: only that is drawn, because the other two pictures would be
+     * lines. */
     const int shown = v->info->n[2] == 1 ? 1 : 3;
     size_t w = 0, h = 0, x0 = 0, pixels_n;
     uint8_t *pixels = NULL;
@@ -363,7 +371,8 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                          "%s: slice %c = %zu does not exist; the volume has slices 0 to %zu", name,
                          "xyz"[a], v.slice[a], one.n[a] - 1));
     }
-    /* The pictures show the rotated volume.  The host omits a rotation by 0 degrees. */
+    /* The pictures show the rotated volume.  The host omits a rotation by 0 degrees; a projector
+     * needs its tables. */
     if (projector || fmod(p->turn_deg, 360) != 0) {
         FBP_TRY_GOTO(fbp_turn_make(&turn, v.n, v.mm, p->turn_deg));
         v.turn = &turn;
@@ -382,7 +391,8 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                 q->value[r * q->bins[0] + c] /=
                     (float)(in_bin(&v, q->axis[0], c) * in_bin(&v, q->axis[1], r));
     }
-    if (lo == hi) { /* no window is given: the range without 0.1 % of the values at either end */
+    if (lo == hi) { /* no grey window is given: the range of pixels after 0.1 % are omitted at
+                       either end */
         size_t total = 0, n = 0;
         float *sample = NULL;
         for (int i = 0; i < 3; i++)
@@ -427,14 +437,17 @@ struct sheet {
     size_t n_tiles;
     const struct fbp_sheet_params *p;
     double lo, hi;
-    size_t reduce, enlarge; /* number of values per pixel, or pixels per value; one of them is 1 */
+    size_t reduce, enlarge; /* number of values per pixel, or of pixels per value, of an image; one
+                               of the two is 1 */
     size_t w, h;            /* pixels of a picture */
     size_t columns, rows;
-    /* Number of lines of the longest label, and of letters of the longest line. */
+    /* Number of lines of the label with most lines, and of letters of the longest line of all
+     * labels. */
     size_t lines, letters;
-    size_t dot;           /* pixels per dot of letters */
-    size_t tile, step[2]; /* width of a picture and its label, distances of pictures [pixels] */
-    size_t title;         /* height of the title */
+    size_t dot; /* pixels per dot of letters */
+    size_t tile,
+        step[2];  /* width of an image with its label, and distances between images [pixels] */
+    size_t title; /* height of the title */
     struct fbp_canvas canvas;
 };
 
@@ -443,7 +456,8 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Compute the sizes, the distances between pictures, and the number of columns and rows. */
+/* Compute the layout of a contact sheet: sizes, distances between images, numbers of columns and
+ * rows. */
 static void sheet_layout(struct sheet *s)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], longest = nx > ny ? nx : ny;
@@ -469,15 +483,15 @@ static void sheet_layout(struct sheet *s)
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
-    /* png: rough upper limit of the memory of the PNG writer */
+    /* png: rough upper limit of the memory that the PNG writer needs [bytes] */
     const size_t sample = sizeof(float) * 2 * SAMPLE, png = (1 << 20) + FBP_WRITE_BUFFER_BYTES;
 
     sheet_layout(&s);
     return 3 * s.canvas.w * s.canvas.h + sample + png;
 }
 
-/* Draw a picture: each pixel is the mean of its values; values that are not finite count as the
- * lower end of the window. */
+/* Draw an image of a contact sheet: each pixel is the mean of its values; a value that is not
+ * finite counts as the lower end of the grey window. */
 static void draw_picture(const struct sheet *s, const struct fbp_tile *tile, size_t x0, size_t y0)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], k = s->reduce;
@@ -512,7 +526,8 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", p->hi));
     if (n_tiles == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs at least one image", png_path);
-    /* Get the window: as given, or the range of all pictures without 0.5 % at either end. */
+    /* Get the grey window of a contact sheet: as given, or the range of the values of all images
+     * after 0.5 % are omitted at either end. */
     s.lo = p->lo;
     s.hi = p->hi;
     if (!(s.hi > s.lo)) {

@@ -1,8 +1,9 @@
-/** @file draw.h  PNG pictures of volumes, and SVG drawings (internal). pipeline/picture.c and
- * pipeline/timeline.c call it; backend/gl/mip.c implements a projector.
+/** @file draw.h  PNG pictures of volumes, contact sheets, and SVG drawings (internal).  Called by
+ * pipeline/picture.c, pipeline/timeline.c, cli (cmd_geometry.c, report.c, sweep.c) and bench;
+ * backend/gl/mip.c implements a projector.
  *
- * draw.c draws views of a volume and contact sheets; turn.c rotates slices; a backend may project
- * volumes (struct fbp_projector). svg.c draws geometries, directions, curves and bars.
+ * draw.c draws pictures of a volume and contact sheets; turn.c rotates slices; a backend may
+ * project volumes (struct fbp_projector).  svg.c draws geometries, directions, curves and bars.
  */
 #ifndef FBP_SRC_PICTURE_DRAW_H
 #define FBP_SRC_PICTURE_DRAW_H
@@ -28,22 +29,25 @@
 
 enum { FBP_TURN_UNIT = 256 };
 
-/** Bits of 2^-80 as a float; smaller magnitudes count as 0. */
+/** Bits of the float 2^-80; voxels of smaller magnitude are replaced by 0 before a slice is
+ * rotated. */
 #define FBP_TURN_LEAST 0x17800000u
 
 struct fbp_turn {
     size_t n[2];      /**< voxels of a slice along x, y */
-    size_t turned[2]; /**< voxels of a rotated slice, which contains the original slice */
+    size_t turned[2]; /**< columns and rows of a rotated slice, which contains the whole original
+                         slice */
     double mm[2];     /**< size of the voxels of a rotated slice [mm] */
     bool whole; /**< true: the angle is a multiple of 90 degrees, and voxels are copied without
                    interpolation */
-    /** Tables for column i and for row j: the position for (i, j) is (x_i + x_j, y_i + y_j) in
-     *  1/256 of a voxel; 0 is the centre of the first voxel. Contiguous in memory in this order. */
+    /** Tables for column i and row j of the rotated slice: pixel (i, j) is read at position (x_i +
+     * x_j, y_i + y_j) of the original slice, in 1/256 of a voxel; 0: centre of the first voxel. The
+     * four tables are contiguous in memory, in this order. */
     int32_t *x_i, *y_i, *x_j, *y_j;
 };
 
-/** Compute the tables for a rotation by `degrees`, counter-clockwise seen from +z; n, mm: voxels
- *  and voxel size of the volume along x, y. fbp_turn_clear() frees the tables. */
+/** Compute the tables for a rotation of slices by `degrees`, counter-clockwise seen from +z.  n,
+ * mm: number and size of the volume's voxels along x, y.  fbp_turn_clear() frees the tables. */
 fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double mm[2],
                          double degrees);
 void fbp_turn_clear(struct fbp_turn *turn);
@@ -53,35 +57,36 @@ static inline size_t fbp_turn_entries(const struct fbp_turn *t)
     return 2 * (t->turned[0] + t->turned[1]);
 }
 
-/** Prepare a slice [n[1]][n[0]], once before its rows are rotated: values that are not finite
- *  become NaN, and values that are too small become 0. */
+/** Prepare a slice [n[1]][n[0]] once, before its rows are rotated: values that are not finite
+ * become NaN, and values of magnitude below 2^-80 become 0. */
 void fbp_turn_prepare(const struct fbp_turn *turn, float *slice);
 
 /** Compute row j of the rotated slice, turned[0] values; NaN outside the original slice. */
 void fbp_turn_row(const struct fbp_turn *turn, const float *slice, size_t j, float *row);
 
-/** Functions of a device that projects volumes; backends have a pointer to one (member
- *  `projector`). Greatest values have the same bits as those of fbp_turn_row() on the host;
- *  -INFINITY if there is no value. */
+/** Functions by which a device computes maximum intensity projections of a rotated volume; a
+ * backend may have them (member `projector`).  Greatest values have the same bits as those of
+ * fbp_turn_row() on the host; -INFINITY if a ray meets no voxel. */
 struct fbp_projector {
-    /** Function that opens a device for a volume of n_slices; the tables must outlive it. *at_once:
-     * greatest number of slices per call.  *out is NULL on failure. */
+    /** Opens a device for a volume of n_slices slices; the tables of `turn` must exist until
+     * close(). *at_once: greatest number of slices per call of project().  *out is NULL on failure.
+     */
     fbp_status (*open)(void **out, int index, const struct fbp_turn *turn, size_t n_slices,
                        size_t *at_once);
     void (*close)(void **device);
-    /** Function that projects the next n slices [n][turn->n[1]][turn->n[0]]: greatest values along
-     * y into front[n][turned[0]] and along x into side[n][turned[1]]; those along z stay on the
-     * device. */
+    /** Rotates and projects the next n slices [n][turn->n[1]][turn->n[0]]: greatest values along y
+     * into front[n][turned[0]], along x into side[n][turned[1]]; the device stores those along z
+     * for top(). */
     fbp_status (*project)(void *device, const float *slices, size_t n, float *front, float *side);
-    /** Function that gets the greatest values along z up to the present slice: rows [row0, row0 +
-     * n) into top[n][turned[0]]. */
+    /** Gets the greatest values along z of all slices projected so far: rows [row0, row0 + n) into
+     * top[n][turned[0]]. */
     fbp_status (*top)(void *device, size_t row0, size_t n, float *top);
 };
 
 /* draw.c: views and labels as PNG */
 
-/** Draw like fbp_picture_write(), with complete and checked parameters. Greatest values are
- *  computed by device `index` of the projector; projector NULL: by the host. */
+/** Draw a volume like fbp_picture_write(), with parameters that are complete and checked.
+ * Projections are computed by device `index` of the projector; projector NULL: by the host. */
 fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png_path,
                            const struct fbp_picture_params *params,
                            const struct fbp_projector *projector, int index);
@@ -102,9 +107,9 @@ struct fbp_canvas {
 void fbp_font_write(const struct fbp_canvas *canvas, size_t x, size_t y, size_t end, size_t dot,
                     const uint8_t rgb[3], const char *text);
 
-/* svg.c: drawings; a file gets its name when it is complete */
+/* svg.c: drawings; a file gets its final name only when it is complete */
 
-/** Function that draws the contents of a page; numbers have decimal points in any locale. */
+/** Function that writes the contents of an SVG page; numbers have decimal points in any locale. */
 typedef void fbp_svg_draw(FILE *f, const void *user);
 
 /**
@@ -115,14 +120,15 @@ typedef void fbp_svg_draw(FILE *f, const void *user);
 fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *draw,
                         const void *user);
 
-/** Write text with its lower left corner at (x, y); style: attributes; words: escaped text. */
+/** Write text with its lower left corner at (x, y).  style: SVG attributes; words: text in which &,
+ * < and > are escaped. */
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words);
 
-/** A bar on a lane from `begin` to `end` [s]. */
+/** A bar in a row (lane) of a drawing over time, from `begin` to `end` [s]. */
 struct fbp_bar {
     size_t lane;
     double begin, end;
-    size_t shade;    /**< shade of the bar: odd and even values have different shades */
+    size_t shade; /**< two shades distinguish neighbouring bars: one for odd, one for even values */
     char words[120]; /**< description, shown with the times */
 };
 
@@ -141,14 +147,16 @@ fbp_status fbp_bars_svg(const char *path, const char *title, const char *const *
 struct fbp_tile {
     const float *values; /**< [n[1]][n[0]], row 0 at the bottom; n: fbp_sheet_params.n */
     const char *label;   /**< ASCII text below the image; '\n' begins a new line */
-    bool marked;         /**< true: draw a frame around the image, and the label in its colour */
+    bool
+        marked; /**< true: the image gets a coloured frame, and its label the colour of the frame */
 };
 
 /** Parameters of fbp_sheet_write().  0 means the default. */
 struct fbp_sheet_params {
-    size_t n[2];       /**< size of each image, along x and y; required */
+    size_t n[2];       /**< size of each image of the sheet along x and y [values]; required */
     const char *title; /**< one line of ASCII at the top; NULL: none */
-    double lo, hi;     /**< grey window; lo == hi: 0.5 to 99.5 percentile of all images */
+    double lo, hi; /**< values drawn black and white; lo == hi: the 0.5 and 99.5 percentiles of all
+                      images */
 };
 
 /**
@@ -161,8 +169,8 @@ struct fbp_sheet_params {
 fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, size_t n_tiles,
                            const struct fbp_sheet_params *params);
 
-/** Compute the bytes of memory that fbp_sheet_write() needs, roughly at most, for n_tiles images
- *  whose labels have `label_lines` lines. */
+/** Returns a rough upper limit of the memory that fbp_sheet_write() needs [bytes], for n_tiles
+ * images whose labels have `label_lines` lines. */
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params);
 
 /** A curve through the points (x[i], y[i]), i < n, with ascending x. */
@@ -173,8 +181,8 @@ struct fbp_curve {
     double best; /**< x that is marked; NaN: none */
 };
 
-/** Draw a curve as SVG.  @return FBP_ERR_INVALID (no points, none finite), FBP_ERR_IO,
- *  FBP_ERR_NOMEM. */
+/** Draw a curve as SVG.
+ * @return FBP_ERR_INVALID (no points, or no finite value), FBP_ERR_IO, FBP_ERR_NOMEM. */
 fbp_status fbp_curve_svg(const struct fbp_curve *curve, const char *path);
 
 /**

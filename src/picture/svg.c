@@ -39,7 +39,7 @@ fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *d
     return fbp_writer_close(&w, FBP_OK);
 }
 
-/* Legend of a drawing: lines of name and text; y: position of the next line [pixels]. */
+/* Legend of a drawing, lines with a name and a text; y: page position of its next line [pixels]. */
 struct legend {
     FILE *f;
     double y;
@@ -70,11 +70,12 @@ static void legend_volume(struct legend *l, const struct fbp_grid *g, bool insid
         legend_line(l, "", "%s", warning);
 }
 
-/* State of a drawing of a geometry: converts world coordinates [mm] to pixels. */
+/* State of a drawing of a scan geometry, which converts world coordinates [mm] to pixels. */
 
 enum { WIDTH = 1000, HEIGHT = 620, MOST_DOTS = 720 };
 
-/* One of the two views in the drawing (top, side): two world axes and a position on the page. */
+/* One of the two parts of the drawing (view from above, side view): two world axes and a position
+ * on the page. */
 struct frame {
     double right[3], up[3];
     double lo[2], hi[2]; /* world range that is drawn, mm */
@@ -91,7 +92,8 @@ struct drawing {
     double px;   /* pixels per millimetre */
 };
 
-/* Get the source of view k, or a point far along its direction. */
+/* Get the source position of view k; for parallel rays, a point far away in the direction of the
+ * source. */
 static void source_of(const struct drawing *d, size_t k, double out[3])
 {
     for (int i = 0; i < 3; i++)
@@ -115,7 +117,7 @@ static void include_point(struct frame *fr, const double x[3])
     }
 }
 
-/* Include the corners of the volume, if it is given. */
+/* Extend the drawn range by the corners of the volume, if a volume is given. */
 static void include_volume(const struct drawing *d, struct frame *fr)
 {
     const struct fbp_grid *g = d->grid;
@@ -129,9 +131,9 @@ static void include_volume(const struct drawing *d, struct frame *fr)
     }
 }
 
-/* Get a point of the first view's panel; c, r: -1 to 1 from edge to edge, half a pixel beyond the
- * outer pixel centres.  With parallel rays the panel's distance is arbitrary: the panel is drawn
- * behind the object. */
+/* Get a point of the first view's panel; c, r: from -1 to 1 between its edges, which lie half a
+ * pixel beyond the centres of the outer pixels.  With parallel rays, the panel is drawn behind the
+ * object, because its distance is arbitrary. */
 static void panel_point(const struct drawing *d, double c, double r, double out[3])
 {
     const struct fbp_view *v = &d->of.view[0];
@@ -142,7 +144,8 @@ static void panel_point(const struct drawing *d, double c, double r, double out[
         fbp_axpy(out, -(fbp_dot(out, v->s) + d->far), v->s, out);
 }
 
-/* Get the start of the ray to a point of the panel. */
+/* Get the start of the ray to a point of the panel: the source, or a point before the object for
+ * parallel rays. */
 static void ray_start(const struct drawing *d, const double edge[3], double out[3])
 {
     if (!d->source)
@@ -151,7 +154,8 @@ static void ray_start(const struct drawing *d, const double edge[3], double out[
         source_of(d, 0, out);
 }
 
-/* Set the drawn range: sources (the first or all), panel, rays, volume, field of view. */
+/* Set the drawn range so that sources (of the first or of all views), panel, rays, volume and field
+ * of view are visible. */
 static void include_all(const struct drawing *d, struct frame *fr, bool every_source)
 {
     double x[3];
@@ -187,7 +191,7 @@ static void line(const struct drawing *d, const struct frame *fr, const double a
             q[1], style);
 }
 
-/* Write text at (dx, dy) pixels from a world point. */
+/* Write text at a distance of (dx, dy) pixels from a point in world coordinates. */
 static void label(const struct drawing *d, const struct frame *fr, const double at[3], double dx,
                   double dy, const char *words)
 {
@@ -196,8 +200,8 @@ static void label(const struct drawing *d, const struct frame *fr, const double 
     fbp_svg_text(d->f, p[0] + dx, p[1] + dy, "class=\"small\"", words);
 }
 
-/* Draw the outer rays and the panel of the first view in the plane of the drawing, with the arrow
- * of u or v on the panel's far side. */
+/* Draw the outer rays and the panel of the first view, projected onto the plane of the drawing,
+ * with an arrow along detector axis u or v beside the panel. */
 static void draw_panel(const struct drawing *d, const struct frame *fr, bool along_u)
 {
     static const char thin[] = "stroke=\"#b7791f\" stroke-width=\"0.8\" stroke-opacity=\"0.8\"";
@@ -247,7 +251,8 @@ static void draw_cross(const struct drawing *d, const struct frame *fr)
     fbp_svg_text(d->f, fr->x0 + 7, fr->y0 - 6, "class=\"small\"", "iso-centre");
 }
 
-/* Draw the view from +z: volume, field of view, first panel, sources, direction of rotation. */
+/* Draw the view from above (+z): volume, field of view, first panel, sources, direction of
+ * rotation. */
 static void draw_top(const struct drawing *d, const struct frame *fr)
 {
     const size_t step = (d->of.n + MOST_DOTS - 1) / MOST_DOTS;
@@ -272,7 +277,8 @@ static void draw_top(const struct drawing *d, const struct frame *fr)
     label(d, fr, x, 8, -8, d->source ? "first source" : "first direction");
 
     if (d->facts->direction != 0) {
-        /* Draw an arc inside the circle, from the first source in the direction of rotation. */
+        /* Draw an arc inside the circle of sources, from the first source in the direction of
+         * rotation. */
         const double t0 = atan2(s[1], s[0]), turn = .5 * d->facts->direction;
         const double r = .86 * hypot(x[0], x[1]);
         to_page(d, fr, (double[]){r * cos(t0 + .1 * turn), r * sin(t0 + .1 * turn), 0}, p);
@@ -347,14 +353,16 @@ static void draw_legend(const struct drawing *d)
     legend_volume(&l, d->grid, f->volume_inside, "the volume leaves the field of view");
 }
 
-/* Centre a frame's range in the box (x, y, w, h) of the page [pixels]. */
+/* Set the scale's origin so that the drawn range of a part is centred in the box (x, y, w, h) of
+ * the page [pixels]. */
 static void place(const struct drawing *d, struct frame *fr, double x, double y, double w, double h)
 {
     fr->x0 = x + w / 2 - d->px * (fr->lo[0] + fr->hi[0]) / 2;
     fr->y0 = y + h / 2 + d->px * (fr->lo[1] + fr->hi[1]) / 2;
 }
 
-/* Get the greatest scale [pixels per mm] at which a frame's range fits w x h pixels. */
+/* Get the greatest scale [pixels per mm] at which the drawn range of a part fits into w x h pixels.
+ */
 static double fit(const struct frame *fr, double w, double h)
 {
     return fmin(w / fmax(fr->hi[0] - fr->lo[0], 1e-9), h / fmax(fr->hi[1] - fr->lo[1], 1e-9));
@@ -418,7 +426,7 @@ static void draw_geometry(FILE *file, const void *user)
 
 enum { RADIUS = 220, MOST_JUMPS = 60 };
 
-/* A position on the page [pixels]; front: on the visible half of the sphere. */
+/* A position on the page [pixels]; front: it lies on the visible half of the sphere. */
 struct spot {
     double x, y;
     bool front;
@@ -431,7 +439,8 @@ static void direction_of(const struct drawing *s, size_t k, double n[3])
     fbp_normalise(n);
 }
 
-/* Get the position on the half sphere, on which a direction and its opposite coincide. */
+/* Get the page position of a direction on a half sphere, where a direction and its opposite are the
+ * same point. */
 static struct spot on_disk(const double n[3])
 {
     const double side = n[2] < 0 ? -1 : 1, scale = side * RADIUS / sqrt(1 + fabs(n[2]));
@@ -439,7 +448,8 @@ static struct spot on_disk(const double n[3])
     return (struct spot){260 + scale * n[0], 320 - scale * n[1], true};
 }
 
-/* Get the position on the sphere, seen from the front, slightly from above and from the right. */
+/* Get the page position of a direction on a sphere, seen from slightly above and to the right of
+ * the front. */
 static struct spot on_ball(const double n[3])
 {
     static const double right[3] = {.8660254, .5, 0}, up[3] = {-.1710101, .2961981, .9396926},
@@ -462,7 +472,7 @@ static void dot(const struct drawing *s, size_t k, struct spot at)
             at.front ? "1" : "0.25");
 }
 
-/* Draw the great circle perpendicular to an axis, with stronger lines in front. */
+/* Draw the great circle perpendicular to an axis; its visible half has stronger lines. */
 static void great_circle(const struct drawing *s, const double axis[3])
 {
     const double start[3] = {fabs(axis[2]) > .9, 0, fabs(axis[2]) <= .9};
@@ -500,7 +510,8 @@ static void draw_sphere(FILE *f, const void *user)
                  "Directions on the half sphere, equal areas, from +z");
     fbp_svg_text(f, 540, 38, "class=\"head\"", "Directions and their opposites");
 
-    /* Draw the half sphere, with lines that connect the first views. */
+    /* Draw the half sphere of directions, with lines that connect the first views in their order.
+     */
     fprintf(f, "<circle cx=\"260\" cy=\"320\" r=\"%d\" fill=\"#ffffff\" stroke=\"#718096\"/>\n",
             RADIUS);
     fputs("<polyline fill=\"none\" stroke=\"#2b6cb0\" stroke-opacity=\"0.35\" points=\"", f);
@@ -606,7 +617,7 @@ static double y_of(const struct chart *d, double y)
            (CURVE_HEIGHT - TOP - BOTTOM) * (y - d->y[0]) / (d->y[1] - d->y[0]);
 }
 
-/* Draw about six grid lines with numbers for the horizontal axis (0) or the vertical axis (1). */
+/* Draw about six grid lines with numbers for an axis of the plot: 0: horizontal; 1: vertical. */
 static void draw_axis(FILE *f, const struct chart *d, int axis)
 {
     const double *range = axis ? d->y : d->x;
@@ -667,7 +678,7 @@ static void draw_curve(FILE *f, const void *user)
     fbp_svg_text(f, 20, TOP - 10, "class=\"name\"", c->y_name);
 }
 
-/* Extend a range on both sides by `margin` times its length. */
+/* Extend a range of values on both sides by `margin` times its length. */
 static void widen(double range[2], double margin)
 {
     const double length = range[1] - range[0];
@@ -730,7 +741,7 @@ static double bars_x_of(const struct bars_chart *c, double seconds)
     return BARS_LEFT + (BARS_WIDTH - BARS_LEFT - BARS_RIGHT) * seconds / c->seconds;
 }
 
-/* Get the upper edge of a lane [pixels]; lanes without bars have no height. */
+/* Get the upper edge of a row of bars (lane) [pixels]; rows without bars have no height. */
 static double bars_y_of(const struct bars_chart *c, size_t lane)
 {
     size_t n = 0;

@@ -7,10 +7,13 @@
 
 #include <string.h>
 
-enum { MOST_SIDE = 1 << 20 }; /* voxels; positions in 1/256 of a voxel are 32-bit integers */
+enum {
+    MOST_SIDE = 1 << 20
+}; /* greatest number of voxels per axis: positions in 1/256 of a voxel are 32-bit integers */
 
-/* Fill a table of positions along one axis of the volume for n columns or rows of the rotated
- * slice: `slope` voxels per column or row, the central one at `middle` [voxels]. */
+/* Fill a table of positions in the original slice [1/256 of a voxel] for n columns or rows of the
+ * rotated slice: they grow by `slope` voxels per column or row, and the central one is `middle`
+ * [voxels]. */
 static void fill(int32_t *out, size_t n, double slope, double middle)
 {
     for (size_t i = 0; i < n; i++)
@@ -31,8 +34,9 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
         c = quarters[(int)quarter % 4][0];
         s = quarters[(int)quarter % 4][1];
     }
-    /* Compute the bounding box of the rotated slice.  Its voxels have the sizes of the volume's
-     * voxels for multiples of 90 degrees, otherwise the smaller of them. */
+    /* Compute the bounding box of the rotated slice, in voxels.  For multiples of 90 degrees the
+     * voxels have the sizes of the volume's voxels along x and y, else the smaller of both sizes.
+     */
     const bool swapped = t.whole && c == 0;
     for (int a = 0; a < 2; a++) {
         const double along = fabs(a == 0 ? c : s), across = fabs(a == 0 ? s : c);
@@ -51,7 +55,8 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
     t.y_i = t.x_i + t.turned[0];
     t.x_j = t.y_i + t.turned[0];
     t.y_j = t.x_j + t.turned[1];
-    /* The volume is rotated by +degrees, therefore positions are rotated by -degrees. */
+    /* Positions are rotated by -degrees: the volume is rotated by +degrees, and each pixel of the
+     * result is traced back to the original. */
     fill(t.x_i, t.turned[0], c * (t.mm[0] / mm[0]), ((double)n[0] - 1) / 2);
     fill(t.y_i, t.turned[0], -s * (t.mm[0] / mm[1]), ((double)n[1] - 1) / 2);
     fill(t.x_j, t.turned[1], s * (t.mm[1] / mm[0]), 0);
@@ -78,8 +83,9 @@ void fbp_turn_prepare(const struct fbp_turn *t, float *slice)
     }
 }
 
-/* Convert a position on one axis to a voxel, the next voxel, and the weight of the next voxel;
- * false: outside.  The volume extends half a voxel beyond the centres of its outer voxels. */
+/* Convert a position along one axis of the slice to a voxel, the next voxel, and the weight of the
+ * next voxel.  Returns false outside the volume, which ends half a voxel beyond the centres of its
+ * outer voxels. */
 static inline bool find(int32_t place, size_t n, size_t *at, size_t *next, float *weight)
 {
     const int32_t half = FBP_TURN_UNIT / 2, last = (int32_t)(n - 1) * FBP_TURN_UNIT;

@@ -1,6 +1,6 @@
-/* Bad pixels: search for dead, stuck, hot and saturated pixels, and interpolation of bad pixels
- * from good ones (interface: prep.h).  Called by the plan before a run, and by the readers of a
- * run. */
+/* Bad pixels: search for dead, stuck, hot and saturated pixels before a run, called by the plan;
+ * and choice of the good pixels from which bad ones are interpolated, called by prep.c (interface:
+ * prep.h). */
 #include "prep/prep.h"
 
 #include "array/array.h"
@@ -22,12 +22,17 @@ enum {
 enum { LISTED = 1, CONSTANT = 2, EXTREME = 4, FOUND = 8 };
 
 static const float CLIPPED = 13.8F; /* line integral of a transmission of 1e-6 */
-/* Limit of line integrals, as a multiple of the greatest one of varying pixels. */
+/* Line integrals beyond this multiple of the greatest line integral of varying pixels belong to no
+ * good pixel. */
 static const float FAR = 2;
-static const float HOT = 0.1F;     /* least difference of a hot pixel: a factor of 1.1 */
-static const double NOISY = 0.05;  /* part of constant pixels below which samples are noisy */
-static const float DIFFERS = 0.1F; /* least difference from neighbours, in typical line integrals */
-static const float VARIES = 0.01F; /* least variation of neighbours, as part of the difference */
+static const float HOT = 0.1F; /* least difference of a hot pixel from its neighbours, as line
+                                  integral: a factor of 1.1 in intensity */
+static const double NOISY =
+    0.05; /* if a smaller part of the pixels is constant in all views, samples count as noisy */
+static const float DIFFERS = 0.1F; /* least difference of a stuck pixel from its neighbours, as part
+                                      of the mean line integral */
+static const float VARIES = 0.01F; /* least variation of the neighbours of a stuck pixel, as part of
+                                      its difference from them */
 static const float BELOW_AIR = 0.98F; /* transmission of saturated air */
 
 /* Rows of some views, as stored. */
@@ -36,7 +41,7 @@ struct band {
     size_t row0, n_rows, n_columns, n_views;
     float *x;             /* [view][row][column] */
     unsigned char *flags; /* [row][column] */
-    float typical, most;  /* mean and greatest line integral of varying pixels */
+    float typical, most;  /* mean and greatest line integral of pixels that vary between views */
     bool noisy;
 };
 
@@ -61,7 +66,8 @@ static float line_integral(const struct band *b, size_t k, size_t i)
     return b->check->prep->intensity ? -logf(transmission(b, k, i)) : b->x[k * view_size(b) + i];
 }
 
-/* True for values that no good pixel has: not above the dark, or far beyond varying pixels. */
+/* True for values that no good pixel has: intensities not above the dark image, or line integrals
+ * far above those of pixels that vary between views. */
 static bool is_far(const struct band *b, size_t i)
 {
     const float p = line_integral(b, 0, i);
@@ -74,8 +80,8 @@ static float least_error(const struct band *b)
     return HOT * (b->check->prep->intensity ? 1 : fmaxf(1, b->typical));
 }
 
-/* Flag pixels that are the same in all views (CONSTANT), or beyond both neighbours in all views
- * (EXTREME), and estimate typical line integrals. */
+/* Flag pixels that are equal in all views (CONSTANT), or in all views above or in all below both
+ * neighbours in their row (EXTREME), and compute the mean line integral of varying pixels. */
 static void flag_pixels(struct band *b)
 {
     const size_t n = view_size(b), nc = b->n_columns;
@@ -110,7 +116,8 @@ static void flag_pixels(struct band *b)
     b->noisy = (double)n_constant < NOISY * (double)n;
 }
 
-/* Find the nearest good pixel in a direction; NONE: no good pixel is near; EDGE: the panel ends. */
+/* Find the nearest good pixel in a direction, at most REACH pixels away; NONE: there is none; EDGE:
+ * the panel ends before one is found. */
 enum { NONE = -1, EDGE = -2 };
 
 static ptrdiff_t good_pixel(const struct band *b, size_t i, int dc, int dr, bool far)
@@ -131,9 +138,9 @@ static ptrdiff_t good_pixel(const struct band *b, size_t i, int dc, int dr, bool
     return NONE;
 }
 
-/* True if constant pixel i lies outside the range of two others in half of the views.  The
- * difference of the two is the scale of noise and slopes.  Without noise the two must vary, because
- * an edge of air is constant, too. */
+/* True if constant pixel i lies, in at least half of the views, outside the range of two good
+ * pixels lo and hi by more than 3 times their typical difference.  Without noise, lo and hi must
+ * vary between views, because air at the edge of an object is constant, too. */
 static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
 {
     float least[FBP_CHECK_VIEWS], most[FBP_CHECK_VIEWS], apart[FBP_CHECK_VIEWS];
@@ -165,8 +172,8 @@ static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
     return 2 * n >= b->n_views && (far || b->noisy || vary > VARIES * sum / (float)n);
 }
 
-/* Compare a pixel with the good pixels on both sides; at the panel's edge one side suffices if
- * `sure`. */
+/* Compare a pixel with the nearest good pixels on both sides along a row or column; `sure`: at the
+ * panel's edge, a good pixel on one side suffices. */
 static bool differs_along(const struct band *b, size_t i, int dc, int dr, bool far, bool sure)
 {
     ptrdiff_t lo = good_pixel(b, i, -dc, -dr, far), hi = good_pixel(b, i, dc, dr, far);
@@ -178,7 +185,8 @@ static bool differs_along(const struct band *b, size_t i, int dc, int dr, bool f
     return lo >= 0 && hi >= 0 && lies_outside(b, i, (size_t)lo, (size_t)hi);
 }
 
-/* A row of air between two objects is constant, too: a comparison along columns must be sure. */
+/* True if a constant pixel differs from good pixels in its row.  Good pixels of the column are
+ * compared only if the row has none: a row of air between two objects is constant, too. */
 static bool is_stuck(const struct band *b, size_t i)
 {
     const bool far = is_far(b, i), sure = b->noisy || far;
@@ -190,7 +198,8 @@ static bool is_stuck(const struct band *b, size_t i)
            differs_along(b, i, 0, 1, far, sure);
 }
 
-/* True if the pixel differs from its four neighbours in one direction (method: prep.h). */
+/* True if a pixel differs from its four neighbours, always upwards or always downwards (hot; the
+ * method is described in prep.h). */
 static bool is_hot(const struct band *b, size_t i)
 {
     const size_t nc = b->n_columns, r = i / nc, c = i % nc;
@@ -218,7 +227,8 @@ static bool is_hot(const struct band *b, size_t i)
     return 4 * n >= 3 * b->n_views;
 }
 
-/* Count samples that have the greatest value, if most of them are adjacent. */
+/* Count the samples that are equal to the greatest sample (saturation), if most of them lie next to
+ * each other. */
 static void count_flat_top(struct band *b, size_t first, size_t end)
 {
     struct fbp_sample_check *c = b->check;
@@ -262,7 +272,7 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
     if (b.n_views < LEAST_VIEWS)
         return FBP_OK;
 
-    /* Bands of `own` rows, with REACH more rows on both sides. */
+    /* Read and check `own` rows at a time, with REACH more rows on both sides for comparisons. */
     const size_t fit = BAND_BYTES / (b.n_views * nc * sizeof(float));
     const size_t wanted = fit > 4 * REACH ? fit - 2 * REACH : 2 * REACH;
     const size_t own = wanted < c->n_rows ? wanted : c->n_rows;
@@ -274,8 +284,8 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
         b.row0 = r > REACH ? r - REACH : 0;
         b.n_rows = (last + REACH < nr ? last + REACH : nr) - b.row0;
         for (size_t k = 0; k < b.n_views; k++) {
-            /* The searched views are spread by the golden section, so that their steps match no
-             * period of the scan. */
+            /* The few views to check are spread over the scan by the golden section, so that they
+             * match no period of the scan. */
             const double part = (double)k * 0.6180339887498949;
             const size_t view =
                 stored <= FBP_CHECK_VIEWS ? k : (size_t)((part - floor(part)) * (double)stored);
@@ -346,7 +356,8 @@ fail:
     return st;
 }
 
-/* Get the number of steps from (c, r) to the next good pixel in a direction; 0 if there is none. */
+/* Returns the number of steps from pixel (c, r) to the next good pixel in direction (dc, dr); 0 if
+ * there is none. */
 static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, size_t c, size_t r,
                     int dc, int dr)
 {
@@ -360,7 +371,8 @@ static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, siz
     }
 }
 
-/* Add a good pixel at this distance to the interpolation, if the distance is not 0. */
+/* Add a good pixel, `steps` pixels away, to the interpolation of a bad pixel; steps 0: there is no
+ * good pixel. */
 static void use(struct fbp_bridge *b, int *n, size_t pixel, size_t steps)
 {
     if (steps == 0)
@@ -371,7 +383,8 @@ static void use(struct fbp_bridge *b, int *n, size_t pixel, size_t steps)
 
 fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
 {
-    /* Distance of a good pixel in the same row that is sufficient: no other rows are read. */
+    /* If a good pixel in the same row is at most this far away, no pixels of other rows are used.
+     */
     enum { NEAR = 3 };
     const size_t nc = p->panel.n_columns, n_pixels = nc * p->panel.n_rows;
     size_t n_bad = 0;

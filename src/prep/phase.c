@@ -30,13 +30,15 @@ static inline four larger(four a, four b)
 
 #include "prep/phase_tmpl.h"
 
-/* Lay out the work memory; returns its size [doubles].  memory NULL: only the size. */
+/* Lay out the work memory of a thread; returns its size [doubles].  memory NULL: computes only the
+ * size. */
 static size_t lay_out(const struct fbp_retrieval *f, double *memory, struct phase_room *out)
 {
     const size_t longest = f->n[0] > f->n[1] ? f->n[0] : f->n[1];
     const size_t blocks = (f->n_columns + PAIR - 1) / PAIR;
     const size_t spectrum = blocks * PAIR * f->n[1];
-    const size_t x = PAIR * (longest + PAIR); /* the last block may be wider than the view */
+    const size_t x =
+        PAIR * (longest + PAIR); /* the last block of columns may extend beyond the view */
 
     if (memory)
         *out = (struct phase_room){
@@ -52,8 +54,8 @@ size_t fbp_retrieval_bytes(const struct fbp_retrieval *f)
 fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
                               const double reach[2])
 {
-    /* The padding is long enough because the kernel decreases as exp(-r / sqrt(a)), and the
-     * opposite end is two paddings away. */
+    /* Padding at each end of a row or column: the filter decreases as exp(-r / sqrt(a)), and
+     * periodic repetition puts the opposite end two paddings away. */
     static const double PADDING = 8;
     size_t *order = NULL;
     fbp_status st = FBP_OK;

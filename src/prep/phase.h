@@ -17,16 +17,18 @@
 /** Tables for views of one size. */
 struct fbp_retrieval {
     size_t n_columns, n_rows;
-    /** Padding at both ends with the outermost values [columns, rows]. */
+    /** Number of padding points at each end of a row and of a column [columns, rows]; they repeat
+     * the outermost value. */
     size_t pad[2];
     size_t n[2];                    /**< size of the transforms [columns, rows] */
     struct fbp_mixed along, across; /**< transforms of rows, transforms of columns */
-    /** [n[0]] frequency at each position of the output of the transform `along`. */
+    /** [n[0]] index of the frequency at each position of the output of transform `along` */
     size_t *frequency;
-    size_t *place; /**< [n[1]] position of each frequency in the output of the transform `across` */
+    size_t *place; /**< [n[1]] position of each frequency in the output of transform `across` */
 };
 
-/** Compute the tables. reach: sqrt(a) in columns and in rows, greatest of all views. */
+/** Compute the tables for views of one size.  reach: the greatest sqrt(a) of all views [columns,
+ * rows]. */
 fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
                               const double reach[2]);
 void fbp_retrieval_close(struct fbp_retrieval *f);
@@ -34,18 +36,16 @@ void fbp_retrieval_close(struct fbp_retrieval *f);
 /** Get the size of the scratch memory of one thread [bytes]; to be allocated by fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
-/** True if multiply-add is fused on this processor; without fusing, the last bits differ. */
+/** True if this processor fuses multiply and add; otherwise the last bits of results differ. */
 bool fbp_retrieval_is_fused(void);
 
-/** Values in a view: line integrals -log(T), or transmissions T. */
+/** Contents of a view before phase retrieval: line integrals -log(T), or transmissions T. */
 enum fbp_retrieved_from { FBP_FROM_INTEGRALS, FBP_FROM_TRANSMISSIONS };
 
-/**
- * Replace a view, [row][column], by the line integrals p.
+/** Replace a view [row][column] by its phase-retrieved line integrals p.
  *
- * reach: sqrt(a) in columns and in rows
- * work:  scratch memory of this thread
- */
+ * reach: sqrt(a) [columns, rows]
+ * work:  scratch memory of this thread */
 void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                   const double reach[2], float *view, void *work);
 
@@ -55,7 +55,8 @@ void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
 struct phase_room {
     double *spectrum; /**< blocks of columns, [n[1]][part][column] */
     double *x;        /**< points of one transform of rows */
-    double *u2;       /**< [n[0]] (1 + a k^2) for the frequencies of rows, times a constant */
+    double *u2; /**< [n[0]] terms (1 + a k^2) of the divisor for the frequencies k of rows, times a
+                   constant */
 };
 
 /** Versions of fbp_retrieve() for any processor, for AVX2, and for AVX-512; the latter two on

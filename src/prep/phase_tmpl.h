@@ -42,7 +42,7 @@ typedef float H __attribute__((vector_size(4 * LANES))); /* half an F */
 #    define ZIP_HI 1, 3
 #endif
 
-/* GCC has this builtin of Clang only since version 12. */
+/* GCC has __builtin_shufflevector(), a builtin of Clang, only since version 12. */
 #ifdef __clang__
 #    define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -52,10 +52,11 @@ typedef long long M __attribute__((vector_size(8 * LANES)));
 
 #define ALL(a) ((float)(a) - (F){0}) /* a in all lanes */
 
-/* After addition of this number, the last bits contain the rounded summand. */
+/* If this number is added to a float, the lowest bits of the sum are the float, rounded to an
+ * integer. */
 static const float WHOLE = 0x1.8p23f;
 
-/* log 2 as the sum of a float with few bits and a remainder. */
+/* log 2 as a sum: a float with few bits, and the remainder. */
 static const float LOG2 = 0.693359375f, LOG2_REST = -2.12194440e-4f;
 
 /* Compute exp(x) with a relative error of 1e-7: x = n log 2 + r, and 1 + r + r^2 times a minimax
@@ -95,7 +96,8 @@ INLINE F logarithm(F x)
     return FMAF(n, ALL(LOG2), f + FNMAF(ALL(0.5), f2, rest));
 }
 
-/* Fill points [0, pad) with point pad, and all points from pad + n on with point pad + n - 1. */
+/* Fill the padding of a row: points [0, pad) with the first value (point pad), points from pad + n
+ * on with the last value (point pad + n - 1). */
 INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
 {
     for (size_t q = 0; q < POINT; q += LANES) {
@@ -107,13 +109,14 @@ INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
     }
 }
 
-/* Get the memory of columns [c, c + PAIR): their points, later their frequencies. */
+/* Returns the memory for columns [c, c + PAIR): first their points, later their frequencies. */
 INLINE double *block_of(const struct fbp_retrieval *f, size_t c, const struct phase_room *r)
 {
     return r->spectrum + c * f->n[1];
 }
 
-/* Transform columns [c, c + PAIR) of transmissions; columns beyond the view are 0. */
+/* Transform the transmissions of columns [c, c + PAIR); columns beyond the view are filled with 0.
+ */
 INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                           const float *view, size_t c, const struct phase_room *r)
 {
@@ -140,7 +143,7 @@ INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from
     transform(THERE, &f->across, 0, f->across.n, 1, f->across.turns, x);
 }
 
-/* Transform columns [c, c + PAIR) back, and store their line integrals. */
+/* Transform columns [c, c + PAIR) back, and store their line integrals in the view. */
 static void columns_back(const struct fbp_retrieval *f, float *view, size_t c,
                          const struct phase_room *r)
 {
@@ -199,20 +202,21 @@ INLINE void take_square(const double *x, V a[LANES])
     transpose(a);
 }
 
-/* Normalization of both transforms, times 2 for two columns that share one transform. */
+/* Scale factor of both inverse transforms, times 2 because two columns share one transform. */
 INLINE double divisor(const struct fbp_retrieval *f)
 {
     return 2 * (double)f->n[0] * (double)f->n[1];
 }
 
-/* Get, per lane, the positions of frequencies k and -k in a block of columns, and a k^2 times
- * divisor(); lanes beyond the last frequency repeat it. */
+/* For each lane of a vector of frequencies k: get the positions of k and -k in a block of columns,
+ * and a k^2 times divisor().  Lanes beyond the last frequency repeat the last. */
 struct row_pairs {
     size_t ahead[ABREAST], back[ABREAST];
     double v2[ABREAST];
 };
 
-/* Number of squares of LANES columns, without the corresponding imaginary parts. */
+/* Number of squares of LANES x LANES values that the real parts of LANES rows consist of; there are
+ * as many of imaginary parts. */
 INLINE size_t squares(const struct fbp_retrieval *f)
 {
     return (f->n_columns + PAIR - 1) / PAIR * (ABREAST / LANES);
@@ -281,7 +285,8 @@ INLINE V reciprocal(V d)
     return FMA(near, FNMA(d, near, VSET1(1)), near);
 }
 
-/* Transform blocks at the last level, divide by u2 + v2, and transform back. */
+/* At the last level of the transform of rows: transform blocks, divide them by 1 + a |k|^2 (u2 +
+ * v2), and transform them back. */
 INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *v2, double *x)
 {
     for (size_t b = 0; b < blocks; b++, x += radix * POINT, u2 += radix)
@@ -300,9 +305,9 @@ INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *
         }
 }
 
-/* Transform blocks of n points, divide (leaves()), and transform back, from a level on; w:
- * twiddle factors. If the blocks fit the cache, all of them per level, else one block after
- * another. */
+/* From a level of the transform on: transform blocks of n points, divide (leaves()), and transform
+ * back; w: twiddle factors.  If all blocks fit the cache, they are processed level by level, else
+ * one block after another. */
 static void divide(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
                    const double *w, const double *u2, const double *v2, double *x)
 {

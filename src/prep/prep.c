@@ -1,6 +1,6 @@
 /* Intensities to line integrals: dark and flat images, logarithm, beam hardening, and interpolation
- * of bad pixels and of values that are not finite.  Called by the plan (tables) and by the readers
- * of a run (rows). */
+ * of bad pixels and of values that are not finite.  The plan makes the tables (fbp_prep_create());
+ * the readers of a run convert rows. */
 #include "prep/prep.h"
 
 #include "array/array.h"
@@ -11,13 +11,15 @@
 #include <math.h>
 #include <string.h>
 
-/* True if counts can be scaled by the difference of bright and dark. */
+/* True if the difference of unattenuated intensity and dark is positive and finite, so that
+ * intensities can be divided by it. */
 static bool is_span(double bright_less_dark)
 {
     return bright_less_dark > 0 && isfinite(bright_less_dark);
 }
 
-/* Read one image from memory or its file, averaged over slices; *out NULL: there is none. */
+/* Read a dark or flat image, from memory or from a file, as the mean of its slices; *out is NULL if
+ * the scan has no such image. */
 static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
                              const struct fbp_panel *panel, bool top_down, char **missing)
 {
@@ -40,7 +42,8 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
     } else {
         struct fbp_raw raw = scan->raw;
         fbp_source *source = NULL;
-        raw.n[2] = 0; /* the size of a file without a header gives the number of images */
+        raw.n[2] =
+            0; /* number of images in the file, computed from the size of a file without a header */
         FBP_TRY(fbp_source_open(&source, path, &raw));
         const struct fbp_array_info *info = fbp_source_info(source);
         fbp_status st;
@@ -95,7 +98,8 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
             read_image(images[i], scan, (enum fbp_image)i, &r.stored, top_down, &out->missing[i]));
     for (size_t i = 0; mask && i < n; i++)
         bad[i] = !(mask[i] == 0);  /* NaN is bad, too */
-    if (fbp_reduction_joins(&r)) { /* average pixels like those of the views, without bad ones */
+    if (fbp_reduction_joins(&r)) { /* reduce the dark or flat image like the views: each pixel is
+                                      the mean of the good stored pixels */
         for (size_t i = 0; (bright || dark) && i < n; i++)
             bad[i] |= !is_span((bright ? bright[i] : scan->i0) - (dark ? dark[i] : 0));
         out->n_stored = n;
@@ -172,7 +176,8 @@ uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *p)
     return h;
 }
 
-/* Convert a row of intensities to transmissions; returns the number of clipped ones. */
+/* Convert a row of intensities to transmissions; returns the number of samples that were clipped at
+ * 1e-6. */
 static size_t take_transmissions(const struct fbp_prep *p, size_t row, float *x)
 {
     const size_t nc = p->panel.n_columns;

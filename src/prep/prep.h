@@ -1,7 +1,6 @@
-/** @file prep.h  Preparation of views: intensities to line integrals, bad pixels, rings, spectra
- * (internal).  The plan and the readers of a run call these functions; phase retrieval is in
- * phase.h.
- */
+/** @file prep.h  Preparation of views: intensities to line integrals, bad pixels, ring artefacts,
+ * and spectra of EPR (internal).  The plan, the source of corrected views (pipeline/) and the
+ * readers of a run call these functions; phase retrieval is declared in phase.h. */
 #ifndef FBP_SRC_PREP_PREP_H
 #define FBP_SRC_PREP_PREP_H
 
@@ -14,13 +13,14 @@
 
 /* prep.c: single samples */
 
-/** Beam hardening: p' = a[0] p + a[1] p^2 + ... + a[n - 1] p^n; n = 0: p' = p. */
+/** Beam-hardening correction of a line integral p: p' = a[0] p + a[1] p^2 + ... + a[n - 1] p^n; n =
+ * 0: p' = p. */
 struct fbp_hardening {
     float a[FBP_HARDENING_TERMS];
     unsigned n;
 };
 
-/** Apply the correction with n > 0 coefficients to p, by Horner's rule. */
+/** Apply the beam-hardening correction, which has n > 0 coefficients, to p by Horner's rule. */
 static inline float fbp_harden(const struct fbp_hardening *h, float p)
 {
     float sum = h->a[h->n - 1];
@@ -53,10 +53,12 @@ static inline float fbp_transmission(float x, float dark, float gain, bool has_g
 struct fbp_bridge {
     size_t pixel; /**< row * n_columns + column */
     size_t from[4];
-    float weight[4]; /**< weights; unused entries: 0, with `from` of a used one */
+    float weight[4]; /**< weights; an unused entry has weight 0, and `from` is the index of a used
+                        pixel */
 };
 
-/** Tables for p = -log((I - dark) / (flat - dark)) and the next corrections; rows bottom-up. */
+/** Tables for p = -log((I - dark) / (flat - dark)) and for the corrections of p; row 0 is the
+ * bottom row. */
 struct fbp_prep {
     struct fbp_panel panel;
     bool intensity; /**< true: samples are intensities; false: line integrals */
@@ -66,16 +68,21 @@ struct fbp_prep {
     struct fbp_hardening hardening;
     struct fbp_bridge *bridges;
     size_t n_bridges;
-    size_t margin_rows; /**< greatest distance from a bad pixel to a pixel of its bridge */
-    /** Mask of bad stored pixels, if the scan joins pixels (scan/file/reduce.c); NULL: none. */
+    size_t margin_rows; /**< greatest distance [rows] from a bad pixel to a good pixel from which it
+                           is interpolated */
+    /** Mask of the bad pixels of the stored views, if the scan joins stored pixels to larger ones
+     * (scan/file/reduce.c); NULL: it does not. */
     unsigned char *left_out;
-    /** Number of stored pixels, and number of bad pixels among them. */
+    /** n_stored: number of stored pixels; n_left_out: number of bad ones, which are left out when
+     * pixels are joined. */
     size_t n_stored, n_left_out;
-    /** fbp_array_info.missing of the dark, flat and bad-pixel files; NULL: complete. */
+    /** Missing parts (fbp_array_info.missing) of the dark file, the flat file and the bad-pixel
+     * file; NULL: the file is complete. */
     char *missing[3];
 };
 
-/** Counters of replaced samples, one set per thread. */
+/** Number of samples that were not finite, and number of samples clipped at transmission 1e-6; one
+ * struct per thread. */
 struct fbp_prep_counts {
     size_t not_finite, clipped;
 };
@@ -87,15 +94,15 @@ static inline void fbp_prep_counts_add(struct fbp_prep_counts *to,
     to->clipped += more->clipped;
 }
 
-/** True if the scan has intensities, or a mask of bad pixels. */
+/** True if samples of the scan are intensities, or the scan has a mask of bad pixels. */
 bool fbp_prep_is_needed(const struct fbp_scan *scan);
 
-/** Read dark images, flat images (averaged) and mask of a scan; top_down: stored images begin with
- *  the top row. Pixels whose flat is not greater than their dark become bad. */
+/** Read dark images, flat images (their mean) and bad-pixel mask of a scan.  top_down: stored
+ * images begin with the top row.  A pixel whose flat is not greater than its dark becomes bad. */
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);
 void fbp_prep_clear(struct fbp_prep *prep);
 
-/** Hash all tables except intensity and inverse_i0. */
+/** Extend hash h by all tables except for intensity and inverse_i0. */
 uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
 
 /** Convert one row to line integrals, in place. Values that are not finite are interpolated along
@@ -103,7 +110,8 @@ uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
 void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
                   struct fbp_prep_counts *counts);
 
-/** Convert a row of doubles, which are never intensities, like fbp_prep_row(). */
+/** Interpolate values of a row that are not finite, and count them, like fbp_prep_row(), for rows
+ * of doubles, which are never intensities. */
 void fbp_prep_row_double(const struct fbp_prep *prep, double *samples,
                          struct fbp_prep_counts *counts);
 
@@ -112,15 +120,16 @@ void fbp_prep_row_double(const struct fbp_prep *prep, double *samples,
 void fbp_prep_transmissions(const struct fbp_prep *prep, size_t row, float *samples,
                             struct fbp_prep_counts *counts);
 
-/** Interpolate bad pixels in rows [r0, r1) of a view whose memory begins with row `first_row`.
- *  fbp_prep_row() must be complete for these rows and margin_rows on both sides. */
+/** Interpolate bad pixels in rows [r0, r1) of a view; first_row: row of samples[0].  fbp_prep_row()
+ * must have been called for these rows and for margin_rows rows on both sides. */
 void fbp_prep_bridge(const struct fbp_prep *prep, size_t first_row, size_t r0, size_t r1,
                      float *samples);
 
 /** Interpolate bad pixels of a whole view of transmissions. */
 void fbp_prep_bridge_transmissions(const struct fbp_prep *prep, float *samples);
 
-/** Compute bridges and margin_rows. bad: [row][column], nonzero: bad. */
+/** Find the good pixels from which each bad pixel is interpolated (prep->bridges,
+ * prep->margin_rows).  bad: [row][column]; nonzero: bad. */
 fbp_status fbp_bridges_find(struct fbp_prep *prep, const unsigned char *bad);
 
 /* bad_pixels.c: search for bad pixels that no mask lists
@@ -137,32 +146,32 @@ fbp_status fbp_bridges_find(struct fbp_prep *prep, const unsigned char *bad);
 /** Number of views that are read. */
 enum { FBP_CHECK_VIEWS = 8 };
 
-/** Detector rows to check, and the result of the check. */
+/** Parameters and result of the search for bad pixels in some detector rows. */
 struct fbp_sample_check {
-    /** preparation of the source's pixels; its bad pixels are not searched */
+    /** preparation tables for the stored pixels; pixels that are bad in them are not checked */
     const struct fbp_prep *prep;
     fbp_source *source;
-    bool top_down;       /**< true: views of the source begin with the top row */
+    bool top_down;       /**< true: stored views begin with the top row */
     size_t row0, n_rows; /**< rows to check, counted from the bottom */
-    /** Result, freed by the caller: [row][column] as stored, nonzero: listed or found as bad. */
+    /** Result, freed by the caller: [row][column] in the order of the file; nonzero: bad in the
+     * tables `prep`, or found as bad. */
     unsigned char *bad;
     size_t n_bad; /**< number of bad pixels found */
-    /** Intensities only: the greatest sample, if at least 1 % of the samples are equal to it and it
-     *  is at least 2 % below the unattenuated intensity (saturation). */
+    /** Intensities only: greatest sample.  It shows saturation if at least 1 % of the samples are
+     * equal to it and it is at least 2 % below the unattenuated intensity. */
     double flat_top;
-    /** Number of samples equal to flat_top, and of all samples that were read. */
+    /** n_flat: number of samples that are equal to flat_top; n_samples: number of all samples that
+     * were checked. */
     size_t n_flat, n_samples;
 };
 
 fbp_status fbp_check_samples(struct fbp_sample_check *check);
 
-/**
- * If scan->find_bad_pixels is set: check all pixels, and make a mask of the listed and the found
- * ones. *scan is a shallow copy; its images then contain the mask.
+/** If scan->find_bad_pixels is set: search all pixels, and make a mask of the bad pixels that the
+ * scan lists and those found.  *scan is a shallow copy, whose images then contain the mask.
  *
  * @param source  stored views
- * @param[out] images  owner of the mask, for fbp_images_free(); NULL: no bad pixel was found
- */
+ * @param[out] images  owner of the mask, for fbp_images_free(); NULL: no bad pixel was found */
 fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool top_down,
                                struct fbp_images **images);
 
@@ -175,38 +184,40 @@ struct fbp_stripes {
     size_t n_views, n_columns;
     size_t size;      /**< sorting: width of the median [columns] */
     size_t levels;    /**< wavelet: number of levels */
-    double sigma;     /**< wavelets: width of the damped frequency band along the angles */
+    double sigma;     /**< wavelets: width of the frequency band near 0, along the angles, that is
+                         damped */
     unsigned wavelet; /**< N of Daubechies' wavelet with 2 N taps */
 };
 
-/** Get the parameters from the corrections, with defaults for missing values and the number of
- *  levels limited by the size. */
+/** Get method and parameters of ring removal from the corrections.  Missing parameters get
+ * defaults; the number of wavelet levels is limited by the size of the sinogram. */
 void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_columns,
                     struct fbp_stripes *out);
 
-/** Describe ring removal: "rings by sorting, median of 21 columns". */
+/** Write a description of ring removal, such as "rings by sorting, median of 21 columns". */
 void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
 
-/** Get the size of the scratch memory for one sinogram [bytes]; to be allocated by fbp_alloc(). */
+/** Returns the size of the scratch memory for one sinogram [bytes], which the caller allocates by
+ * fbp_alloc(). */
 size_t fbp_stripes_bytes(const struct fbp_stripes *s);
 
-/** True if a column has an error that is equal in all angles, and greater than both 8 standard
- *  errors and 1e-3 of the column's mean. */
+/** True if a column of the sinogram has an error that is equal at all angles, and greater than both
+ * 8 standard errors and 1e-3 of the mean of the column. */
 bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
                        void *scratch);
 
-/** Remove stripes in place. The sample of view k and column c is sinogram[k * stride + c]; all
- *  samples are finite. scratch: one per thread. */
+/** Remove stripes (ring artefacts) from a sinogram, in place.  View k, column c is sinogram[k *
+ * stride + c]; all samples are finite.  scratch: memory of this thread, fbp_stripes_bytes(). */
 void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch);
 
 /** Median of x[n], n > 0; reorders x. */
 float fbp_median(float *x, size_t n);
 
-/** Greatest number of vanishing moments of fbp_daubechies(). */
+/** Greatest N for which fbp_daubechies() has a filter. */
 enum { FBP_DAUBECHIES_MOST = 20 };
 
-/** Get the scaling filter of Daubechies' wavelet with N vanishing moments: 2 N taps of minimal
- * phase; their sum is sqrt(2). */
+/** Returns the scaling filter of Daubechies' wavelet with N vanishing moments: 2 N taps of minimal
+ * phase, whose sum is sqrt(2). */
 const double *fbp_daubechies(unsigned N);
 
 /* traces.c: spectra (EPR) */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Continue index i beyond the ends by mirroring: 1 0 | 0 1 ... n-1 | n-1 n-2. */
+/* Mirror an index beyond the ends of [0, n): 1 0 | 0 1 ... n-1 | n-1 n-2. */
 static size_t mirrored(ptrdiff_t i, size_t n)
 {
     const ptrdiff_t period = 2 * (ptrdiff_t)n;
@@ -35,14 +35,16 @@ struct entry {
 
 /* Scratch memory of one sinogram. */
 struct sorting_room {
-    float *ranks;         /* [rank][column] */
-    uint32_t *views;      /* [column][rank]: view of a sorted sample */
-    float *block;         /* [COLUMNS][view], later [COLUMNS][rank] */
-    struct entry *a, *b;  /* [view] */
-    float *line, *window; /* a rank, and the sorted samples of a median */
+    float *ranks;        /* [rank][column] */
+    uint32_t *views;     /* [column][rank]: view of a sorted sample */
+    float *block;        /* [COLUMNS][view], later [COLUMNS][rank] */
+    struct entry *a, *b; /* [view] */
+    float *line,
+        *window; /* line: samples of one rank, of all columns; window: sorted samples of a median */
 };
 
-/* Lay out the scratch memory; returns its size [bytes].  memory NULL: only the size. */
+/* Lay out the scratch memory of ring removal by sorting; returns its size [bytes].  memory NULL:
+ * computes only the size. */
 static size_t sorting_lay_out(const struct fbp_stripes *s, void *memory, struct sorting_room *r)
 {
     const size_t n = s->n_views * s->n_columns;
@@ -74,7 +76,7 @@ static void sort_by_byte(const struct entry *in, size_t n, unsigned shift, struc
         out[at[in[i].key >> shift & 255]++] = in[i];
 }
 
-/* Compute the running median of s->size columns, with a sorted window. */
+/* Compute the running median over s->size columns, by a window whose samples stay sorted. */
 static void smooth(const struct fbp_stripes *s, const struct sorting_room *r, float *row)
 {
     const size_t n = s->n_columns, m = s->size;
@@ -325,12 +327,13 @@ struct wavelet_room {
     size_t frame, taps;
     const double *low;                      /* [taps] scaling filter */
     double high[2 * FBP_DAUBECHIES_MOST];   /* [taps] wavelet filter */
-    struct picture level[MOST_LEVELS + 1];  /* framed sinogram, then lowpass along both axes */
-    struct picture detail[MOST_LEVELS + 1]; /* [1] ...: lowpass along angles, highpass along
-                                               columns; later the damped part of this */
+    struct picture level[MOST_LEVELS + 1];  /* [0]: framed sinogram; [i]: lowpass along both axes at
+                                               wavelet level i */
+    struct picture detail[MOST_LEVELS + 1]; /* from level 1 on: lowpass along angles, highpass along
+                                               columns; later replaced by its damped part */
     double *half;                           /* lowpass along angles only */
-    double *even, *odd;                     /* alternate samples of a row with mirrored ends */
-    double *cosine, *sine;                  /* [row] of one frequency */
+    double *even, *odd;    /* every second sample of a row whose ends are mirrored */
+    double *cosine, *sine; /* [row] of one frequency */
 };
 
 static size_t halved(size_t n, size_t taps)
@@ -345,7 +348,8 @@ static size_t frame_of(const struct fbp_stripes *s)
     return side / 10 < MOST_FRAME ? side / 10 : MOST_FRAME;
 }
 
-/* Lay out the scratch memory; returns its size [bytes].  memory NULL: only the size. */
+/* Lay out the scratch memory of ring removal by wavelets; returns its size [bytes].  memory NULL:
+ * computes only the size. */
 static size_t wavelet_lay_out(const struct fbp_stripes *s, void *memory, struct wavelet_room *r)
 {
     const size_t taps = 2 * (size_t)s->wavelet;
@@ -380,8 +384,8 @@ static void add_times(const double *in, double times, size_t n, double *out)
         out[i] += times * in[i];
 }
 
-/* Compute one level of the transform: `in` to low and high, by filters along angles, then columns.
- */
+/* Compute one level of the wavelet transform: filters along angles, then along columns, split `in`
+ * into low and high. */
 static void decompose(const struct wavelet_room *r, const struct picture *in,
                       const struct picture *low, const struct picture *high)
 {
@@ -412,11 +416,12 @@ static void decompose(const struct wavelet_room *r, const struct picture *in,
     }
 }
 
-/* Replace coefficients by their damped part; out: [rows][WAVELET_COLUMNS]. */
+/* Replace wavelet coefficients by their part that damping removes; out: [rows][WAVELET_COLUMNS]. */
 static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
                      const struct picture *p, double *out)
 {
-    /* Limit in standard deviations: a Gaussian is below 1e-17 there. */
+    /* Greatest distance, in standard deviations, at which the Gaussian is computed: it is below
+     * 1e-17 there. */
     static const double REACH = 8.85;
     const size_t last = (size_t)fmin(floor(REACH * s->sigma), floor((double)p->rows / 2));
     double sums[2][WAVELET_COLUMNS];
@@ -451,7 +456,8 @@ static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
     }
 }
 
-/* Compute one level of the inverse transform: low, if not NULL, and high to `out`. */
+/* Compute one level of the inverse wavelet transform: low (if not NULL) and high are combined to
+ * `out`. */
 static void compose(const struct wavelet_room *r, const struct picture *low,
                     const struct picture *high, const struct picture *out)
 {
@@ -486,7 +492,7 @@ static void remove_by_wavelets(const struct fbp_stripes *s, float *sinogram, siz
         return;
     wavelet_lay_out(s, scratch, &r);
 
-    /* Copy the sinogram with its frame to level 0. */
+    /* Copy the sinogram, extended by a frame, to level 0 of the wavelet transform. */
     const size_t f = r.frame, nc = s->n_columns, width = r.level[0].columns;
     double *at = r.level[0].at, *mean = r.even;
     memset(mean, 0, nc * sizeof *mean);
@@ -592,9 +598,8 @@ float fbp_median(float *x, size_t n)
     return x[k];
 }
 
-/* The test for bad columns uses the fourth difference along columns, which is the same in all
- * angles if a pixel is wrong; at the edges of an object it changes with the angle, and elsewhere it
- * is small. */
+/* Test for bad columns: the fourth difference along columns is the same at all angles if a pixel is
+ * wrong; at the edge of an object it changes with the angle, and elsewhere it is small. */
 bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
                        void *scratch)
 {

@@ -1,6 +1,6 @@
-/* Preparation of spectra (EPR) as a view source: baseline, resampling, FFT, phase, profile.
- * fbp_spectra_open(), called by the plan, wraps the source of stored rows; views are prepared when
- * they are read.  scan->preparation has the parameters. */
+/* Preparation of EPR spectra: baseline, resampling, FFT, phase, division by a profile, as a view
+ * source.  The plan calls fbp_spectra_open(), which wraps the source of stored rows; each row is
+ * prepared when it is read.  scan->preparation has the parameters. */
 #include "prep/prep.h"
 
 #include "array/array.h"
@@ -16,7 +16,8 @@
 #include <complex.h>
 #include <string.h>
 
-/* Value at an even position, of the cubic polynomial through samples first … first + 3. */
+/* Weights by which cubic interpolation between 4 stored samples, first … first + 3, computes a
+ * sample of an evenly spaced row. */
 struct taps {
     size_t first;
     double weight[4];
@@ -24,15 +25,18 @@ struct taps {
 
 struct traces {
     const struct fbp_preparation *p;
-    fbp_source *real, *imaginary; /* stored rows; imaginary NULL: only real parts are needed */
-    size_t n_in, n_out;           /* number of samples of a stored and of a prepared row */
-    size_t ranges[2][2];          /* samples of the baseline, [begin, end) */
-    struct taps *taps;            /* [n_in]; NULL: not resampled */
-    struct fbp_fft *fft;          /* NULL: no FFT */
-    double complex *turn;         /* [n_out] phase factors for time 0, after an FFT */
-    double *gain;                 /* [n_out] 1 / profile, 0 below its threshold; NULL: none */
-    double *scale;                /* [view]; NULL: 1 */
-    double phase;                 /* phase of all views, or estimate of that of each view [rad] */
+    fbp_source *real, *imaginary; /* sources of stored rows, real and imaginary parts; imaginary
+                                     NULL: only real parts are needed */
+    size_t n_in, n_out;  /* n_in: samples of a stored row; n_out: samples of a prepared row */
+    size_t ranges[2][2]; /* samples of the baseline, [begin, end) */
+    struct taps *taps;   /* [n_in]; NULL: not resampled */
+    struct fbp_fft *fft; /* NULL: no FFT */
+    double complex
+        *turn;    /* [n_out] phase factors applied after the FFT: they shift time 0 to its sample */
+    double *gain; /* [n_out] 1 / profile, or 0 where the profile is below its threshold; NULL: no
+                     profile */
+    double *scale; /* [view]; NULL: 1 */
+    double phase;  /* phase of all views; if each view has its own phase, an estimate of it [rad] */
 };
 
 /* Memory of one reader. */
@@ -44,12 +48,14 @@ struct room {
 
 /* Sums from which phases are determined. */
 struct phase_sums {
-    double complex sum; /* sum of the row with the greatest sum, or sum of such sums of all views */
+    double complex sum; /* sum of that row of a view whose sum is the greatest; or the sum of these
+                           over all views */
     double complex squares;
     double size; /* sum of magnitudes in that row */
 };
 
-/* Lay out the memory of a reader; returns its size [bytes].  memory NULL: only the size. */
+/* Lay out the memory of a reader; returns its size [bytes].  memory NULL: computes only the size.
+ */
 static size_t lay_out(const struct traces *t, void *memory, struct room *r)
 {
     const size_t n_work = t->fft ? fbp_fft_work(t->n_out) : 0;
@@ -72,7 +78,7 @@ static fbp_status make_room(const struct traces *t, struct room *r)
     return FBP_OK;
 }
 
-/* Read a row and do all steps before the phase; the result is in r->out. */
+/* Read a row and prepare it up to the phase correction; the result is in r->out. */
 static fbp_status begin_row(const struct traces *t, size_t view, size_t row, struct room *r)
 {
     const size_t n = t->n_out, half = n / 2;
@@ -86,7 +92,8 @@ static fbp_status begin_row(const struct traces *t, size_t view, size_t row, str
         for (size_t i = 0; i < t->n_in; i++)
             in[i] += I * r->values[i];
     }
-    if (t->p->baseline_terms) { /* subtract the polynomial that fits the baseline's samples best */
+    if (t->p->baseline_terms) { /* subtract the polynomial that fits the samples of the baseline
+                                   best */
         const double middle = ((double)t->n_in - 1) / 2;
         double count = 0, x1 = 0, x2 = 0;
         double complex y0 = 0, y1 = 0;
@@ -119,7 +126,8 @@ static fbp_status begin_row(const struct traces *t, size_t view, size_t row, str
     if (!t->fft)
         return FBP_OK;
     memset(r->out + t->n_in, 0, (n - t->n_in) * sizeof *in);
-    /* Frequency 0 moves to sample n/2: factors (-1)^j for even n. */
+    /* Factors (-1)^j (n even), or their equivalent for odd n, shift frequency 0 to sample n/2 of
+     * the FFT. */
     for (size_t j = 0; j < t->n_in; j++)
         r->out[j] *= n % 2 == 0
                          ? (j % 2 ? -1 : 1)
@@ -152,9 +160,9 @@ static fbp_status sum_view(const struct traces *t, size_t view, struct room *r,
     return FBP_OK;
 }
 
-/* Find the phase of rows that would be real without it: from their sum (the integral of the object)
- * or, if the sum is nearly 0 (derivatives of lines), from the sum of squares, which leaves an
- * uncertainty of half a turn: then the phase nearest to `near`. */
+/* Returns the phase by which rows that should be real are rotated: the phase of their sum (the
+ * integral of the object).  If the sum is nearly 0, as for derivatives of lines, the phase follows
+ * from the sum of squares up to half a turn, and the value nearest to `near` is returned. */
 static double phase_of(const struct phase_sums *s, double near)
 {
     static const double LEAST_SUM = .1; /* in sums of magnitudes */
@@ -222,7 +230,8 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     const size_t ends[2][2] = {{0, eighth}, {n - eighth, n}};
 
     memcpy(t->ranges, given ? p->baseline_samples : ends, sizeof t->ranges);
-    if (p->places) { /* prepare the resampling of n >= 4 positions that rise or fall throughout */
+    if (p->places) { /* prepare the resampling of rows whose n >= 4 positions increase or decrease
+                        strictly */
         const double *x = p->places, step = (x[n - 1] - x[0]) / (double)(n - 1);
         size_t right = 1; /* first sample at or after the position */
         FBP_TRY(fbp_calloc((void **)&t->taps, n, sizeof *t->taps, "weights"));
@@ -272,8 +281,9 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
             t->gain[i] = t->gain[i] >= threshold * most ? 1 / t->gain[i] : 0;
     }
     if (p->fft) {
-        /* The integral of a view is its trace at time 0: sum of S over n steps of the view.  A
-         * reduced scan contains only some of the stored views, with steps of `bin` samples. */
+        /* Scale of each view after the FFT, such that all views have the same integral.  A reduced
+         * scan contains only every `every`-th stored view, and its detector step is `bin` samples.
+         */
         const size_t every = scan->every ? scan->every : 1, bin = scan->bin ? scan->bin : 1;
         const size_t n_views = t->real->info.n[2];
         FBP_TRY(fbp_calloc((void **)&t->scale, n_views, sizeof *t->scale, "views"));
@@ -283,7 +293,8 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     return FBP_OK;
 }
 
-/* Fill in the members of a source of prepared rows; scan: a struct fbp_scan. */
+/* Initialise a source of prepared rows, which reads stored rows from `below`; scan: a struct
+ * fbp_scan. */
 static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
     const struct fbp_scan *scan = what;
@@ -319,7 +330,8 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
         FBP_TRY(fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
     FBP_TRY(tabulate(t, scan));
     t->phase = p->phase_deg * FBP_PI / 180;
-    if (p->phase > FBP_PHASE_GIVEN) { /* all views have the same integral: their sums are added */
+    if (p->phase > FBP_PHASE_GIVEN) { /* one phase for all views: their sums are added, because all
+                                         views have the same integral */
         FBP_TRY(make_room(t, &r));
         for (size_t k = 0; k < info->n[2]; k++) {
             struct phase_sums view = {0};

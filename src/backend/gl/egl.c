@@ -1,7 +1,7 @@
 /* OpenGL renderers and contexts, opened through EGL, and conversion of OpenGL errors to status and
  * message.
  *
- *  entry.c calls gl_renderers_find() when the module is loaded; the threads of queues (queue.c)
+ * entry.c calls gl_renderers_find() when the module is loaded; the threads of queues (queue.c)
  * open contexts; all files of backend/gl call gl_check(). */
 #include "backend/gl/egl.h"
 
