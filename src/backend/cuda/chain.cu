@@ -16,8 +16,8 @@ enum {
     PADDED = GPU_CHAIN_PADDED
 };
 
-/* Returns the index of point i of a row in shared memory; neighbouring points, and every 16th
- * point, lie in different banks. */
+/* Returns the index, in shared memory, of point i of a row; neighbouring points, and points 16
+ * apart, lie in different banks. */
 static __device__ inline unsigned place(unsigned i)
 {
     return i + i / STEP;
@@ -29,8 +29,8 @@ struct shared {
     fbp_ray_row rays[2];
 };
 
-/* Powers of two that scale a row's greatest sample into [1/2, 1), and back; 0 for a row of zeros.
- */
+/* Powers of two that scale the greatest sample of a row into [1/2, 1), and back; 0 for a row of
+ * zeros. */
 struct scale {
     float to, back;
 };
@@ -59,8 +59,8 @@ static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows,
                        rows.n > 1 ? cuda_raw_sample(p.pairs.raw, rows.first[1] + c) : 0);
 }
 
-/* Compute line integrals of both rows into shared memory; values that are not finite are
- * interpolated from their neighbours. */
+/* Compute the line integrals of both rows of a pair into shared memory; samples that are not finite
+ * are interpolated between finite ones of the row. */
 static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;
@@ -78,7 +78,8 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
         bad |= !isfinite(v.x) || !isfinite(v.y);
         line[c] = v;
     }
-    /* The bitmap is read only for rows with repaired samples, which are rare. */
+    /* Whether the row's repaired samples are counted is tested only if it has any, which is rare.
+     */
     if (!__syncthreads_or(bad || clipped[0] || clipped[1]) || p.prepared)
         return;
     const bool count[2] = {cuda_row_counts(p.prep, rows.view, rows.row),
@@ -98,8 +99,8 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
     __syncthreads();
 }
 
-/* Multiply the rows in shared memory by their weights, if there are any; the loop is not unrolled,
- * because take() is. */
+/* Multiply both rows of a pair, in shared memory, by their weights, if there are any.  The loop is
+ * not unrolled, because the loop of take() is. */
 static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
                                     const fbp_ray_row *rays, float2 *line)
 {
@@ -112,15 +113,16 @@ static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
         line[c] = cuda_weighted(p.pairs.weights, rows, rays, c, nc, line[c]);
 }
 
-/* Samples that a thread holds in registers: those of butterfly i are in[i], INNER columns apart. */
+/* Samples of a thread in registers: in[i] are the inputs of its i-th butterfly, INNER columns
+ * apart. */
 template <int RADIX, int THREADS> struct samples {
     static constexpr int TURNS = (INNER + THREADS - 1) / THREADS, HALF = RADIX / 2;
     float2 in[TURNS][HALF];
 };
 
-/* Load weighted samples into registers: from shared memory if they were prepared there, else as
- * line integrals whose weights are products.  peak receives the greatest magnitudes, for all
- * threads.  Returns true if a value is not finite. */
+/* Load the weighted samples of a thread into registers: from shared memory if the row was prepared
+ * there, else directly from the batch, with weights that are products.  peak receives the greatest
+ * magnitude in each row, for all threads.  Returns true if a sample is not finite. */
 template <bool PREPARED, int RADIX, int THREADS>
 static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, const float2 *line,
                                    unsigned *peak, samples<RADIX, THREADS> &out)
@@ -162,7 +164,8 @@ static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, c
     return max(peak[0], peak[1]) >= 0x7f800000u;
 }
 
-/* First step of the transform: R interleaved rows, times twiddle factors, to shared memory. */
+/* First step of the transform: split the row into R interleaved rows, multiply by twiddle factors,
+ * store in shared memory. */
 template <int RADIX, int THREADS>
 static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a, scale b,
                                          const float2 *__restrict__ turns, float2 *line)

@@ -19,25 +19,26 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/** Number of events per stream, used in turn.  If the event of a ticket has been recorded again, a
- * wait for the ticket waits for the later work, which is longer than necessary, but correct. */
+/** Number of events per stream, used in turn.  A wait for an old event may thus wait for later work
+ * of the stream, which is longer than necessary, but correct. */
 enum { CUDA_EVENTS = 64 };
 
-/** Second stream of stage OUT: scales some slices and computes their statistics while the stage's
- * first stream copies the slices before. */
+/** Second stream of the output stage: scales slices and computes their statistics, while the
+ * stage's first stream copies the previous slices to the host. */
 struct cuda_unpacking {
     gpuStream_t stream;
     gpuEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< per buffer: last fill, last copy */
-    unsigned next; /**< number of buffer fills so far; fill i uses buffer i % GPU_STAGES */
+    unsigned next; /**< number of times that a slice buffer was filled so far; fill i uses buffer i
+                      % GPU_STAGES */
 };
 
 /** Timestamps for the timeline of a run (pipeline/timeline.c). */
 struct cuda_timestamps {
     pthread_mutex_t lock;
     gpuEvent_t *events;
-    size_t n, room; /**< number of events recorded, and created */
-    size_t n_read;  /**< number of timestamps read; if all n were read, the events are recorded anew
-                       from index 0 */
+    size_t n, room;  /**< number of events recorded, and created */
+    size_t n_read;   /**< number of timestamps read; when all n are read, events are used again from
+                        index 0 on */
     gpuEvent_t zero; /**< reference event of all timestamps */
     double seconds;  /**< time of `zero` by fbp_seconds() */
 };
@@ -45,7 +46,8 @@ struct cuda_timestamps {
 /** The stream of a stage. */
 struct cuda_stream {
     gpuStream_t stream;
-    gpuEvent_t events[CUDA_EVENTS]; /**< the event of ticket t is events[t % CUDA_EVENTS] */
+    gpuEvent_t events[CUDA_EVENTS]; /**< events of the stream; event number t (its ticket) is
+                                       events[t % CUDA_EVENTS] */
     atomic_uint_fast64_t ticket;    /**< last ticket */
 };
 
@@ -55,17 +57,21 @@ struct cuda_device {
     int node;  /**< NUMA node by cuda_node_of(); -1: any */
     const struct cuda_kernel *kernel;
     struct gpu_tuner tuner;                  /**< chooses the kernel's shape (tile and window) */
-    gpuEvent_t trials[2 * GPU_TUNER_TRIALS]; /**< events around the passes that the tuner times */
+    gpuEvent_t trials[2 * GPU_TUNER_TRIALS]; /**< events before and after the kernel launches that
+                                                the tuner times */
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_timestamps timestamps;
     struct cuda_unpacking unpacking;
     struct gpu_tables tables; /**< offsets in `memory` */
     char *memory;             /**< device memory of tables and scratch */
-    bool counts_once; /**< the bitmap of rows (tables.row_bitmap) is valid; false: all rows count */
-    gpuFft_t plan; /**< cuFFT plan of the row filter; GPU_NO_FFT: rows are filtered without cuFFT */
+    bool counts_once; /**< true: tables.row_bitmap selects the rows whose repaired samples are
+                         counted; false: all rows are counted */
+    gpuFft_t
+        plan; /**< cuFFT plan of the row filter; GPU_NO_FFT: rows are filtered by another method */
     struct gpu_principal *principal; /**< per view */
-    float half_scale;                /**< scale of views in fp16; 0: not computed yet */
-    /** bit (ordinal % 64) is set for each device that passed cuda_peer_reach() */
+    float half_scale; /**< factor by which views in fp16 are scaled; 0: not computed yet */
+    /** bit (ordinal % 64) is set for each device from which copies were prepared by
+     * cuda_peer_reach() */
     uint64_t reached;
 };
 
@@ -81,8 +87,8 @@ static inline struct cuda_device *cuda_of(fbp_device *device)
 fbp_status cuda_failed(gpuError_t error, const char *call);
 
 #if defined __clang_analyzer__ && !defined FBP_CUDA_ENTRY_C
-/* Tells clang's analyzer that cuda_failed() never returns FBP_OK, like fbp_fail() in base/base.h.
- */
+/* For clang's analyzer: states that cuda_failed() never returns FBP_OK, as base/base.h does for
+ * fbp_fail(). */
 #    define cuda_failed(error, call) ((void)cuda_failed(error, call), FBP_ERR_DEVICE)
 #endif
 
@@ -94,7 +100,8 @@ fbp_status cuda_failed(gpuError_t error, const char *call);
             return cuda_failed(cuda_try_, GPU_TEXT(call)); \
     } while (0)
 
-/** Did a CUDA call succeed?  Clears CUDA's error; for calls whose failure does not fail the run. */
+/** Returns whether a CUDA call succeeded, and clears CUDA's error; for calls whose failure is no
+ * failure of the run. */
 static inline bool cuda_is_done(gpuError_t error)
 {
     if (error != gpuSuccess)
@@ -102,7 +109,8 @@ static inline bool cuda_is_done(gpuError_t error)
     return error == gpuSuccess;
 }
 
-/** Returns CUDA's ordinal of the device with this index of the library. */
+/** Returns CUDA's ordinal of the usable device with index `index` in the library's list of devices.
+ */
 int cuda_ordinal(int index);
 
 /** Writes the PCI address of a device in lower case; "": unknown. */
@@ -112,7 +120,7 @@ void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID]);
 /** Returns the NUMA node nearest to a device; -1: unknown, or the machine has only one node. */
 int cuda_node_of(int ordinal);
 
-/* stream.c: streams, events and times.  The last five functions are slots of the backend. */
+/* stream.c: streams, events and times.  The last five functions are members of the backend. */
 fbp_status cuda_streams_open(struct cuda_device *dev);
 void cuda_streams_close(struct cuda_device *dev);
 fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out);
@@ -121,7 +129,8 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark);
 fbp_status cuda_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *seconds);
 
-/** Functions that time passes for the tuner (gpu/tuner.h); user: struct cuda_device. */
+/** Functions that time kernel launches for the tuner (gpu/tuner.h); their argument `user` is a
+ * struct cuda_device. */
 extern const struct gpu_timer cuda_timer;
 
 /* memory.c: pinned host memory, device memory, and device memory of the caller */
@@ -137,24 +146,25 @@ bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes);
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
 
-/** Returns the views of a batch within a buffer of several batches.  In plain memory `memory`
- * becomes the address of the batch, and *group0 is 0; in a texture *group0 is the layer of the
- * batch's first group. */
+/** Returns the place of a batch in a buffer of several batches.  In plain memory, `memory` is the
+ * address of the batch, and *group0 is 0; in a texture, *group0 is the layer of the batch's first
+ * group of symmetric views. */
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
                                 const struct fbp_batch *batch, const struct cuda_views *views,
                                 unsigned *group0);
 
-/** Return CUDA's ordinal, and the library's index, of the device that owns this memory of the
- * caller (device or managed memory); -1: no device, or memory that cannot be used. */
+/** Return the device that owns this memory of the caller (device or managed memory): CUDA's
+ * ordinal, or the index in the library's list of devices.  -1: it belongs to no device, or cannot
+ * be used. */
 int cuda_memory_owner(const void *memory, size_t bytes);
 int cuda_memory_index(const void *memory, size_t bytes);
 extern const struct fbp_device_memory_access cuda_device_memory;
 
 /* cufft.c: cuFFT, loaded at run time */
 
-/** Was cuFFT found?  The first call searches for libcufft.so.12 and .11: on the default path (with
- *  LD_LIBRARY_PATH), below CUDA_HOME, CUDA_PATH, /usr/local/cuda and /opt/cuda, and in pip's
- *  package nvidia-cufft. */
+/** Returns whether cuFFT was found.  The first call searches for libcufft.so.12 and .11: on the
+ * default path (with LD_LIBRARY_PATH), below CUDA_HOME, CUDA_PATH, /usr/local/cuda and /opt/cuda,
+ * and in pip's package nvidia-cufft. */
 bool cuda_fft_found(void);
 
 /** Create a plan for `rows` complex transforms of length n in place; rows are contiguous.
@@ -162,29 +172,34 @@ bool cuda_fft_found(void);
 fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_bytes);
 void cuda_fft_destroy(gpuFft_t *plan);
 
-/** Set the scratch memory and the stream of a cuFFT plan. */
+/** Set the scratch memory of a cuFFT plan, and the stream in which it runs. */
 fbp_status cuda_fft_place(gpuFft_t plan, void *work, gpuStream_t stream);
 
 /** Transform the rows of a cuFFT plan in place, without a scale factor. */
 fbp_status cuda_fft_run(gpuFft_t plan, float2 *rows, bool inverse);
 
-/* filter.c: raw views to filtered views; slots of the backend except for the first two */
+/* filter.c: from raw views to filtered views; all functions but the first two are members of the
+ * backend */
 
-/** Capabilities by which backend/gpu/tables.h chooses the method of the filter. */
+/** Functions from which backend/gpu/tables.c chooses how rows are filtered: in one launch, by
+ * cuFFT, or in space. */
 extern const struct gpu_filter_capabilities cuda_offer;
 fbp_status cuda_filter_open(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                        void *filtered);
-/** Filter a batch to plain rows [n_views][n_rows][padded.panel.n_columns] (slot `filter_rows`). */
+/** Filter a batch to plain rows [n_views][n_rows][padded.panel.n_columns] (member `filter_rows` of
+ * the backend). */
 fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,
                              float *rows);
-/** Copy n floats of rows in linear memory, without padding, to the host (slot `download`). */
+/** Copy n floats of plain filtered rows to the host (member `download` of the backend). */
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
-/** Copy the bitmap of rows whose repaired samples are counted to the device (slot `set_bitmap`). */
+/** Copy the bitmap that selects the rows whose repaired samples are counted to the device (member
+ * `set_bitmap` of the backend). */
 fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
-/* volume.c: filtered views into a slab, and the slab to the host; slots of the backend */
+/* volume.c: adds filtered views to a slab, and copies the slab to the host; the functions are
+ * members of the backend */
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
@@ -194,12 +209,13 @@ fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out);
 
 /* peer.c: copies between devices */
 
-/** Copy the filtered views of a batch from another device of this backend (slot `share`). */
+/** Copy the filtered views of a batch from another device of this backend (member `share` of the
+ * backend). */
 fbp_status cuda_share(fbp_device *device, const struct fbp_batch *batch, void *filtered,
                       fbp_device *from, const void *theirs);
 
-/** Result of cuda_peer_enable(): NONE: access is not supported; ENABLED: it was enabled before;
- * NEW: this call enabled it, and the caller may disable it. */
+/** Result of cuda_peer_enable(): NONE: the devices do not support direct access; ENABLED: it was
+ * enabled before; NEW: this call enabled it, and the caller may disable it. */
 enum cuda_peer { CUDA_PEER_NONE, CUDA_PEER_ENABLED, CUDA_PEER_NEW };
 
 /** One end of a test copy: CUDA_PEER_PROBE bytes of device memory, and a stream of the device. */
@@ -210,12 +226,13 @@ struct cuda_peer_end {
     gpuStream_t stream;
 };
 
-/** Enable peer access of `device` to the memory of `other`.  `device` becomes the current device,
+/** Enable direct access of `device` to the memory of `other`.  `device` becomes the current device,
  * and CUDA's error is cleared. */
 enum cuda_peer cuda_peer_enable(int device, int other);
 
-/** Does a test copy arrive unchanged?  With some settings of the machine's bus (IOMMU, ACS) copies
- *  between devices are corrupted, and no CUDA call reports it.  host: CUDA_PEER_PROBE bytes. */
+/** Returns whether a test copy between two devices arrives unchanged.  With some settings of the
+ * machine's bus (IOMMU, ACS), copies are corrupted without an error of CUDA.  host: CUDA_PEER_PROBE
+ * bytes for the comparison. */
 bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_end *to,
                        unsigned char *host);
 
@@ -224,11 +241,12 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
  * @return FBP_ERR_DEVICE if copies through the host are corrupted, too */
 fbp_status cuda_peer_reach(int to, int from);
 
-/** Fault injection: number of next test copies that count as corrupted; 0 except in tests. */
+/** Fault injection: the number of test copies, from the next on, that count as corrupted; 0 except
+ * in tests. */
 extern unsigned cuda_peer_fault;
 
-/* links.c: measures rates of copies between memories, as members of struct fbp_link_meter, but with
- * CUDA's ordinals in place of the library's indices. */
+/* links.c: measures rates of copies between memories.  The functions are those of struct
+ * fbp_link_meter, but their arguments are CUDA's ordinals of devices. */
 
 /** Bytes of device memory and of host memory that the measurement of links allocates per device:
  * the lower half is the source of copies, the upper half is the target. */

@@ -35,8 +35,8 @@ static void *open_below(const char *root, const char *folder, const char *name)
     return n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Open cuFFT's library on the default path, below the roots, or in pip's packages, and find its
- * functions; called once per process. */
+/* Open the cuFFT library (on the default path, below the given folders, or in pip's packages) and
+ * find its functions; called once per process. */
 static void find_library(void)
 {
     static const char *const names[] = {GPU_FFT_LIBRARIES};
@@ -72,7 +72,8 @@ static void find_library(void)
         if (root && root[0])
             handle = open_below(root, folders[i % N_FOLDERS], names[i / (N_FOLDERS * N_ROOTS)]);
     }
-    /* Search pip's packages, if this module is site-packages/libfbp/lib/libfbp_cuda.so. */
+    /* Search for cuFFT in pip's packages, if this module itself was installed by pip: as
+     * site-packages/libfbp/lib/libfbp_cuda.so. */
     if (!handle && dladdr(&fft, &self) && self.dli_fname &&
         snprintf(own, sizeof own, "%s", self.dli_fname) < (int)sizeof own) {
         char *slash = strrchr(own, '/');

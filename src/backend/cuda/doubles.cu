@@ -7,7 +7,8 @@
 
 enum { THREADS = 128 };
 
-/* Repair one row per block; only rows with values that are not finite are read twice. */
+/* Interpolate samples that are not finite, one row per block; rows without such samples are read
+ * once only. */
 static __global__ void __launch_bounds__(THREADS) repair(const cuda_doubles d, const cuda_prep prep)
 {
     const unsigned view = d.view0 + blockIdx.x / d.load_rows;

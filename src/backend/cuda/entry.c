@@ -1,5 +1,6 @@
-/* The entry of the CUDA module, which the library calls (backend/module.h): devices, the choice of
- * a kernel, opening a device, the backend's table of slots, and the message of a failed call. */
+/* The entry of the CUDA module, which the library calls (backend/module.h): list of devices, choice
+ * of a kernel, opening of a device, the backend's table of functions, and messages of failed CUDA
+ * calls. */
 #define FBP_CUDA_ENTRY_C
 #include "backend/cuda/cuda.h"
 
@@ -16,8 +17,8 @@ enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 /* The usable devices, found when the module is loaded. */
 static struct {
     int n, ordinal[MOST_DEVICES];
-    char isa[4][24]; /* names of the instruction set of the first device, [precision - 1], that
-                        --resume compares */
+    char isa[4][24]; /* description of the first device for each precision, [precision - 1];
+                        --resume compares the texts */
 } found;
 
 /* All kernels, fastest first. */
@@ -119,8 +120,8 @@ static void describe(int index, struct fbp_device_info *out)
         out->free_bytes = available;
 }
 
-/* Slot `choose`: select the fastest usable kernel, or the one of this name.  Kernels of papers are
- * selected only by name. */
+/* Select the fastest usable kernel or, if `name` is not NULL, the kernel of this name (member
+ * `choose` of the backend).  Kernels of papers are selected only by name. */
 static bool choose(struct fbp_job *job, const char *name)
 {
     const struct gpu_kernel *k = gpu_kernel_find(kernels, job, name);
@@ -149,8 +150,8 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                        "~/.cache/fbp; FBP_TUNE=0 disables this");
 }
 
-/* Slot `rates`: rates of the first card in gpu/cards.c, an H200.  Other devices are assumed to have
- * the same ratios of rates. */
+/* Rates from the first card of gpu/cards.c, an H200 (member `rates` of the backend): only ratios of
+ * rates matter, and are assumed to be the same for other devices. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     gpu_rates(gpu_card_at(0), job, out);

@@ -12,15 +12,15 @@
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
-/** Template parameters of a kernel: tile of a block, window in shared memory, and blocks per
- * multiprocessor, which limit registers. */
+/** Template parameters of a kernel: voxels per thread block, size of the window of a view in shared
+ * memory, and blocks per multiprocessor, which limit the registers per thread. */
 template <class Tile_, class Window_, int BLOCKS_> struct shape {
     typedef Tile_ Tile;
     typedef Window_ Window;
     enum { BLOCKS = BLOCKS_ };
 };
 
-/* Copy this thread's share of the window of view s to shared memory. */
+/* Copy this thread's part of the window of a view (index s) to shared memory. */
 template <class Tile, class Window>
 static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &in,
                                           const float *views, unsigned to)
@@ -43,7 +43,8 @@ static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &i
     }
 }
 
-/* Load the four taps of a sample, from the window or from the view. */
+/* Load the four taps of a bilinear interpolation, from the window in shared memory or from the
+ * view. */
 struct taps {
     float q00, q01, q10, q11; /* row, column */
 };
@@ -60,19 +61,19 @@ static __device__ inline taps taps_in_view(const float *__restrict__ at, unsigne
     return {__ldg(at), __ldg(at + 1), __ldg(at + stride), __ldg(at + stride + 1)};
 }
 
-/* Interpolate between rows, in the left and in the right column. */
+/* Interpolate between two rows, in the left and in the right column of a sample's four taps. */
 static __device__ inline float2 between_rows(const taps &q, float b)
 {
     return make_float2(fmaf(b, q.q10 - q.q00, q.q00), fmaf(b, q.q11 - q.q01, q.q01));
 }
 
-/* Projection of a thread's line of voxels along z onto a view. */
+/* Projection of the voxels of a thread, which lie on a line along z, onto a view. */
 struct line {
     float u0, v0, w0, u1, v1, w1; /* u w = u0 + u1 tz, … */
 };
 
-/* Limits of clamped floors of coordinates, as CUDA_FLOOR + floor: taps beyond are zeros of the
- * border. */
+/* Limits to which coordinates' floors are clamped, as CUDA_FLOOR + floor: beyond them, all taps are
+ * zeros of the border of the view. */
 struct limits {
     float u0, u1, v0, v1;
 };
@@ -82,8 +83,8 @@ static __device__ inline float clamp(float x, float low, float high)
     return fminf(fmaxf(x, low), high);
 }
 
-/* Add one view to the thread's voxels; fetch(floor u, floor v) returns the taps.  COLUMN: u and w
- * are constant along z. */
+/* Add one view to the thread's voxels; fetch(floor u, floor v) returns the four taps.  COLUMN: u
+ * and w are the same for all voxels of the thread. */
 template <bool COLUMN, class Tile, int REACH, class Fetch>
 static __device__ inline void add_line(const line &l, const limits &most, float tz, Fetch fetch,
                                        float sum[Tile::SLICES][1])
@@ -227,8 +228,9 @@ template <bool COLUMN, class Shape> static gpuError_t launch_shape(const struct 
     return gpuGetLastError();
 }
 
-/* Shapes with windows for up to 1.3 pixels per voxel, and for up to 2.8: a voxel near the source
- * covers up to a third more pixels, and a window is as wide as its tile's diagonal. */
+/* Shapes with windows in shared memory, for up to 1.3 and for up to 2.8 pixels per voxel: a voxel
+ * near the source covers up to a third more pixels, and a window must be as wide as the diagonal of
+ * its tile of voxels. */
 typedef cuda_window<40, 40, 2> small_window;
 typedef cuda_window<84, 64, 2> large_window;
 typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 3> small_16x3;

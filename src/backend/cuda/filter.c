@@ -14,7 +14,7 @@ static gpuStream_t filter_stream(const struct cuda_device *dev)
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
 
-/* Returns the address of the table at an offset of struct gpu_tables. */
+/* Returns the device address of the table at offset `at` (a member of struct gpu_tables). */
 static void *table(const struct cuda_device *dev, size_t at)
 {
     return dev->memory + at;
@@ -57,8 +57,8 @@ static struct cuda_weights weights_of(const struct cuda_device *dev)
     return out;
 }
 
-/* Compute line integrals in place and interpolate bad pixels; if the job has a filter along
- * columns, weight the views and apply it. */
+/* Compute line integrals of a batch in place, and interpolate bad pixels; if the job has a filter
+ * along columns, weight the views and filter their columns. */
 static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch *b,
                           const struct cuda_raw *raw)
 {
@@ -95,8 +95,8 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
     return FBP_OK;
 }
 
-/* Filter pairs of rows in scratch memory; *out: the filtered rows.  prepared: samples are line
- * integrals; otherwise the chain (the filter in one launch) also prepares them. */
+/* Filter pairs of rows in scratch memory; *out: address of the filtered rows.  prepared: samples
+ * are line integrals; otherwise this step, in one launch, also computes the line integrals. */
 static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_pairs *pairs,
                                bool prepared, float2 **out)
 {
@@ -109,7 +109,8 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     struct cuda_pad pad;
 
     *out = rows;
-    if (job->filtering.pad) { /* fits the extrapolation; the filter may overwrite these rows */
+    if (job->filtering.pad) { /* fits the extrapolation of rows before the filter, which may
+                                 overwrite the rows */
         pad = (struct cuda_pad){.pairs = *pairs,
                                 .weights = weights_of(dev),
                                 .weighted = job->filtering.columns != NULL,
@@ -156,8 +157,8 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     return FBP_OK;
 }
 
-/* Filter a batch into `views`, where group0 is the index of the batch's first group, or into plain
- * rows if `plain` is not NULL. */
+/* Filter a batch into the buffer `views`, from group group0 of symmetric views on; if `plain` is
+ * not NULL, into plain rows instead. */
 static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *b, void *raw,
                                const struct cuda_views *views, unsigned group0, float *plain)
 {
@@ -284,8 +285,8 @@ fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledg
     if (!ledger->bits)
         return FBP_OK;
     CUDA_TRY(gpuSetDevice(dev->index));
-    /* The stream orders this copy with the filter's work; gpuMemcpyAsync() has read pageable memory
-     * when it returns. */
+    /* The copy runs in the filter's stream, so it waits for earlier filter calls; pageable host
+     * memory may be reused when gpuMemcpyAsync() returns. */
     CUDA_TRY(
         gpuMemcpyAsync(table(dev, dev->tables.row_bitmap), (const void *)(uintptr_t)ledger->bits,
                        fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
@@ -306,7 +307,7 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
 }
 
 /* Returns the bytes of shared memory that a block of chain.cu (the filter in one launch) has for
- * its row on every device; 0: chain.cu is not used, as with FBP_FFT=cufft (tests). */
+ * its row, on every device; 0: chain.cu is not used, for example if FBP_FFT=cufft (tests). */
 static size_t row_bytes(void)
 {
     const char *method = gpu_host->environment(FBP_ENV_FFT);
@@ -338,7 +339,8 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
 
     if (t->way == GPU_FILTER_CHAIN)
         CUDA_TRY(cuda_chain_open(t->fft_length));
-    while (t->way == GPU_FILTER_FFT) { /* halves the rows per call until cuFFT's scratch fits */
+    while (t->way == GPU_FILTER_FFT) { /* halves the rows per call until the scratch memory that
+                                          cuFFT needs for them is available */
         size_t work;
         FBP_TRY(cuda_fft_create(&dev->plan, t->row_length, t->rows_per_call, &work));
         if (work <= t->work_bytes) {

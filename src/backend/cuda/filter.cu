@@ -26,7 +26,8 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
             row[c] = x;
         bad |= !isfinite(x);
     }
-    /* The bitmap is read only for rows with repaired samples, which are rare. */
+    /* Whether the row's repaired samples are counted is tested only if it has any, which is rare.
+     */
     if (!__syncthreads_or(bad || clipped))
         return;
     const bool counts = cuda_row_counts(prep, view, detector_row);
@@ -41,7 +42,7 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
         cuda_row_counted(prep, view, detector_row);
 }
 
-/* Bad pixels are interpolated from good pixels only, so that their order does not matter. */
+/* Bad pixels are interpolated from good pixels only, so they can be computed in any order. */
 static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, unsigned n,
                               unsigned r0, unsigned n_rows)
 {
@@ -90,8 +91,8 @@ static __global__ void __launch_bounds__(THREADS)
         out[c] = in[c] * cuda_weight(p.weights, rows, rays, 0, c, nc);
 }
 
-/* Convolve columns: each thread computes GPU_COLUMN_ROWS rows of a column, so that each loaded term
- * serves as many products. */
+/* Convolve columns of views: a thread computes GPU_COLUMN_ROWS rows of a column, so that each
+ * sample it loads is used for several results. */
 static __global__ void __launch_bounds__(THREADS)
     convolve_columns(const __grid_constant__ cuda_columns p)
 {

@@ -8,7 +8,7 @@
 
 #include "backend/cuda/gpu_runtime.h"
 
-#ifdef GPU_COMPILER /* must precede every include of weight/ray.h and filter/pad.h */
+#ifdef GPU_COMPILER /* must be defined before any include of weight/ray.h or filter/pad.h */
 #    define FBP_RAY_INLINE static __device__ inline
 #    define FBP_PAD_FN     static __host__ __device__ inline
 #    include <cfloat>
@@ -21,13 +21,15 @@
 /** A raw batch [n_views][load_rows][n_columns] in device memory. */
 struct cuda_raw {
     float *samples;
-    /** uint16 input that the kernel converts to `samples`; NULL: samples are valid */
+    /** samples as uint16, which a kernel converts to `samples`; NULL: `samples` is the input */
     const uint16_t *counts;
     unsigned n_views, load_rows, n_columns;
     unsigned first_row; /**< detector row of the batch's first row */
     unsigned view0;     /**< index in the scan of the batch's first view */
-    unsigned a_part;    /**< number of views of the batch in each symmetric part of the scan */
-    /** number of views of the scan in each symmetric part (backend/views.h) */
+    unsigned a_part; /**< number of views of the batch in each symmetric part of the scan, such as a
+                        quarter turn */
+    /** number of views of the scan in each symmetric part, such as a quarter turn (backend/views.h)
+     */
     unsigned part_views;
 };
 
@@ -38,59 +40,62 @@ struct cuda_prep {
     bool intensity;
     struct fbp_hardening hardening;
     unsigned long long *not_finite, *clipped; /**< counters of repaired samples */
-    unsigned *ledger;    /**< bits of struct fbp_row_bitmap, one per row whose repaired samples are
+    unsigned *ledger;    /**< one bit per row (struct fbp_row_bitmap) whose repaired samples are
                             counted; NULL: all rows are counted */
     unsigned panel_rows; /**< rows per view in `ledger` */
 };
 
-/** Weights of samples.  If image and lines are set, the weight is their product.  If views is set,
- * weights are computed per ray; lines, if also set, replaces the factors of view step and
- * redundancy.  All NULL: no weights. */
+/** Weights of samples: products of image and lines if both are set; computed per ray if views is
+ * set, where lines, if set, replaces the factors for the angle step and redundancy.  All NULL: no
+ * weights. */
 struct cuda_weights {
-    const float *image, *lines; /**< factors [row][column] and [view][column] of the weights; NULL:
-                                   weights per ray, or none */
+    const float *image, *lines; /**< factor per pixel [row][column], and factor per view and column
+                                   [view][column]; NULL: not used */
     struct fbp_rays rays;
     const struct fbp_ray_view *views; /**< per view of the scan; NULL: see above */
 };
 
-/** Parameters of cuda_filter_columns(): views of a prepared raw batch. */
+/** Parameters of cuda_filter_columns(), which filters prepared views of a raw batch along columns.
+ */
 struct cuda_columns {
     struct cuda_raw raw;
     struct cuda_weights weights;
     unsigned first, n;                    /**< views [first, first + n) of the batch */
     unsigned n_groups, part_views, view0; /**< see struct cuda_pairs */
-    unsigned row0, n_rows;                /**< detector rows that contain line integrals */
-    float *weighted;                      /**< scratch [n][n_rows][n_columns] */
-    const float *taps;   /**< 2 S + 1 taps between GPU_COLUMN_ROWS zeros on either side */
-    unsigned half_width; /**< S */
+    unsigned row0, n_rows; /**< range of the detector rows that contain line integrals */
+    float *weighted;       /**< scratch [n][n_rows][n_columns] */
+    const float *taps;     /**< 2 S + 1 filter taps, with GPU_COLUMN_ROWS zeros on either side */
+    unsigned half_width;   /**< S */
 };
 
-/** Pairs of rows of a raw batch, which are filtered as complex rows [first, first + n) in the order
- * of struct cuda_rows (kernel.h). */
+/** Pairs of rows of a raw batch, filtered as real and imaginary part of complex rows [first, first
+ * + n) in the order of struct cuda_rows (kernel.h). */
 struct cuda_pairs {
     struct cuda_raw raw;
     struct cuda_weights weights;
-    /** turns: number of symmetric views per group; part_views: views of each symmetric part of the
-     * scan. */
+    /** first, n: range of complex rows; turns: number of symmetric views per group; part_views:
+     * number of views of the scan in each symmetric part. */
     unsigned first, n, turns, part_views;
-    /** Number of groups in the batch; filtered rows per view; detector row of the first filtered
-     * row. */
+    /** n_groups: groups of symmetric views in the batch; n_rows: filtered rows per view; row0:
+     * detector row of the first filtered row. */
     unsigned n_groups, n_rows, row0;
-    /** Index in the scan of the batch's first view; column of a filtered row that corresponds to
-     *  measured column 0. */
+    /** view0: index in the scan of the batch's first view; pad_left: column of a filtered row that
+     * corresponds to measured column 0. */
     unsigned view0, pad_left;
-    unsigned apart; /**< distance of adjacent measured columns in a filtered row [samples] */
+    unsigned apart; /**< distance, in a filtered row, between adjacent measured columns [samples] */
 };
 
-/** Parameters of cuda_filter_rows(), the whole filter of pairs of rows in one launch. */
+/** Parameters of cuda_filter_rows(), which filters pairs of rows in one launch, from raw samples
+ * on. */
 struct cuda_chain {
     struct cuda_pairs pairs;
     struct cuda_prep prep;
-    bool prepared;         /**< samples are already finite line integrals */
+    bool prepared;         /**< true: samples are finite line integrals already */
     const float2 *turns;   /**< gpu_chain_twiddles() twiddle factors */
     const float *response; /**< response of the filter, in the order of gpu_chain_frequency() */
     float2 *out;           /**< filtered pairs [n][stride] */
-    unsigned stride, n_columns; /**< distance between filtered rows, and samples per filtered row */
+    unsigned stride, n_columns; /**< stride: distance between filtered rows; n_columns: samples per
+                                   filtered row */
 };
 
 /** Parameters of cuda_pad_find() and cuda_pad_add(): prepared pairs of rows, and the rule by which
@@ -106,21 +111,22 @@ struct cuda_pad {
     struct fbp_pad_end *ends; /**< scratch [pairs.n][row of the pair][end] */
 };
 
-/** A raw batch of plane integrals in double, [n_views][load_rows][n_columns], and the range of its
- *  filtered rows.  Rows are few and short, so they are convolved in space, one by one. */
+/** A raw batch of plane integrals in double, [n_views][load_rows][n_columns], and the rows of it
+ * that are filtered.  Rows are few and short, so they are convolved in space, one by one. */
 struct cuda_doubles {
     double *samples;
     unsigned n_views, load_rows, n_columns;
-    unsigned view0;           /**< index in the scan of the batch's first view */
-    unsigned first_row, row0; /**< first loaded detector row; first filtered detector row */
+    unsigned view0; /**< index in the scan of the batch's first view */
+    unsigned first_row,
+        row0; /**< detector row of the first loaded row; detector row of the first filtered row */
     unsigned n_rows;          /**< filtered rows per view */
     unsigned pad_left, apart; /**< see struct cuda_pairs */
     unsigned length;          /**< samples of a filtered row */
     const double *weights;    /**< one per view of the scan; NULL: none */
 };
 
-/** Filter of a struct cuda_doubles, and output of filtered rows: [view][group][column][channel of
- * the group] (struct gpu_planes), with zeros after the last column and channel. */
+/** Filter for a struct cuda_doubles.  Output: [view][group of channels][column][channel of the
+ * group] (struct gpu_planes), with zeros after the last column and the last channel. */
 struct cuda_doubles_filter {
     const double *taps;
     unsigned half_width, passes; /**< passes 0: rows are filtered already */
@@ -131,8 +137,8 @@ struct cuda_doubles_filter {
 };
 
 FBP_BEGIN
-/** Compute line integrals in place; samples that are not finite are interpolated along their row,
- * and bad pixels of detector rows [row0, row0 + n_rows) from good pixels. */
+/** Compute line integrals of a batch in place; samples that are not finite are interpolated along
+ * their row, and bad pixels of detector rows [row0, row0 + n_rows) from good pixels. */
 gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
                              const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
                              unsigned n_rows, gpuStream_t stream);
@@ -142,8 +148,8 @@ gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep 
  * terms in the same order for any range of loaded rows. */
 gpuError_t cuda_filter_columns(const struct cuda_columns *columns, gpuStream_t stream);
 
-/** Fit the extrapolation of prepared rows beyond the panel.  Must precede the filter, which may
- *  overwrite the rows. */
+/** Fit the extrapolation of prepared rows beyond the panel.  Must be called before the filter,
+ * which may overwrite the rows. */
 gpuError_t cuda_pad_find(const struct cuda_pad *pad, gpuStream_t stream);
 
 /** Add the filtered extrapolation to filtered pairs [pairs.n][stride]. */
@@ -182,15 +188,17 @@ FBP_END
 
 #ifdef GPU_COMPILER
 
-/* From raw samples to weighted line integrals. */
+/* From raw samples to weighted line integrals: device functions of the filter's kernels. */
 
-/** Returns sample `at` of a raw batch, from `counts` if set, else from `samples`. */
+/** Returns sample number `at` of a raw batch, from `counts` (uint16) if set, else from `samples`.
+ */
 static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
 {
     return raw.counts ? (float)raw.counts[at] : raw.samples[at];
 }
 
-/** Does the preparation change finite samples (logarithm, beam hardening)? */
+/** Returns whether the preparation changes samples that are finite (by logarithm or beam
+ * hardening). */
 static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
 {
     return p.intensity || p.hardening.n > 0;
@@ -231,9 +239,9 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
         atomicAdd(to, (unsigned long long)n);
 }
 
-/** Are repaired samples of this row counted?  All threads of the block must call this function
- * before cuda_row_counted(), which clears the bit that is tested.  Rows of one launch are distinct.
- */
+/** Returns whether repaired samples of this row are counted.  All threads of the block must call
+ * this function before one calls cuda_row_counted(), which clears the tested bit.  The rows of a
+ * launch are distinct. */
 static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -241,7 +249,8 @@ static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view,
     return !p.ledger || (p.ledger[at / 32] >> at % 32 & 1);
 }
 
-/** Clear the row's bit.  One thread of the block calls this function. */
+/** Clear the row's bit in the bitmap, because its repaired samples are counted now.  One thread of
+ * the block calls this function. */
 static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -280,11 +289,12 @@ struct cuda_pair {
     size_t first[2]; /**< index in the raw batch of each row's first sample */
     unsigned n;      /**< rows of the pair, 1 or 2 */
     unsigned row;    /**< detector row */
-    size_t pixel;    /**< index of that row's first pixel in images of the detector */
+    size_t pixel;    /**< index of the first pixel of the pair's detector row in an image of the
+                        detector */
     unsigned view;   /**< index in the scan of the first row's view; the second row: view + 1 */
 };
 
-/** The pair of rows of complex row p.first + local. */
+/** Returns the pair of rows that complex row p.first + local consists of. */
 static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned local)
 {
     const unsigned at = p.first + local, turn = at % p.turns, nc = p.raw.n_columns;
@@ -299,8 +309,8 @@ static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned lo
             p.view0 + turn * p.part_views + group};
 }
 
-/** Compute the factors of the weights that are constant along each row, into shared memory.  The
- *  block's first two threads compute one row each. */
+/** Compute the weights' factors that are constant along each row of a pair, into shared memory;
+ * each of the block's first two threads computes one row's. */
 static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_pair &rows,
                                              fbp_ray_row *rays)
 {
@@ -314,7 +324,7 @@ static __device__ inline bool cuda_has_weights(const cuda_weights &w)
     return w.image || w.views;
 }
 
-/** Weight of column c in row i of a pair; rays: from cuda_find_rays(). */
+/** Returns the weight of column c in row i (0 or 1) of a pair; rays: from cuda_find_rays(). */
 static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pair &rows,
                                            const fbp_ray_row *rays, unsigned i, unsigned c,
                                            unsigned n_columns)
@@ -327,7 +337,7 @@ static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pai
     return fbp_ray_weight(&w.rays, &w.views[rows.view + i], &rays[i], (float)c);
 }
 
-/** v, samples c of both rows, times their weights. */
+/** Returns v, the samples of both rows in column c, times their weights. */
 static __device__ inline float2 cuda_weighted(const cuda_weights &w, const cuda_pair &rows,
                                               const fbp_ray_row *rays, unsigned c,
                                               unsigned n_columns, float2 v)

@@ -17,12 +17,13 @@
 
 #include <type_traits>
 
-/* If it is added to x with rounding downwards, |x| < 2^22, the lowest bits of the sum are floor(x):
- * bits of the sum = CUDA_FLOOR_BITS + floor(x). */
+/* Constant for a fast floor(x), |x| < 2^22: if it is added to x with rounding downwards, the bits
+ * of the sum are CUDA_FLOOR_BITS + floor(x). */
 static const float CUDA_FLOOR = 12582912.0f;
 static const unsigned CUDA_FLOOR_BITS = 0x4b400000u;
 
-/* If it is added to x and subtracted again, |x| <= 2^14, x is rounded to a multiple of 1/256. */
+/* Constant for rounding x, |x| <= 2^14, to a multiple of 1/256: it is added to x and subtracted
+ * again. */
 static const float CUDA_ROUND = 3 * 16384.0f;
 
 /** Texture coordinate of detector column `column`; texels: number of texels per column.  The centre
@@ -51,8 +52,8 @@ template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_t
     }
 };
 
-/** A thread's column and first slice, counted from the slab's first voxel; inside: the column is in
- *  the slab. */
+/** A thread's voxel column and first slice, relative to the slab's first voxel; inside: the column
+ * lies in the slab. */
 struct cuda_place_in_volume {
     int x, y, z;
     bool inside;
@@ -95,7 +96,8 @@ static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, 
     return false;
 }
 
-/** One sample, or one voxel, per lane as stored in memory; a lane is a symmetric view or voxel. */
+/** One sample (or voxel) of each lane, as stored in memory; lane i is the i-th symmetric view (or
+ * voxel). */
 template <int LANES>
 using cuda_packed =
     std::conditional_t<LANES == 1, float, std::conditional_t<LANES == 2, float2, float4>>;
@@ -118,8 +120,8 @@ template <int LANES> static __device__ inline cuda_packed<LANES> cuda_pack(const
     return q;
 }
 
-/** Load and store a thread's voxels of a volume [nz][ny][nx][LANES], LAYERS slices apart.  Voxels
- * outside the volume are loaded as zeros, and not stored. */
+/** Load and store a thread's voxels of a volume [nz][ny][nx][LANES], which are LAYERS slices apart.
+ * Voxels outside the volume are loaded as zeros, and not stored. */
 template <int LAYERS = 1, int SLICES, int LANES>
 static __device__ inline void cuda_load_sums(const float *__restrict__ volume,
                                              const cuda_place_in_volume &p, int nx, int ny, int nz,
@@ -149,9 +151,9 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
             at[k * LAYERS * slice] = cuda_pack(sum[k]);
 }
 
-/* Visibility of a block of voxels: views of a pass onto whose detector the block's box projects.
- * The projection of a box is the convex hull of its projected corners, if w > 0 at all corners. All
- * other views would add zeros, and are skipped. */
+/* Tests which views of a launch a block of voxels projects onto; other views would add zeros, and
+ * are skipped.  The projection of a box is the convex hull of its projected corners, if w > 0 at
+ * all corners. */
 
 /** Method by which the samples of a view are loaded. */
 enum cuda_reach {
@@ -178,10 +180,11 @@ template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
 struct __align__(16) cuda_seen
 {
     float u[4], v[4], w[4];
-    unsigned origin; /**< index of a tap minus the bits of floor(u) and of floor(v), modulo 2^32 */
+    unsigned origin; /**< index of a tap in memory, minus the bits of floor(u) and of floor(v),
+                        modulo 2^32 */
     int column, row; /**< principal pixel */
     int reach;       /**< enum cuda_reach */
-    /** first column and row of the window, in the view with its borders */
+    /** first column and row of the window, in the view including the zeros around it */
     int first_column, first_row;
     int rows; /**< rows of the window */
     int view; /**< index in the pass */
@@ -191,7 +194,7 @@ struct __align__(16) cuda_seen
 struct cuda_hull {
     /** bounds of the projected box in pixels, relative to the principal pixel */
     float u0, u1, v0, v1;
-    bool before; /**< w > 0 at all corners: the box lies in front of the source */
+    bool before; /**< w > 0 at all corners of the box, which thus lies in front of the source */
 };
 
 /* Eight adjacent threads project one corner of the box each, at (tx, ty, tz), then combine their
@@ -308,8 +311,8 @@ static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid
 
 /** Projection of a voxel column onto a view. */
 struct cuda_projected {
-    float u, r;  /**< column u relative to the principal column; 1/w */
-    float v, dv; /**< row v at the reference slice; rows per slice */
+    float u, r;  /**< coordinate u, relative to the principal column; 1/w */
+    float v, dv; /**< coordinate v at the reference slice; change of v per slice */
 };
 
 static __device__ inline cuda_projected cuda_project(const gpu_view &view, float tx, float ty)

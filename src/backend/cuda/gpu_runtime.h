@@ -37,7 +37,7 @@
 #    include <cuda_runtime_api.h>
 #    define GPU_NAME(name) cuda##name
 #endif
-/* GPU_COMPILER is defined in .cu files, which may contain kernels. */
+/* GPU_COMPILER is defined in .cu files, the only ones that may contain kernels. */
 
 typedef GPU_NAME(Array_t) gpuArray_t;
 typedef GPU_NAME(Error_t) gpuError_t;

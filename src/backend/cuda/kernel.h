@@ -39,16 +39,16 @@ struct cuda_rows {
     unsigned group0; /**< texture layer of the batch's group 0 */
 };
 
-/** One launch of a backprojection: the views of a pass are added to slices of a slab.  Kernels of
- *  plane integrals add all views of the batch. */
+/** One launch of a backprojection kernel, which adds views to slices of a slab: the views of `pass`
+ * or, for plane integrals, all views of the batch. */
 struct cuda_bp {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     const struct cuda_views *views;
-    size_t first; /**< index in `views` of the first group of the pass */
+    size_t first; /**< index in `views` of the first group of symmetric views */
     struct gpu_pass pass;
-    const struct gpu_plane *planes; /**< parameters of plane integrals from the batch's first view
-                                       on; NULL: `pass` is used */
+    const struct gpu_plane
+        *planes; /**< parameters of the batch's views for plane integrals; NULL: `pass` is used */
     struct gpu_grid grid;
     float *volume; /**< from slice grid.z0 on */
     const struct fbp_slab *slab;
@@ -67,8 +67,8 @@ struct cuda_fetch {
 
 /** A GPU kernel and the functions that launch it. */
 struct cuda_kernel {
-    struct gpu_kernel gpu; /**< common properties; first member, because job->selection.entry points
-                              to both structs */
+    struct gpu_kernel gpu; /**< properties that kernels of all GPU backends have; first member,
+                              because job->selection.entry points to both structs */
     /** Launches the convolution of rows in space; NULL: cuda_convolve_rows() (filter_kernels.h). */
     gpuError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
                            unsigned half_width, float2 *out, gpuStream_t stream);
@@ -82,8 +82,8 @@ FBP_BEGIN
 GPU_KNOWN(CUDA_KERNEL)
 #undef CUDA_KERNEL
 
-/** Kernels that are used only if a job names them, ended by a NULL name; NULL: none.  Set by
- *  fbp-bench's module. */
+/** Additional kernels, which are used only if a job requests them by name: array ended by a NULL
+ * name; NULL: there are none.  Set by fbp-bench's module. */
 extern const struct cuda_kernel *cuda_kernels_by_name;
 
 /** Returns the kernel that was selected for the job. */
@@ -127,10 +127,11 @@ static constexpr cuda_kernel cuda_kernel_from(gpu_kernel known,
     return {.gpu = known, .backproject = backproject};
 }
 
-/** Position, in the batch, of a row of texels whose lanes begin at complex row `local` of r. */
+/** Position, in the batch, of a row of texels whose first lane comes from complex row `local` of r.
+ */
 struct cuda_place {
-    unsigned group, row; /**< layer (group) and row of the real parts; the imaginary parts are in
-                            layer group + 1 */
+    unsigned group, row; /**< group (texture layer) and row of the real parts; the imaginary parts
+                            belong to group + 1 */
     bool second;         /**< group + 1 exists */
 };
 

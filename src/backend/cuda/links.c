@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* RUNS: timed runs; COPIES: copies of each flow per run; for slow links, one run of one copy.
- * TOUCHING_THREADS: threads that write host memory first. */
+/* RUNS: timed runs; COPIES: copies per run between each pair of memories; slow links: one run of
+ * one copy.  TOUCHING_THREADS: threads that write host memory first. */
 enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
 static const double SLOW = 5e-3; /* seconds per copy above which a link counts as slow */
 
-/* Directions of copies, with one stream each: from the host, to the host, to other devices. */
+/* Directions of copies of a device, with one stream each: from the host, to the host, to other
+ * devices. */
 enum direction { UP, DOWN, ACROSS, N_DIRECTIONS };
 
 /* A device, its memory, and host memory near it.  The lower half of each memory is the source of
@@ -25,7 +26,8 @@ struct end {
     int ordinal;
     char *host, *memory;
     gpuStream_t streams[N_DIRECTIONS];
-    bool enabled[FBP_MOST_LINKED]; /* cuda_link_connect() enabled access to that device's memory */
+    bool enabled[FBP_MOST_LINKED]; /* true: cuda_link_connect() enabled this device's access to the
+                                      memory of that device */
 };
 
 struct meter {
@@ -137,8 +139,8 @@ bool cuda_link_connect(void *meter, size_t from, size_t to)
            cuda_peer_carries(&ends[0], &ends[1], (unsigned char *)b->host);
 }
 
-/* Returns the device at end `at` of a flow; if that end is the host, the device at the other end.
- * No flow has the host at both ends; index 0 only satisfies the compiler. */
+/* Returns the device at end `at` (0 or 1) of a copy; if that end is the host, the device at the
+ * other end.  A copy never has the host at both ends; index 0 only satisfies the compiler. */
 static const struct end *end_of(const struct meter *m, int at, int other)
 {
     const int device = at == FBP_HOST ? other : at;
@@ -146,7 +148,7 @@ static const struct end *end_of(const struct meter *m, int at, int other)
     return &m->ends[device == FBP_HOST ? 0 : device];
 }
 
-/* Return the stream of a flow in *out, and make the stream's device current. */
+/* Get the stream for the direction of a copy, and make the stream's device current. */
 static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, gpuStream_t *out)
 {
     const struct end *e = end_of(m, f->from, f->to);

@@ -114,7 +114,8 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    (void)what; /* not in the message, because the limit is the total of locked memory */
+    (void)what; /* the size is not in the message, because the limit applies to the total of locked
+                   memory */
     *out = NULL;
     CUDA_TRY(gpuSetDevice(dev->index));
     *out = cuda_pin(bytes, dev->job->n_threads, dev->node);
@@ -261,8 +262,8 @@ int cuda_memory_owner(const void *memory, size_t bytes)
     return a.device;
 }
 
-/* Access to device memory of the caller.  Copies run in a separate stream, because the default
- * stream would wait for all work of the caller. */
+/* Access to device memory that the caller of the library allocated.  Copies run in a separate
+ * stream, because the default stream would wait for all work of the caller. */
 struct device_memory {
     struct fbp_device_memory far; /* first member: functions for the caller */
     int index;                    /* CUDA's ordinal */

@@ -7,7 +7,7 @@
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
-/* Number of symmetric views, and slices of a thread. */
+/* TURNS: number of symmetric views per group; number of slices per thread. */
 template <int T, int S> struct shape {
     using Tile = cuda_tile<16, 16, S, 8>;
     static constexpr int TURNS = T, SLICES = S;
@@ -47,8 +47,8 @@ static __device__ inline void load_taps(const typename S::packed *p, unsigned ab
     }
 }
 
-/* Load the taps of row r of two columns and of the row above; taps that the slice before has loaded
- * are kept. */
+/* Load the taps of row r, in two columns, and of the row above; taps that were loaded for the
+ * previous slice are reused. */
 template <class S>
 static __device__ inline void load_row(const typename S::packed *p, unsigned above, bool same,
                                        bool next, taps<S::TURNS> *q)
@@ -63,7 +63,8 @@ static __device__ inline void load_row(const typename S::packed *p, unsigned abo
     }
 }
 
-/* Add a group of symmetric views at rotated position I and all further positions. */
+/* Add a group of symmetric views: view I and, recursively, all later views of the group, each
+ * rotated to the voxel by a further symmetric position. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,
@@ -75,12 +76,12 @@ static __device__ inline void add_places(const gpu_view &view,
     const float v_lo = (float)(-1 - view.row), v_hi = (float)(in.rows - view.row);
     const float last = tz + (float)(S::SLICES - 1);
 
-    /* Skip the group if no slice of the thread projects onto rows of the batch: only zeros would be
-     * added. */
+    /* Skip a group of views if no voxel of the thread projects onto rows of the batch, because only
+     * zeros would be added. */
     if (s.u > u_lo && s.u < u_hi && fmaf(last, s.dv, s.v) > v_lo && fmaf(tz, s.dv, s.v) < v_hi) {
         const float iu = __fadd_rd(s.u, CUDA_FLOOR), a = s.u - (iu - CUDA_FLOOR), rr = s.r * s.r;
         const float wr = a * rr, wl = rr - wr;
-        /* Offset modulo 2^32, whose sum with the bits of floor(v) is a position in the view. */
+        /* Offset modulo 2^32; offset plus the bits of floor(v) is an index in the view. */
         const unsigned origin = __float_as_uint(iu) - CUDA_FLOOR_BITS +
                                 (unsigned)(view.column + GPU_BORDER) +
                                 ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride;

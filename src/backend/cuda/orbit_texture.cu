@@ -25,7 +25,8 @@ struct layout {
     float inverse;     /* 1 / scale of the views */
 };
 
-/* Add a group of symmetric views at rotated position I and all further positions. */
+/* Add a group of symmetric views: view I and, recursively, all later views of the group, each
+ * rotated to the voxel by a further symmetric position. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
                                          const gpu_domain &d, float tx, float ty, float tz,
@@ -37,8 +38,8 @@ static __device__ inline void add_places(const gpu_view &view, const layout &in,
     const float row = ((float)view.row + 0.5f) - CUDA_ROUND, rr = s.r * s.r * in.inverse;
     const float last = tz + (float)((S::SLICES - 1) * S::Tile::LAYERS);
 
-    /* Skip the group if no slice of the thread projects onto rows of the batch: only zeros would be
-     * added. */
+    /* Skip a group of views if no voxel of the thread projects onto rows of the batch, because only
+     * zeros would be added. */
     if (column > -1 && column < in.width + 1 && fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
         fmaf(tz, s.dv, s.v) < in.rows + (float)(1 - view.row)) {
 #pragma unroll

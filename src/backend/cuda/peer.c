@@ -8,8 +8,8 @@
 
 enum { MOST = 64, SENT = 0xa5 };
 
-/* Result of test copies from one device to another: NOT_YET: not tested; RIGHT; BY_THE_HOST: right
- * only without peer access; WRONG: corrupted. */
+/* Result of test copies from one device to another: NOT_YET: not tested; RIGHT: unchanged;
+ * BY_THE_HOST: unchanged only without peer access; WRONG: corrupted. */
 enum known { NOT_YET = 0, RIGHT, BY_THE_HOST, WRONG };
 
 static struct {

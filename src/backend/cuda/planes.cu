@@ -3,8 +3,8 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planes_kernel.h"
 
-/* Bytes of a stage of the ring of windows.  A block has two stages beside its lists of views, and
- * 48 KiB of shared memory by default. */
+/* Bytes of one of the two buffers of windows in a block's shared memory, which also holds lists of
+ * views; a block has 48 KiB by default. */
 enum { STAGE_BYTES = 20 << 10 };
 
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
@@ -105,7 +105,8 @@ template <class T> static gpuError_t launch(const struct cuda_bp *bp)
     }
 }
 
-/* There is one candidate shape: a batch has one launch, so that there are no passes to time. */
+/* There is one candidate shape: a batch is one launch, so there are not enough launches to time
+ * shapes. */
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t small = 100 * 100 * 100;

@@ -27,14 +27,13 @@
 #    include "backend/cuda/planes_parts.h"
 #endif
 
-/** Least number of channels per thread at which planes_slide() keeps samples from voxel to voxel,
- * and bound of |c|, the step of u along z, of such views: rounding does not lengthen the step to 1.
- */
+/** planes_slide() keeps samples from voxel to voxel, for threads with at least so many channels and
+ * views whose step of u along z is at most the bound: rounding does not lengthen the step to 1. */
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
-/** Greatest number of views per stage of the ring of windows in shared memory, one per lane of the
- *  warp that finds their windows; number of stages; number of lists of views. */
+/** Number of views whose windows one buffer in shared memory holds at most (one per lane of the
+ * warp that finds them); number of such buffers; number of lists of views. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
 /** Voxels of a block, and voxels of a thread along z.  A warp covers 8 x 4 columns. */
@@ -53,7 +52,7 @@ template <class T> struct planes_in {
     T *volume;               /**< from slice grid.z0 on */
     size_t frame;            /**< voxels from frame to frame of the volume */
     int n;                   /**< number of views */
-    int columns;             /**< samples per row, including zeros at its end */
+    int columns;             /**< samples per row, including the zeros at its end */
     int groups, frames;      /**< number of groups of channels, and of channels */
     int window;              /**< samples per window, a multiple of 4 */
     int chunk;               /**< views per stage */
@@ -61,9 +60,10 @@ template <class T> struct planes_in {
 
 /** A view that a block adds. */
 template <class T> struct alignas(16) planes_seen {
-    T first, a, b,
-        c; /**< u of the cube's first voxel minus an integer; steps of u per voxel along x, y, z */
-    unsigned origin;  /**< index in the window minus the bits of floor(u), modulo 2^32 */
+    T first, a, b, c; /**< u of the first voxel of a cube minus an integer; change of u per voxel
+                         along x, y, z */
+    unsigned
+        origin; /**< index of a sample in the window, minus the bits of floor(u), modulo 2^32 */
     int column, view; /**< first sample of the window; index of the view in the batch */
     int unused;
 };
@@ -83,7 +83,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
     }
 };
 
-/** SHIFT is a little more than 1/2; filter/parabola.h gives the reason. */
+/** SHIFT is a little more than 1/2, for the reason in filter/parabola.h. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     static constexpr int N = 1, FIRST = 0;
     static constexpr double SHIFT = .5 + 1. / 4096;
@@ -161,7 +161,7 @@ static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low,
     *high += fmax(from, to);
 }
 
-/** Margin that is added to the range of u for rounding errors of threads. */
+/** Margin by which the range of u of a block is extended for rounding errors of its threads. */
 static constexpr double PLANES_ROUNDING = 1. / 64;
 
 /** Describe view `view` of the batch for the block at `at`; false: no voxel of the block projects

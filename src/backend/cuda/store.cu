@@ -16,7 +16,7 @@ static unsigned blocks_of(unsigned n, unsigned threads)
     return (n + threads - 1) / threads;
 }
 
-/* Call launch(part) for parts with at most MOST_ROWS rows of texels. */
+/* Call launch(part) for parts of the rows, each with at most MOST_ROWS rows of texels. */
 template <class Launch> static void for_parts(const cuda_rows &rows, Launch launch)
 {
     const unsigned most = MOST_ROWS * rows.n_lanes;
@@ -30,7 +30,8 @@ template <class Launch> static void for_parts(const cuda_rows &rows, Launch laun
     }
 }
 
-/* Call launch(constant) for a texel of 1, 2 or 4 lanes. */
+/* Call launch(constant) with the number of lanes of a texel, 1, 2 or 4, as a compile-time constant.
+ */
 template <class Launch> static void for_lanes(unsigned n, Launch launch)
 {
     if (n == 4)

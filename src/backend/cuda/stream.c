@@ -1,6 +1,6 @@
-/* Streams of a device, one per stage; events that order their work; timestamps for timelines; timed
- * passes for the choice of a kernel's shape (backend/gpu/tuner.h).  entry.c opens and closes the
- * streams and lists the other functions as slots of the backend. */
+/* Streams of a device, one per stage; events that order their work; timestamps for the timeline of
+ * a run; timed launches for the choice of a kernel's shape (gpu/tuner.h).  entry.c opens and closes
+ * the streams, and lists the other functions in the backend's table. */
 #include "backend/cuda/cuda.h"
 
 #include "base/system.h"

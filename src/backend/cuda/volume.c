@@ -1,5 +1,5 @@
-/* Backprojection of filtered views into a slab on a CUDA device, pass by pass, and copies of the
- * slab's slices to the host.  entry.c lists the functions as slots of the backend. */
+/* Backprojection of filtered views into a slab on a CUDA device, one launch after the other, and
+ * copies of the slab's slices to the host.  entry.c lists the functions in the backend's table. */
 #include "backend/cuda/cuda.h"
 
 #include "backend/slab.h"
@@ -81,7 +81,8 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
     for (size_t i = 0; i < fbp_channels(job); i++) {
         const char *from = (const char *)volume + i * frame * value;
         char *to = (char *)host + i * n * value; /* [z1 - z0][ny][nx] */
-        if (step == 0) { /* without scale or shift, statistics are computed during the copy */
+        if (step ==
+            0) { /* no scale or shift: the statistics are computed while slices are copied */
             const void *voxels = from + (z0 - slab->z0) * slice * value;
             CUDA_TRY(cuda_statistics_of(voxels, n, fbp_in_double(job), found_of(dev), u->stream));
             CUDA_TRY(gpuEventRecord(u->filled[0], u->stream));
@@ -89,8 +90,8 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
             CUDA_TRY(gpuStreamWaitEvent(out, u->filled[0], 0));
             continue;
         }
-        /* The kernels write output in memory of this device directly.  For other memory they write
-         * a buffer, which is then copied; a buffer is written again only after its last copy. */
+        /* If the target is memory of this device, kernels write to it directly.  Otherwise they
+         * write to a buffer, which is then copied, and written again only after its last copy. */
         const bool direct = cuda_memory_owner(to, n * sizeof(float)) == dev->index;
         struct cuda_fetch f = {.job = job, .slab = slab, .volume = (const void *)from};
         for (f.z0 = z0; f.z0 < z1; f.z0 = f.z1) {

@@ -76,8 +76,8 @@ struct unpack {
     float scale, shift;
 };
 
-/* Convert a slice that is stored as pairs of symmetric voxels (rot180): the pair of voxel (x, y)
- * may be stored at the voxel half a turn away. */
+/* Convert a slice that is stored as pairs of symmetric voxels (kernel rot180) to [y][x]: voxel (x,
+ * y) is stored in the pair of (x, y), or in that of the voxel half a turn away. */
 static __global__ void unpack_halves(const unpack p, const float2 *__restrict__ volume,
                                      float *__restrict__ out)
 {
@@ -105,7 +105,8 @@ static __device__ int2 voxel_of(const unpack &p, int lane, int x, int y)
                        : make_int2(y, last - x);
 }
 
-/* Is this the first lane that stores the voxel?  If n is odd, the middle is stored twice. */
+/* Returns whether this is the first lane that stores the voxel: if n is odd, voxels in the middle
+ * are stored twice. */
 static __device__ bool counts(const unpack &p, int lane, int2 at)
 {
     const gpu_domain &d = p.domain;
