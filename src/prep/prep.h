@@ -63,7 +63,8 @@ struct fbp_prep {
     struct fbp_panel panel;
     bool intensity; /**< true: samples are intensities; false: line integrals */
     float *dark;    /**< [row][column]; NULL: 0 */
-    float *gain;    /**< 1 / (flat - dark), or 1 / (i0 - dark); 0: bad pixel; NULL: 1 / i0 */
+    float *gain;    /**< factor of (sample - dark): 1 / (flat - dark), or 1 / (i0 - dark); 0: bad
+                       pixel; NULL: 1 / i0 */
     float inverse_i0;
     struct fbp_hardening hardening;
     struct fbp_bridge *bridges;

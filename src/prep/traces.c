@@ -353,7 +353,8 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     src->unpacks = true;
     src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);
     src->reader_bytes = below->reader_bytes + lay_out(t, NULL, &(struct room){0});
-    if (t->imaginary) /* the preparation describes the parts that are used */
+    if (t->imaginary) /* no remark that only one part of complex samples is used: the preparation
+                         uses both */
         src->info.taken[0] = '\0';
     FBP_TRY_GOTO(fbp_source_wrap_set_up(src, below));
     src->stored_bytes *= t->imaginary ? 2 : 1;

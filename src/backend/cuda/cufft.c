@@ -1,6 +1,6 @@
 /* cuFFT, loaded at run time, for the row filter: cuda/filter.c calls these functions if a row is
- * too long for the chain (chain.cu).  Names and numbers are those of cuFFT's interface, which has
- * not changed since CUDA 6.5. */
+ * too long for the filter in one launch (chain.cu).  Names and numbers are those of cuFFT's
+ * interface, which has not changed since CUDA 6.5. */
 #include "backend/cuda/cuda.h"
 
 #include "backend/module.h"

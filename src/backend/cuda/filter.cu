@@ -1,6 +1,6 @@
 /* Kernels of the filter's steps, with one block per row or per pair of rows: corrections, weights,
- * filter along columns, convolution in space, copies.  cuda/filter.c launches them if the chain
- * (chain.cu) does not apply. */
+ * filter along columns, convolution in space, copies.  cuda/filter.c launches them if the filter in
+ * one launch (chain.cu) cannot be used. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
 

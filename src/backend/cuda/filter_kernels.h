@@ -230,7 +230,7 @@ static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pix
     return sum * x;
 }
 
-/** Add the counts n of all lanes of a warp to *to. */
+/** Add the counts n of all threads of a warp to *to. */
 static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
 {
     for (int lane = 16; lane > 0; lane /= 2)

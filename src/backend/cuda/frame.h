@@ -258,8 +258,9 @@ static __device__ inline void cuda_find_window(const cuda_hull &s, const gpu_vie
         (unsigned)(view.column + GPU_BORDER - out->first_column) - CUDA_FLOOR_BITS;
 }
 
-/** Store the views of `pass` that the block's box projects onto in list[0 … n - 1], in their order;
- *  returns n.  list has 2 GPU_PASS elements; all threads of the block call this function. */
+/** Store those views of a launch onto which the block's box of voxels projects in list[0 … n - 1],
+ * in their order; returns n.  list has 2 GPU_PASS elements; all threads of the block call this
+ * function. */
 template <class Tile, class Window>
 static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid &g,
                                             const gpu_plain &in, cuda_seen *list)

@@ -238,7 +238,8 @@ enum { CUDA_CAN_COPY = 1 };
 #    endif
 }
 
-/** Wait until all groups of this thread are complete except for the latest LEFT. */
+/** Wait until all groups of asynchronous copies of this thread are complete, except for the latest
+ * LEFT groups. */
 template <int LEFT> [[maybe_unused]] static __device__ inline void cuda_wait_for_copies(void)
 {
 #    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800

@@ -26,8 +26,8 @@ struct end {
     int ordinal;
     char *host, *memory;
     gpuStream_t streams[N_DIRECTIONS];
-    bool enabled[FBP_MOST_LINKED]; /* true: cuda_link_connect() enabled this device's access to the
-                                      memory of that device */
+    bool enabled[FBP_MOST_LINKED]; /* [i] is true if cuda_link_connect() enabled this device's
+                                      access to the memory of device i */
 };
 
 struct meter {

@@ -25,8 +25,8 @@ struct layout {
     float inverse;     /* 1 / scale of the views */
 };
 
-/* Add a group of symmetric views: view I and, recursively, all later views of the group, each
- * rotated to the voxel by a further symmetric position. */
+/* Add a group of symmetric views to the voxel that is the thread's voxel rotated I times and,
+ * recursively, to those rotated more often: the group has all their samples at one position. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
                                          const gpu_domain &d, float tx, float ty, float tz,

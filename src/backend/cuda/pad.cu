@@ -1,6 +1,6 @@
 /* Extrapolation of rows beyond the panel's ends (filter/pad.h): kernels that fit the extrapolation
- * and add its filtered values to filtered rows; filter.c launches these kernels.  Weights of rays
- * are computed in double in this file. */
+ * and add its filtered values to filtered rows; filter.c launches them.  Weights per ray are
+ * computed in double in this file. */
 #include "backend/cuda/filter_kernels.h"
 
 enum { THREADS = 256, WARP = 32, ENDS = 4 }; /* ENDS: of both rows of a pair */

@@ -53,7 +53,7 @@ template <class T> struct planes_in {
     size_t frame;            /**< voxels from frame to frame of the volume */
     int n;                   /**< number of views */
     int columns;             /**< samples per row, including the zeros at its end */
-    int groups, frames;      /**< number of groups of channels, and of channels */
+    int groups, frames;      /**< number of groups of channels; number of channels */
     int window;              /**< samples per window, a multiple of 4 */
     int chunk;               /**< views per stage */
 };
@@ -198,8 +198,8 @@ static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner
     return true;
 }
 
-/** Store the views [k, k + in.chunk) of the batch that the block projects onto in `list`, in their
- *  order, and their number in *n.  The first warp does this. */
+/** Store those of the views [k, k + in.chunk) of the batch onto which the block of voxels projects
+ * in `list`, in their order, and their number in *n.  The first warp calls this function. */
 template <class T, class Taps, class Shape>
 static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corner &at, int k,
                                       planes_seen<T> *list, int *n)

@@ -84,8 +84,8 @@ static __device__ inline void planes_copy_piece(unsigned to, const char *from, b
     }
 }
 
-/** planes_end_of_copy() ends a group of this thread's copies; planes_wait_but_for_one() waits for
- * all groups except for the latest. */
+/** planes_end_of_copy() ends a group of asynchronous copies of this thread;
+ * planes_wait_but_for_one() waits for all its groups except for the latest. */
 static __device__ inline void planes_end_of_copy(void)
 {
     cuda_end_of_copy();

@@ -42,8 +42,8 @@ template <class Launch> static void for_lanes(unsigned n, Launch launch)
         launch(std::integral_constant<int, 1>());
 }
 
-/* Store all lanes of the texels of a column in plain memory, borders included, for both groups of a
- * pair. */
+/* Store a column of texels, of all symmetric views (lanes), in plain memory, including the zeros at
+ * the borders, for the two groups of views in a pair of rows. */
 template <int LANES>
 static __global__ void store_plain(const cuda_rows r, const gpu_plain to, float *views)
 {
@@ -161,7 +161,8 @@ static __device__ inline void put_all(const Bits (&q)[N], gpuSurfaceObject_t to,
         surf2DLayeredwrite(*(const word<STEP> *)((const char *)q + at), to, x + at, y, layer);
 }
 
-/* Store all lanes of the texels of a column in a texture, for both groups of a pair. */
+/* Store a column of texels, of all symmetric views (lanes), in a texture, for the two groups of
+ * views in a pair of rows. */
 template <class Bits, int LANES, int TEXELS>
 static __global__ void store_texels(const cuda_rows r, float scale, gpuSurfaceObject_t views)
 {

@@ -152,8 +152,9 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
     struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
-    /* No other command may run between a timestamp and the command before or after it: the sequence
-     * of the last command goes first if either that command or its next one is a timestamp. */
+    /* No other command may run between a timestamp and the command before or after it in its
+     * sequence: the next command of the last sequence goes first if exactly one of it and the last
+     * command is a timestamp. */
     struct gl_command *c = ready(l, l->last);
     *order = l->last;
     if (c && (c->with.moment != NULL) == q->lists[l->last].stamped)

@@ -31,7 +31,8 @@ enum gl_order {
     GL_ORDER_OUT = FBP_STAGE_OUT,
     GL_ORDER_UNPACK =
         FBP_N_STAGES, /**< computations that convert slices before GL_ORDER_OUT copies them */
-    GL_ORDER_CALL,    /**< calls that wait for their result, and commands that belong to no stage */
+    GL_ORDER_CALL, /**< commands whose caller waits for them, and commands that belong to no stage
+                    */
     GL_N_ORDERS
 };
 

@@ -1,5 +1,5 @@
-/* Measured rates of NVIDIA H200 and H100 cards: kernels, filter, links.  The slot `rates` of the
- * CUDA backend and `fbp-bench predict` call gpu_rates(); bench/results/cuda.md describes the
+/* Measured rates of NVIDIA H200 and H100 cards: kernels, filter, links.  The CUDA backend
+ * (cuda/entry.c) and `fbp-bench predict` call gpu_rates(); bench/results/cuda.md describes the
  * measurements. */
 #include "backend/gpu/gpu_known.h"
 
