@@ -112,11 +112,9 @@ void fbp_font_write(const struct fbp_canvas *canvas, size_t x, size_t y, size_t 
 /** Function that writes the contents of an SVG page; numbers have decimal points in any locale. */
 typedef void fbp_svg_draw(FILE *f, const void *user);
 
-/**
- * Write a page of width x height pixels with the project's fonts and background.  Classes of text:
- * head, small, name, value.
- * @return FBP_ERR_IO, FBP_ERR_NOMEM.
- */
+/** Write an SVG page of width x height pixels with the project's fonts and background, which
+ * defines the CSS classes head, small, name and value for text.
+ * @return FBP_ERR_IO, FBP_ERR_NOMEM. */
 fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *draw,
                         const void *user);
 

@@ -78,8 +78,8 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
         bad |= !isfinite(v.x) || !isfinite(v.y);
         line[c] = v;
     }
-    /* Whether the row's repaired samples are counted is tested only if it has any, which is rare.
-     */
+    /* The bitmap of the rows that count is read only for rows with repaired samples, which are
+     * rare. */
     if (!__syncthreads_or(bad || clipped[0] || clipped[1]) || p.prepared)
         return;
     const bool count[2] = {cuda_row_counts(p.prep, rows.view, rows.row),

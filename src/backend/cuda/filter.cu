@@ -26,8 +26,8 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
             row[c] = x;
         bad |= !isfinite(x);
     }
-    /* Whether the row's repaired samples are counted is tested only if it has any, which is rare.
-     */
+    /* The bitmap of the rows that count is read only for rows with repaired samples, which are
+     * rare. */
     if (!__syncthreads_or(bad || clipped))
         return;
     const bool counts = cuda_row_counts(prep, view, detector_row);

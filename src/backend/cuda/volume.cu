@@ -105,8 +105,8 @@ static __device__ int2 voxel_of(const unpack &p, int lane, int x, int y)
                        : make_int2(y, last - x);
 }
 
-/* Returns whether this is the first lane that stores the voxel: if n is odd, voxels in the middle
- * are stored twice. */
+/* Returns whether the lane is the first of those that store the same voxel: if n is odd, voxels in
+ * the middle are stored twice. */
 static __device__ bool counts(const unpack &p, int lane, int2 at)
 {
     const gpu_domain &d = p.domain;

@@ -90,8 +90,8 @@ static unsigned groups_of(const struct state *s, int first, int n, int of)
                                                  : (n + of - 1) / of);
 }
 
-/* Launch the kernel for views [k, k + n) of the batch (k, n count groups of symmetric views if the
- * kernel has a group). */
+/* Launch the kernel for the views, or groups of symmetric views, with indices [k, k + n) in the
+ * batch. */
 static fbp_status run_pass(struct state *s, size_t k, size_t n)
 {
     struct gl_device *dev = s->dev;

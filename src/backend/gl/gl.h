@@ -76,7 +76,7 @@ struct gl_share {
     struct gl_egl egl;
 };
 
-/** Start using the shared context of a renderer; created by the first call. */
+/** Start using the shared context of a renderer; the first user creates the context. */
 fbp_status gl_share_enter(struct gl_share **out, int index);
 /** Stop using a shared context; the last user closes it, which frees all its buffers. */
 void gl_share_leave(struct gl_share **share);
