@@ -56,7 +56,7 @@ struct cuda_device {
     int index; /**< CUDA's ordinal */
     int node;  /**< NUMA node by cuda_node_of(); -1: any */
     const struct cuda_kernel *kernel;
-    struct gpu_tuner tuner;                  /**< chooses the kernel's shape (tile and window) */
+    struct gpu_tuner tuner; /**< chooses the shape of the backprojection kernel (tile and window) */
     gpuEvent_t trials[2 * GPU_TUNER_TRIALS]; /**< events before and after the kernel launches that
                                                 the tuner times */
     struct cuda_stream streams[FBP_N_STAGES];
@@ -133,7 +133,8 @@ fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *secon
  * struct cuda_device. */
 extern const struct gpu_timer cuda_timer;
 
-/* memory.c: pinned host memory, device memory, and device memory of the caller */
+/* memory.c: pinned host memory, device memory, and access to device memory that the caller of the
+ * library owns */
 
 /** Allocate host memory on a NUMA node (-1: any), pinned for all devices; n_threads threads write
  *  its pages first.  Returns NULL on failure. */
@@ -218,7 +219,8 @@ fbp_status cuda_share(fbp_device *device, const struct fbp_batch *batch, void *f
  * enabled before; NEW: this call enabled it, and the caller may disable it. */
 enum cuda_peer { CUDA_PEER_NONE, CUDA_PEER_ENABLED, CUDA_PEER_NEW };
 
-/** One end of a test copy: CUDA_PEER_PROBE bytes of device memory, and a stream of the device. */
+/** One end of a test copy between two devices: CUDA_PEER_PROBE bytes of device memory, and a
+ * stream. */
 enum { CUDA_PEER_PROBE = 64 << 10 };
 struct cuda_peer_end {
     int device;

@@ -46,7 +46,7 @@ static __device__ __forceinline__ float2 cuda_times(float2 a, float2 b)
     return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-/** Returns a exp(-2 pi i k / N); k and N are constants after unrolling. */
+/** Returns a exp(-2 pi i k / N); the compiler knows k and N after it has unrolled loops. */
 template <int N> static __device__ __forceinline__ float2 cuda_turned(float2 a, int k)
 {
     constexpr cuda_turns<N> t;

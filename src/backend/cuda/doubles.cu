@@ -42,7 +42,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Convolve a row: THREADS output samples per block; input samples pass through shared memory. */
+/* Convolve a row with the filter: a block computes THREADS output samples; input samples pass
+ * through shared memory. */
 static __global__ void __launch_bounds__(THREADS)
     convolve(const double *__restrict__ in, unsigned length, const double *__restrict__ taps,
              unsigned half_width, double *__restrict__ out)
@@ -65,8 +66,8 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)blockIdx.x * length + c] = sum;
 }
 
-/* Store one row of filtered views in double, and after the last row of a view zeros that fill its
- * group of channels. */
+/* Store one filtered row in double; after the last row (channel) of a view, also the zeros that
+ * fill the last group of channels. */
 static __global__ void __launch_bounds__(THREADS)
     store(const cuda_doubles d, unsigned first, const double *__restrict__ rows, unsigned columns,
           unsigned groups, unsigned frames, double *views)

@@ -121,8 +121,8 @@ static __device__ inline void add_line(const line &l, const limits &most, float 
     }
 }
 
-/* The windows of STAGES views form a ring in shared memory: the window of view i + STAGES - 1 is
- * copied while view i is added. */
+/* A ring of STAGES windows in shared memory: while view i is added, the window of view i + STAGES -
+ * 1 is copied. */
 template <bool COLUMN, class Shape, bool REGION>
 static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,

@@ -73,7 +73,7 @@ gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep 
     return gpuGetLastError();
 }
 
-/* Multiply rows by their weights, one row per block; blockIdx.y counts views. */
+/* Multiply rows by their weights, one row per block; blockIdx.y is the index of the view. */
 static __global__ void __launch_bounds__(THREADS)
     weigh_columns(const __grid_constant__ cuda_columns p)
 {

@@ -18,7 +18,7 @@
 #include "prep/prep.h"
 #include "weight/ray.h"
 
-/** A raw batch [n_views][load_rows][n_columns] in device memory. */
+/** A batch of raw views [n_views][load_rows][n_columns] in device memory. */
 struct cuda_raw {
     float *samples;
     /** samples as uint16, which a kernel converts to `samples`; NULL: `samples` is the input */
@@ -92,7 +92,8 @@ struct cuda_chain {
     struct cuda_prep prep;
     bool prepared;         /**< true: samples are finite line integrals already */
     const float2 *turns;   /**< gpu_chain_twiddles() twiddle factors */
-    const float *response; /**< response of the filter, in the order of gpu_chain_frequency() */
+    const float *response; /**< response of the row filter, one entry per frequency in the order of
+                              gpu_chain_frequency() */
     float2 *out;           /**< filtered pairs [n][stride] */
     unsigned stride, n_columns; /**< stride: distance between filtered rows; n_columns: samples per
                                    filtered row */
@@ -105,7 +106,8 @@ struct cuda_pad {
     struct cuda_weights weights;
     bool weighted; /**< samples are already weighted */
     struct fbp_pad_rule rule;
-    /** filtered extrapolations beyond the panel [end][n_lengths][n_columns] */
+    /** filtered extrapolation functions of rows beyond the panel [end of the
+     * row][n_lengths][n_columns] */
     const float *tables;
     unsigned n_columns;       /**< samples of a filtered row */
     struct fbp_pad_end *ends; /**< scratch [pairs.n][row of the pair][end] */
@@ -143,16 +145,16 @@ gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep 
                              const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
                              unsigned n_rows, gpuStream_t stream);
 
-/** Weight views and convolve them along their columns, in place.  Of the loaded rows, the S rows at
- * either end are correct only if they are ends of the detector.  Each sample is the sum of the same
- * terms in the same order for any range of loaded rows. */
+/** Weight views and convolve them along columns, in place, with 2 S + 1 taps.  The S rows at either
+ * end of the loaded rows are correct only at the ends of the detector.  A sample is always the same
+ * sum in the same order, whichever rows are loaded. */
 gpuError_t cuda_filter_columns(const struct cuda_columns *columns, gpuStream_t stream);
 
 /** Fit the extrapolation of prepared rows beyond the panel.  Must be called before the filter,
  * which may overwrite the rows. */
 gpuError_t cuda_pad_find(const struct cuda_pad *pad, gpuStream_t stream);
 
-/** Add the filtered extrapolation to filtered pairs [pairs.n][stride]. */
+/** Add the filtered extrapolation beyond the panel to filtered pairs of rows [pairs.n][stride]. */
 gpuError_t cuda_pad_add(const struct cuda_pad *pad, float2 *rows, unsigned stride,
                         gpuStream_t stream);
 
@@ -177,7 +179,7 @@ size_t cuda_chain_static_bytes(void);
  * current device. */
 gpuError_t cuda_chain_open(size_t length);
 
-/** Filter pairs of rows in one launch.  length: length of the transform. */
+/** Filter pairs of rows in one launch (chain.cu), by transforms of `length` points. */
 gpuError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, gpuStream_t stream);
 
 /** Filter all rows of a batch in double: samples that are not finite are interpolated along their
@@ -265,7 +267,7 @@ static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view
 template <class T>
 static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
 {
-    unsigned repaired = 0, last = n; /* last: the last finite sample; n: none yet */
+    unsigned repaired = 0, last = n; /* index of the last finite sample so far; n: none was found */
 
     for (unsigned c = 0; c < n; c++) {
         const T next = x[c * step];
@@ -286,12 +288,13 @@ static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned ste
 
 /** A pair of rows: the same detector row of two adjacent views. */
 struct cuda_pair {
-    size_t first[2]; /**< index in the raw batch of each row's first sample */
+    size_t first[2]; /**< index, in the raw batch, of the first sample of each row of the pair */
     unsigned n;      /**< rows of the pair, 1 or 2 */
     unsigned row;    /**< detector row */
     size_t pixel;    /**< index of the first pixel of the pair's detector row in an image of the
                         detector */
-    unsigned view;   /**< index in the scan of the first row's view; the second row: view + 1 */
+    unsigned view;   /**< index in the scan of the view of the first row of the pair; the second row
+                        is from view + 1 */
 };
 
 /** Returns the pair of rows that complex row p.first + local consists of. */

@@ -33,7 +33,7 @@ static __device__ inline float cuda_texel_of(float texels, int column)
     return fmaf(texels, (float)column, texels - 0.5f);
 }
 
-/** Voxels of a block: X x Y columns of DEPTH slices. */
+/** The tile of voxels of a thread block: X x Y voxel columns of DEPTH slices. */
 template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_tile {
     enum {
         X = X_,
@@ -76,9 +76,10 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     return {x, y, z, x < nx && y < ny};
 }
 
-/** Does the region contain a voxel of the block's tile?  The answer is the same for all threads.
- *  Jobs without a region have kernels of their own, because the test takes registers.  The blocks
- *  cover nx x ny columns, the first of which is column (x, y) of the slab. */
+/** Returns whether the requested region contains a voxel of the block's tile; the result is the
+ * same for all threads.  Jobs without a region have other kernels, because the test takes
+ * registers.  The blocks of a launch cover nx x ny voxel columns, from column (x, y) of the slab
+ * on. */
 template <class Tile>
 static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, int x = 0,
                                              int y = 0)
@@ -157,8 +158,8 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
 
 /** Method by which the samples of a view are loaded. */
 enum cuda_reach {
-    CUDA_CLAMPED, /**< samples are loaded from the view, with clamped indices: the box may project
-                     beyond the detector */
+    CUDA_CLAMPED, /**< samples are loaded from the view, with clamped indices, because the voxels
+                     may project beyond the detector */
     CUDA_INSIDE,  /**< samples are loaded from the view; all taps lie on the detector */
     CUDA_WINDOW   /**< samples are loaded from a window of the view in shared memory */
 };
@@ -323,7 +324,7 @@ static __device__ inline cuda_projected cuda_project(const gpu_view &view, float
             fmaf(tx, view.v[0], fmaf(ty, view.v[1], view.v[3])) * r, view.v[2] * r};
 }
 
-/** Rotate (*tx, *ty) to the next of TURNS symmetric positions. */
+/** Rotate a voxel position (*tx, *ty) to the next of its TURNS symmetric positions. */
 template <int TURNS>
 static __device__ inline void cuda_turn(const gpu_domain &d, float *tx, float *ty)
 {

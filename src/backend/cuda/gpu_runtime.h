@@ -196,7 +196,8 @@ typedef int gpuFft_t;
 #    define gpuOccupancyAvailableDynamicSMemPerBlock cudaOccupancyAvailableDynamicSMemPerBlock
 #endif
 
-/* The text of a call for messages, with the names of the runtime. */
+/* Converts a call to text for messages, with the function names of the runtime in use (CUDA or
+ * HIP). */
 #define GPU_TEXT(...)    GPU_TEXT_OF(__VA_ARGS__)
 #define GPU_TEXT_OF(...) #__VA_ARGS__
 
@@ -218,7 +219,8 @@ enum { CUDA_CAN_COPY = 0 };
 enum { CUDA_CAN_COPY = 1 };
 #    endif
 
-/** Start a copy of 16 bytes to shared memory; if `there` is false, 16 zero bytes are written. */
+/** Start an asynchronous copy of 16 bytes to shared memory; if `there` is false, 16 zero bytes are
+ * written instead. */
 [[maybe_unused]] static __device__ inline void cuda_copy_16_bytes(unsigned to, const void *from,
                                                                   bool there)
 {

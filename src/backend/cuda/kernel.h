@@ -16,13 +16,15 @@
 struct cuda_views {
     /** capacity of the buffer: groups of symmetric views, rows per view */
     size_t n_groups, n_rows;
-    void *memory; /**< address of plain memory; NULL: a texture, which the next members describe */
-    gpuArray_t array; /**< texture with one layer of gpu_row_texels() x n_rows texels per group */
+    void *memory;     /**< address of the views in plain memory; NULL: the views are in the texture
+                         `array` */
+    gpuArray_t array; /**< texture that has one layer of gpu_row_texels() x n_rows texels per group
+                         of symmetric views */
     gpuSurfaceObject_t surface; /**< writes `array` */
     gpuTextureObject_t texture; /**< texture object that reads `array` with linear interpolation and
                                    zeros outside */
     unsigned texels;            /**< texels per detector column: gpu_texels_per_column() */
-    float scale;                /**< factor of stored samples: 1, or a power of two for fp16 */
+    float scale; /**< factor by which stored samples are scaled: 1, or a power of two for fp16 */
 };
 
 /**
@@ -69,7 +71,8 @@ struct cuda_fetch {
 struct cuda_kernel {
     struct gpu_kernel gpu; /**< properties that kernels of all GPU backends have; first member,
                               because job->selection.entry points to both structs */
-    /** Launches the convolution of rows in space; NULL: cuda_convolve_rows() (filter_kernels.h). */
+    /** Launches the convolution of rows in space with the kernel's own function; NULL:
+     * cuda_convolve_rows() (filter_kernels.h) is used. */
     gpuError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
                            unsigned half_width, float2 *out, gpuStream_t stream);
     /** Add the views of a pass to the volume. */
@@ -92,14 +95,14 @@ static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job
     return (const struct cuda_kernel *)job->selection.entry;
 }
 
-/* store.cu: filtered rows into the layouts of views */
+/* store.cu: converts filtered rows to the layouts of views in which kernels read them */
 
 /** Store filtered rows, and the zeros around them, in the layout of the job's kernel: a texture,
  * rows of plane integrals, or plain memory. */
 gpuError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
                       const struct cuda_views *views, gpuStream_t stream);
 
-/** Copy filtered rows in their order to out[n_views][n_rows][n_columns]. */
+/** Copy filtered rows, as plain rows, to out[n_views][n_rows][n_columns]. */
 gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t stream);
 
 /* volume.cu: output of slices and their statistics */
@@ -116,7 +119,7 @@ FBP_END
 
 #ifdef GPU_COMPILER
 
-/** Defines a kernel of the backend; without shapes if n_shapes is 0. */
+/** Defines a struct cuda_kernel; n_shapes 0: the kernel has no shapes (compiled variants). */
 static constexpr cuda_kernel cuda_kernel_from(gpu_kernel known,
                                               decltype(cuda_kernel::backproject) backproject,
                                               int n_shapes = 0,

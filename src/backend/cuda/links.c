@@ -14,7 +14,8 @@
  * one copy.  TOUCHING_THREADS: threads that write host memory first. */
 enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
-static const double SLOW = 5e-3; /* seconds per copy above which a link counts as slow */
+static const double SLOW =
+    5e-3; /* a link on which a copy takes longer than this counts as slow [s] */
 
 /* Directions of copies of a device, with one stream each: from the host, to the host, to other
  * devices. */
@@ -158,8 +159,8 @@ static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, gp
     return FBP_OK;
 }
 
-/* Measure the seconds of `copies` copies of `bytes` bytes of each flow, with all flows at the same
- * time. */
+/* Measure the time [s] of `copies` copies of `bytes` bytes in each flow (a pair of memories and a
+ * direction), all flows at the same time. */
 static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flows, size_t n,
                               size_t bytes, int copies, double *seconds)
 {

@@ -1,5 +1,5 @@
-/* Loader of the CUDA module: fbp_backend_cuda, which backend.c lists, names the module's file, and
- * loads the driver before the module is opened. */
+/* Loader of the CUDA module: the entry fbp_backend_cuda of the table in backend.c names the
+ * module's file, and loads the driver before the module is opened. */
 #include "backend/module.h"
 
 #include <dlfcn.h>

@@ -271,8 +271,8 @@ struct device_memory {
     pthread_mutex_t lock;
 };
 
-/* Make a device current, and restore the previous one: these functions run in threads of the
- * caller, whose current device must not change. */
+/* Make a device current, and later restore the previous one: these functions run in threads of the
+ * caller of the library, whose current device must not change. */
 static fbp_status enter(int ordinal, int *before)
 {
     CUDA_TRY(gpuGetDevice(before));
@@ -287,8 +287,8 @@ static void leave(int ordinal, int before)
         (void)gpuSetDevice(before);
 }
 
-/* Wait for the caller's stream.  The device must be current, because a default stream belongs to
- * the current device. */
+/* Wait for the stream of the caller of the library.  The device must be current, because a default
+ * stream belongs to the current device. */
 static fbp_status settle(struct fbp_device_memory *far)
 {
     const struct device_memory *f = (const struct device_memory *)(const void *)far;

@@ -60,7 +60,8 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
     return ok;
 }
 
-/* Allocate memory on both devices and make a test copy; NOT_YET: no memory is left for the test. */
+/* Allocate memory on both devices and make a test copy; returns NOT_YET if there is not enough
+ * memory for the test. */
 static enum known probe(int to, int from)
 {
     struct cuda_peer_end ends[2] = {{.device = from}, {.device = to}};

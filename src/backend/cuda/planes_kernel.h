@@ -36,7 +36,8 @@ static constexpr float PLANES_STEP = 0.99f;
  * warp that finds them); number of such buffers; number of lists of views. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
-/** Voxels of a block, and voxels of a thread along z.  A warp covers 8 x 4 columns. */
+/** Tile of voxels of a thread block, and voxels of a thread along z.  A warp covers 8 x 4 voxel
+ * columns. */
 template <int X_, int Y_, int SLICES_, int BLOCKS_> struct planes_shape {
     enum { X = X_, Y = Y_, SLICES = SLICES_, THREADS = X_ * Y_, BLOCKS = BLOCKS_ };
     static_assert(GPU_PLANES_EDGE % X_ == 0 && GPU_PLANES_EDGE % Y_ == 0 &&
@@ -45,7 +46,7 @@ template <int X_, int Y_, int SLICES_, int BLOCKS_> struct planes_shape {
     static_assert(X_ % 8 == 0 && Y_ % 4 == 0, "of whole warps");
 };
 
-/** Parameters of a launch in addition to its grid. */
+/** Parameters of a launch of kernel "planes", in addition to the slices it computes. */
 template <class T> struct planes_in {
     const gpu_plane *planes; /**< planes from the batch's first view on */
     const T *views;          /**< [view][group of frames][column][frame] */
@@ -64,7 +65,8 @@ template <class T> struct alignas(16) planes_seen {
                          along x, y, z */
     unsigned
         origin; /**< index of a sample in the window, minus the bits of floor(u), modulo 2^32 */
-    int column, view; /**< first sample of the window; index of the view in the batch */
+    int column,
+        view; /**< first sample of the window, in the view; index of the view in the batch */
     int unused;
 };
 
@@ -94,7 +96,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     }
 };
 
-/** Samples are coefficients of cubic B-splines. */
+/** For cubic interpolation, samples have been converted to coefficients of cubic B-splines. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
     static constexpr int N = 4, FIRST = -1;
     static constexpr double SHIFT = 0;
@@ -110,8 +112,8 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
     }
 };
 
-/** Returns the number of blocks of a launch along each axis; groups of channels are the innermost
- * index along z. */
+/** Returns the number of thread blocks of a launch along each axis; along z, the group of channels
+ * is the fastest index. */
 template <class Shape> static inline dim3 planes_blocks(const gpu_grid &g, int groups)
 {
     const auto of = [](int first, int n, int size) {
@@ -122,7 +124,7 @@ template <class Shape> static inline dim3 planes_blocks(const gpu_grid &g, int g
             of(g.z0, g.nz, Shape::SLICES) * groups};
 }
 
-/** Returns the first voxel of a block, in the whole grid. */
+/** Returns the index, in the whole volume, of the first voxel of a thread block. */
 struct planes_corner {
     int x, y, z;
 };
@@ -135,7 +137,7 @@ static PLANES_DEVICE planes_corner planes_corner_of(const gpu_grid &g, int group
             (int)(blockIdx.z / groups + g.z0 / Shape::SLICES) * Shape::SLICES};
 }
 
-/** Does the region contain a voxel of the block? */
+/** Returns whether the requested region contains a voxel of the thread block. */
 template <class Shape>
 static PLANES_DEVICE bool planes_is_needed(const gpu_grid &g, const planes_corner &at)
 {
@@ -164,8 +166,8 @@ static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low,
 /** Margin by which the range of u of a block is extended for rounding errors of its threads. */
 static constexpr double PLANES_ROUNDING = 1. / 64;
 
-/** Describe view `view` of the batch for the block at `at`; false: no voxel of the block projects
- *  onto the view. */
+/** Compute the parameters of a view for the thread block at `at`; returns false if no voxel of the
+ * block projects onto the view. */
 template <class T, class Taps, class Shape>
 static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner &at, int view,
                                      planes_seen<T> *out)
@@ -304,7 +306,8 @@ static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T 
     }
 }
 
-/** A thread's first voxel in the whole grid, and its group of channels. */
+/** Index, in the whole volume, of a thread's first voxel, and the group of channels that the thread
+ * computes. */
 struct planes_place {
     int x, y, z, group;
 };

@@ -70,7 +70,7 @@ static __device__ inline int planes_count(unsigned bits)
     return __popc(bits);
 }
 
-/** Start a copy of 16 bytes to shared memory, or of zeros if `there` is false. */
+/** Start an asynchronous copy of 16 bytes to shared memory, or of zeros if `there` is false. */
 static __device__ inline void planes_copy_piece(unsigned to, const char *from, bool there)
 {
     if constexpr (CUDA_CAN_COPY) {
@@ -96,7 +96,7 @@ static __device__ inline void planes_wait_but_for_one(void)
     cuda_wait_for_copies<1>();
 }
 
-/** If a != b, load channels [FIRST, FRAMES) of one sample from shared memory; else leave q
+/** Load channels [FIRST, FRAMES) of one sample from shared memory to q if a != b; else leave q
  * unchanged. */
 template <int OFFSET, int FIRST = 0, int FRAMES>
 static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned b,

@@ -69,7 +69,8 @@ static __global__ void store_plain(const cuda_rows r, const gpu_plain to, float 
         out[to.group] = cuda_pack(sample[1]);
 }
 
-/* Store the rows of zeros below and above every group of views; `width` floats per row. */
+/* Store the rows of zeros below and above the views of every group of symmetric views; `width`
+ * floats per row. */
 static __global__ void store_border(unsigned width, size_t group, unsigned n_rows, float *views)
 {
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -110,7 +111,7 @@ struct planes_layout {
     unsigned columns, groups, frames;
 };
 
-/* Store the rows of a pair of views of plane integrals, of one channel, and after the last channel
+/* Store both rows of a pair of views of plane integrals; if this is the last channel, also the
  * zeros that fill its group of channels. */
 static __global__ void store_planes(const cuda_rows r, const planes_layout to, float *views)
 {
@@ -149,7 +150,7 @@ using word = std::conditional_t<
     N == 2, unsigned short,
     std::conditional_t<N == 4, unsigned, std::conditional_t<N == 8, uint2, uint4>>>;
 
-/* Write samples of neighbouring texels, from byte x of a row on. */
+/* Write the samples of neighbouring texels to a texture, from byte x of a row on. */
 template <class Bits, int N>
 static __device__ inline void put_all(const Bits (&q)[N], gpuSurfaceObject_t to, int x, int y,
                                       int layer)
@@ -199,7 +200,8 @@ static __global__ void store_texels(const cuda_rows r, float scale, gpuSurfaceOb
     }
 }
 
-/* Clear rows [row, end) of all groups, which a larger batch has filled; `width` samples per row. */
+/* Set rows [row, end) of all groups to zero, because a batch of more rows has filled them before;
+ * `width` samples per row. */
 template <class Bits>
 static __global__ void store_zeros(unsigned width, unsigned row, gpuSurfaceObject_t views)
 {

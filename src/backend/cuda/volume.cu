@@ -92,7 +92,7 @@ static __global__ void unpack_halves(const unpack p, const float2 *__restrict__ 
     out[((size_t)z * p.ny + y) * p.nx + x] = p.scale * (turned ? q.y : q.x) + p.shift;
 }
 
-/* Returns the position of symmetric voxel `lane` of (x, y) in a slice. */
+/* Returns the position, in a slice, of the symmetric voxel number `lane` of voxel (x, y). */
 static __device__ int2 voxel_of(const unpack &p, int lane, int x, int y)
 {
     const int last = p.nx - 1;
