@@ -298,7 +298,8 @@ static fbp_status make_room(struct viewer *v, int index)
     return fbp_alloc((void **)&v->side, v->at_once * v->n[1] * sizeof(float), "projections");
 }
 
-/* Get the number of voxels in bin b along axis a; the last bin may have fewer. */
+/* Returns the number of voxels along axis a in bin number b of a picture; the last bin may have
+ * fewer than the others. */
 static size_t in_bin(const struct viewer *v, int a, size_t b)
 {
     const size_t first = b * v->k[a], left = v->n[a] - first;
@@ -427,7 +428,7 @@ fail:
     return st;
 }
 
-/* A contact sheet: pictures with a common grey window side by side, each with a label. */
+/* A contact sheet: images side by side, with a common grey window, each with a label. */
 
 enum { MOST = 384, SHEET_LEAST = 128, MARGIN = 12, FRAME = 3, SHEET_BACKGROUND = 24 };
 

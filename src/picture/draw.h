@@ -143,7 +143,8 @@ fbp_status fbp_bars_svg(const char *path, const char *title, const char *const *
 
 /** One image of a contact sheet (fbp_sheet_write()). */
 struct fbp_tile {
-    const float *values; /**< [n[1]][n[0]], row 0 at the bottom; n: fbp_sheet_params.n */
+    const float *values; /**< pixels [n[1]][n[0]] of the image, row 0 at the bottom; n is
+                            fbp_sheet_params.n */
     const char *label;   /**< ASCII text below the image; '\n' begins a new line */
     bool
         marked; /**< true: the image gets a coloured frame, and its label the colour of the frame */

@@ -1,5 +1,5 @@
 /* SVG drawings: the geometry of a scan, directions on the sphere, curves, bars over time.  Called
- * by cli (fbp geometry, sweep, reports), pipeline/timeline.c and bench. */
+ * by cli (cmd_geometry.c, sweep.c, report.c), pipeline/timeline.c, and bench (text and pages). */
 #include "picture/draw.h"
 
 #include "geometry/kind.h"
@@ -88,7 +88,7 @@ struct drawing {
     const struct fbp_grid *grid; /* volume; NULL: none */
     const struct fbp_geometry_facts *facts;
     bool source; /* the beam has a source; false: parallel */
-    double far;  /* parallel beam: distance at which sources are drawn [mm] */
+    double far;  /* parallel rays: distance from the iso-centre at which sources are drawn [mm] */
     double px;   /* pixels per millimetre */
 };
 
@@ -291,7 +291,7 @@ static void draw_top(const struct drawing *d, const struct frame *fr)
     draw_cross(d, fr);
 }
 
-/* Draw the side view: volume, field of view, axis of rotation, first panel and source. */
+/* Draw the scan from the side: volume, field of view, axis of rotation, first panel and source. */
 static void draw_side(const struct drawing *d, const struct frame *fr)
 {
     const double *z = d->facts->fov_half_height_mm, r = d->facts->fov_radius_mm;
@@ -380,7 +380,8 @@ static void draw_geometry(FILE *file, const void *user)
         side.right[i] = -s[i] / h;
     d->far = 0;
     if (!d->source) {
-        /* Get the greatest distance of panel corners and field of view from the iso-centre. */
+        /* With parallel rays, sources are drawn a little farther from the iso-centre than the panel
+         * corners and the edge of the field of view. */
         double most = d->facts->fov_radius_mm, x[3];
         for (int i = 0; i < 4; i++) {
             panel_point(d, i & 1 ? 1 : -1, i & 2 ? 1 : -1, x);

@@ -1,5 +1,5 @@
-/* Phase retrieval (phase.h): tables, and the version for any processor.  The method is in
- * phase_tmpl.h.  The plan makes the tables, and readers of a run call fbp_retrieve(). */
+/* Phase retrieval (phase.h): its tables, and the version of fbp_retrieve() for any processor; the
+ * method is in phase_tmpl.h.  pipeline/corrections.c makes the tables and calls fbp_retrieve(). */
 #include "prep/phase.h"
 
 #include "base/base.h"

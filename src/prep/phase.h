@@ -1,5 +1,5 @@
-/** @file phase.h  Phase retrieval for objects of one material. The plan makes the tables,
- * pipeline/corrections.c applies them to views.
+/** @file phase.h  Phase retrieval for objects of one material. pipeline/corrections.c
+ * makes the tables and applies them to views.
  *
  * D. Paganin et al., J. Microsc. 206, 33 (2002): at distance z behind an object of one material in
  * a parallel beam, the transmission is T = (1 - a laplacian) exp(-p), where p is mu times the
@@ -21,7 +21,7 @@ struct fbp_retrieval {
      * the outermost value. */
     size_t pad[2];
     size_t n[2];                    /**< size of the transforms [columns, rows] */
-    struct fbp_mixed along, across; /**< transforms of rows, transforms of columns */
+    struct fbp_mixed along, across; /**< along: transform of rows; across: transform of columns */
     /** [n[0]] index of the frequency at each position of the output of transform `along` */
     size_t *frequency;
     size_t *place; /**< [n[1]] position of each frequency in the output of transform `across` */
@@ -33,7 +33,8 @@ fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t 
                               const double reach[2]);
 void fbp_retrieval_close(struct fbp_retrieval *f);
 
-/** Get the size of the scratch memory of one thread [bytes]; to be allocated by fbp_alloc(). */
+/** Returns the size of the scratch memory of one thread [bytes], which the caller allocates by
+ * fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
 /** True if this processor fuses multiply and add; otherwise the last bits of results differ. */

@@ -227,8 +227,9 @@ INLINE size_t column_of(size_t square)
     return square / (ABREAST / LANES) * PAIR + square % (ABREAST / LANES) * LANES;
 }
 
-/* Copy rows of the spectra, times 2, to points x. Columns c and c + ABREAST share a transform as
- * real and imaginary part: the symmetric part of the spectrum belongs to the real column. */
+/* Copy rows of the spectra of columns, times 2, to points x.  Columns c and c + ABREAST share a
+ * transform, as real and imaginary part: the conjugate-symmetric part of the spectrum belongs to
+ * column c. */
 static void put_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
                      const struct phase_room *r, double *x)
 {

@@ -191,9 +191,10 @@ static size_t take_transmissions(const struct fbp_prep *p, size_t row, float *x)
     return clipped;
 }
 
-/* BRIDGE interpolates values that are not finite along the row, between finite neighbours, and
- * returns their number.  FINITE returns true if all values are finite: 0 x is NaN for other values,
- * and sums of zeros in several lanes are fast. */
+/* BRIDGE defines a function that interpolates values that are not finite along a row, between
+ * finite neighbours, and returns their number.  FINITE defines a function that returns true if all
+ * values of a row are finite: 0 x is NaN for other values x, and the sum of the products, in
+ * several lanes, is fast. */
 #define MEND(T, BRIDGE, FINITE)                                                                    \
     static size_t BRIDGE(T x[], size_t n)                                                          \
     {                                                                                              \

@@ -30,8 +30,8 @@ static inline float fbp_harden(const struct fbp_hardening *h, float p)
     return sum * p;
 }
 
-/** Transmission of a sample x: (x - dark) * gain. Values below 1e-6 are clipped to 1e-6 and
- *  counted. A bad pixel (gain 0) becomes 1; it is interpolated later. */
+/** Transmission of a sample x: (x - dark) * gain.  Values below 1e-6 are clipped to 1e-6 and
+ * counted.  The transmission of a bad pixel (gain 0) is 1, until it is interpolated. */
 static inline float fbp_transmission(float x, float dark, float gain, bool has_gain,
                                      size_t *clipped)
 {

@@ -273,8 +273,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     put_together<RADIX, THREADS>(p, a, b, line);
 }
 
-/* Defines one kernel per length of the transform; numbers of threads and blocks as measured
- * (bench/results/cpu.md). */
+/* A kernel for one length of the transform, with its number of threads per block as measured
+ * (bench/results/cuda.md). */
 struct instance {
     unsigned radix, threads;
     const void *kernel;

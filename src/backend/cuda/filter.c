@@ -14,7 +14,7 @@ static gpuStream_t filter_stream(const struct cuda_device *dev)
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
 
-/* Returns the device address of the table at offset `at` (a member of struct gpu_tables). */
+/* Returns the device address of a table; at: its offset, a member of struct gpu_tables. */
 static void *table(const struct cuda_device *dev, size_t at)
 {
     return dev->memory + at;

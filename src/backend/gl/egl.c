@@ -426,7 +426,8 @@ static void add_devices(void)
             if (bus && strchr(bus, ':'))
                 snprintf(e.is.bus_id, sizeof e.is.bus_id, "%.27s", bus + 1);
 
-            /* One card may have two drivers, or be listed twice; the second entry is dropped. */
+            /* A card that has two drivers, or is listed twice, is added once only: the second entry
+             * is dropped. */
             bool listed = false;
             for (int k = 0; k < all.n; k++) {
                 const struct gl_renderer *r = &all.entries[k].is;
@@ -461,7 +462,7 @@ static void add_incomplete_nvidia(void)
     all.entries[all.n++] = e;
 }
 
-/* Comparison for qsort(): renderers in hardware first, then in software, then unusable ones. */
+/* Comparison for qsort(): hardware renderers first, then software renderers, then unusable ones. */
 static int by_rank(const void *a, const void *b)
 {
     const struct entry *const e[2] = {a, b};
@@ -510,8 +511,8 @@ void gl_renderers_find(void)
              "the system cannot start another thread; close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
-    /* Exit handlers run in reverse order.  The drivers are loaded now, so this handler runs before
-     * theirs.  Closing the module runs the handler, too. */
+    /* Exit handlers run in reverse order of registration.  The drivers are loaded now, so this
+     * handler runs before the handlers of the drivers.  It also runs when the module is closed. */
     process = getpid();
     (void)atexit(close_card_in_child);
 }

@@ -83,7 +83,7 @@ struct gpu_grid {
     int cells, x0, y0;
 };
 
-/** A kernel's properties that are known without a GPU. */
+/** The properties of a GPU kernel that are known without a GPU. */
 struct gpu_kernel {
     const char *name;
     enum fbp_precision precision; /**< double, exact, fast or half */
@@ -97,7 +97,7 @@ struct gpu_kernel {
     bool (*usable)(const struct fbp_job *job);
     int channels, bits;  /**< format of a layered texture of views: channels per texel, bits per
                             channel; 0: the kernel reads views from plain memory */
-    bool halves_columns; /**< the texture may have two texels per detector column */
+    bool halves_columns; /**< true: the texture may store two texels per detector column */
     /** True: kernel for plane integrals, one launch of which adds all views of a batch (struct
      * gpu_plane) to all channels, with any interpolation.  False: the kernel supports one channel
      * and linear interpolation only. */
