@@ -144,8 +144,8 @@ static void panel_point(const struct drawing *d, double c, double r, double out[
         fbp_axpy(out, -(fbp_dot(out, v->s) + d->far), v->s, out);
 }
 
-/* Get the start of the ray to a point of the panel: the source, or a point before the object for
- * parallel rays. */
+/* Get the start of the ray to a point of the panel: the source or, with parallel rays, a point on
+ * the source side of the object. */
 static void ray_start(const struct drawing *d, const double edge[3], double out[3])
 {
     if (!d->source)

@@ -122,7 +122,8 @@ template <int RADIX, int THREADS> struct samples {
 
 /* Load the weighted samples of a thread into registers: from shared memory if the row was prepared
  * there, else directly from the batch, with weights that are products.  peak receives the greatest
- * magnitude in each row, for all threads.  Returns true if a sample is not finite. */
+ * magnitude in each row (the same value in all threads).  Returns true if a sample is not finite.
+ */
 template <bool PREPARED, int RADIX, int THREADS>
 static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, const float2 *line,
                                    unsigned *peak, samples<RADIX, THREADS> &out)

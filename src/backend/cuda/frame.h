@@ -181,8 +181,8 @@ template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
 struct __align__(16) cuda_seen
 {
     float u[4], v[4], w[4];
-    unsigned origin; /**< index of a tap in memory, minus the bits of floor(u) and of floor(v),
-                        modulo 2^32 */
+    unsigned origin; /**< modulo 2^32; plus the bits of floor(u) and of floor(v): index of a tap in
+                        memory */
     int column, row; /**< principal pixel */
     int reach;       /**< enum cuda_reach */
     /** first column and row of the window, in the view including the zeros around it */

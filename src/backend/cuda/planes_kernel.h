@@ -63,8 +63,7 @@ template <class T> struct planes_in {
 template <class T> struct alignas(16) planes_seen {
     T first, a, b, c; /**< u of the first voxel of a cube minus an integer; change of u per voxel
                          along x, y, z */
-    unsigned
-        origin; /**< index of a sample in the window, minus the bits of floor(u), modulo 2^32 */
+    unsigned origin; /**< modulo 2^32; plus the bits of floor(u): index of a sample in the window */
     int column,
         view; /**< first sample of the window, in the view; index of the view in the batch */
     int unused;
@@ -343,9 +342,9 @@ static PLANES_DEVICE void planes_each_voxel(const planes_in<T> &in, const gpu_gr
             each(at[k * slice + f * in.frame], sum[k][f]);
 }
 
-/** Add all views of a batch.  While the views of one stage of the ring are added, the windows of
- * the other stage are copied.  There are three lists of views, because one warp may write the next
- * list while other warps still read the last one. */
+/** Add all views of a batch, through two buffers of windows in shared memory: while the views of
+ * one buffer are added, the windows of the next views are copied to the other.  There are three
+ * lists of views, because one warp may write the next list while others still read the last one. */
 template <class T, class Taps, int FRAMES, class Shape>
 static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid &g, unsigned ring,
                                          T (&sum)[Shape::SLICES][FRAMES])

@@ -30,8 +30,8 @@ template <class Launch> static void for_parts(const cuda_rows &rows, Launch laun
     }
 }
 
-/* Call launch(constant) with the number of lanes of a texel, 1, 2 or 4, as a compile-time constant.
- */
+/* Call launch(constant) with the number of symmetric views per texel, 1, 2 or 4, as a compile-time
+ * constant. */
 template <class Launch> static void for_lanes(unsigned n, Launch launch)
 {
     if (n == 4)
