@@ -254,11 +254,11 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
         fbp_axis_seen(v->P, &views->panel, axis, z);
         v->middle = (z[0] + z[1]) / 2;
         v->seen = fabs(z[1] - z[0]);
-        v->source = fbp_dot(view->s, axis);
-        if (!kind->has_source)
-            v->source /= fbp_norm(view->s);
+        const double length =
+            kind->has_source ? 1 : fbp_norm(view->s); /* a direction: any length */
+        v->source = fbp_dot(view->s, axis) / length;
         v->angle = turned;
-        v->radius = f.radius;
+        v->radius = f.radius / length;
         /* views near the ends of a short scan get little weight, because other views measure the
          * same rays */
         const double end = fmin(arc->position[k], arc->arc_rad - arc->position[k]);

@@ -159,6 +159,26 @@ TEST(parallel_scans)
     assert_int_equal(facts(&scan).coverage, FBP_COVERAGE_PARTIAL);
 }
 
+/* The direction of parallel rays may have any length. */
+TEST(length_of_a_direction_does_not_count)
+{
+    const struct scan scan = {
+        .kind = FBP_PARALLEL, .n = 180, .arc_deg = 180, .pitch = {0.5, 0.5}, .panel = {200, 10}};
+    AUTO_FREE struct fbp_view *views = scan_views(&scan);
+    double error[2];
+
+    for (int i = 0; i < 2; i++) {
+        struct fbp_geometry_facts f = {.struct_size = sizeof f};
+        for (size_t k = 0; k < scan.n; k++)
+            for (int j = 0; j < 3; j++)
+                views[k].s[j] = i ? 7 * views[k].s[j] : views[k].s[j] + 0.2 * (j == 2);
+        OK(fbp_views_facts(views_of(&scan, views), NULL, &f));
+        error[i] = f.cone_angle_error;
+    }
+    check_near(error[0], 1 - cos(atan(0.2)), 1e-9);
+    check_near(error[1], error[0], 1e-12);
+}
+
 static enum fbp_coverage coverage_at(enum fbp_kind kind, double fan_deg, const double *deg,
                                      size_t n)
 {

@@ -207,8 +207,6 @@ static fbp_status run_backproject(void *device, void *command)
 
     bp->batch = &b->batch;
     bp->slab = &b->slab;
-    if (dev->kernel->custom)
-        return dev->kernel->custom->add(dev->custom, dev->principal, bp);
 
     /* Views per launch; if views are in plain memory, at most as many as a storage block holds. */
     const size_t view = gpu_plain_bytes(dev->job, 1, b->batch.n_rows);

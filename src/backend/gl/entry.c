@@ -86,9 +86,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    const struct gl_kernel *k = (const struct gl_kernel *)job->selection.entry;
-
-    return gpu_fixed_bytes(job, &gl_filter_capabilities) + (k->custom ? k->custom->bytes(job) : 0);
+    return gpu_fixed_bytes(job, &gl_filter_capabilities);
 }
 
 /* First function of a device's computing thread: creates the OpenGL context, tables, sampler and
@@ -122,8 +120,6 @@ static fbp_status begin(void *device)
         FBP_TRY(gpu_half_scale(dev->job, &dev->half_scale));
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &gl_timer, dev);
     gl_meter_open(dev);
-    if (dev->kernel->custom)
-        return dev->kernel->custom->open(&dev->custom, dev->job, dev->renderer);
     const int shape =
         gl_shape_within(dev->kernel, dev->tuner.shape, (size_t)dev->renderer->shared_bytes);
     return gl_programs_need(&dev->programs, gl_program_of(dev->kernel, dev->job), shape);
@@ -137,8 +133,6 @@ static void end(void *device)
         return;
     gpu_tuner_close(&dev->tuner);
     gl_meter_close(dev);
-    if (dev->kernel->custom)
-        dev->kernel->custom->close(&dev->custom);
     if (dev->trials[0])
         glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
     gl_buffer_drop(&dev->memory);

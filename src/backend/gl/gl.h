@@ -116,19 +116,6 @@ struct gl_bp {
     struct gpu_grid grid;
 };
 
-/** Functions of a kernel that does not run a program of this backend, but code of its own
- * (bench/gl).  All except bytes() run in the computing thread of the device. */
-struct gl_custom {
-    /** Returns the bytes of device memory that the kernel needs in addition to views, slabs and
-     * tables. */
-    size_t (*bytes)(const struct fbp_job *job);
-    fbp_status (*open)(void **state, const struct fbp_job *job, const struct gl_renderer *renderer);
-    void (*close)(void **state); /**< *state may be NULL */
-    /** Add a batch of views to a slab; principal: the pixel nearest to the principal point of each
-     * view of the scan. */
-    fbp_status (*add)(void *state, const struct gpu_principal *principal, const struct gl_bp *bp);
-};
-
 /** A GPU kernel with its programs. */
 struct gl_kernel {
     struct gpu_kernel gpu; /**< properties that kernels of all GPU backends have; first member,
@@ -136,12 +123,7 @@ struct gl_kernel {
     /** program of the kernel; for plane integrals, the program of linear interpolation, after which
      * the programs of nearest and cubic interpolation follow */
     enum gl_program_id program;
-    const struct gl_custom *custom; /**< NULL: the kernel runs `program` */
 };
-
-/** Additional kernels, which are used only if a job requests them by name: array ended by NULL;
- * NULL: there are none. */
-extern const struct gpu_kernel *const *gl_kernels_by_name;
 
 /** Returns the fastest kernel that can compute the job in its precision.  name: only kernels of
  * this name; NULL: any kernel.  Returns NULL if no kernel is usable. */
@@ -263,7 +245,6 @@ struct gl_device {
     struct gl_buffer memory;               /**< tables and scratch memory */
     struct gpu_tables tables;              /**< offsets in `memory` */
     struct gpu_principal *principal;
-    void *custom;     /**< state of kernel->custom */
     bool counts_once; /**< true: tables.row_bitmap selects the rows whose repaired samples are
                          counted; false: all rows are counted */
 };

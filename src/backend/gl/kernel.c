@@ -359,8 +359,6 @@ static const struct gl_kernel kernels[] = {
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
-const struct gpu_kernel *const *gl_kernels_by_name;
-
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name)
 {
     struct fbp_job asked = *job;
@@ -374,5 +372,5 @@ const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *n
         if ((name ? strcmp(name, k->name) == 0 : !k->by_name) && gpu_kernel_suits(k, &asked))
             return k;
     }
-    return name && gl_kernels_by_name ? gpu_kernel_find(gl_kernels_by_name, &asked, name) : NULL;
+    return NULL;
 }
