@@ -50,8 +50,11 @@ struct fbp_array_info {
     bool big_endian;
     bool has_spacing; /**< true: the file contains the spacing and the origin of the elements */
     double spacing_mm[3];
-    double origin_mm[3];          /**< centre of element (0,0,0) */
-    enum fbp_row_order row_order; /**< order in the format; never AUTO */
+    double origin_mm[3]; /**< centre of element (0,0,0) */
+    /** Order of the rows.  In fbp_source_info() never AUTO.  In the description of a source in
+     * memory or of functions, 0 (AUTO) means bottom-up.  For projections, fbp_scan.row_order
+     * replaces it, unless that is AUTO. */
+    enum fbp_row_order row_order;
     char unit[16];   /**< unit of the values: "1/mm", "1/mm^3", "1/cm", "HU"; "": unknown */
     char format[16]; /**< "mha", "mhd", "npy", "raw" … */
     /** Linear map of stored numbers: value = scale * number + offset; scale 0: the stored numbers
@@ -138,7 +141,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_source_follow(fbp_source **out, const char
  *
  * samples  must not change until the source is closed.  NULL: the source only describes views, for
  *          a plan whose runs get another source.
- * info     n, type, row_order, scale and offset are used
+ * info     n, type, row_order (0: bottom-up), scale and offset are used
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_memory(fbp_source **out, const void *samples,
                                                     const struct fbp_array_info *info);

@@ -41,7 +41,7 @@ struct fbp_source_functions {
  * (fbp_report.dead_views).
  *
  * callback  copied; the object of `user` must outlive the source
- * info      n, type, row_order, scale and offset are used
+ * info      n, type, row_order (0: bottom-up), scale and offset are used
  * @return FBP_ERR_INVALID, FBP_ERR_UNSUPPORTED (big_endian), FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_source_callback(fbp_source **out,

@@ -433,7 +433,8 @@ class scan
     {
         check(fbp_scan_load(&s_, path.c_str(), &known));
     }
-    /** Create a scan without a file.  The views are copied. */
+    /** Create a scan from geometries of views, which are copied and contain no samples.  For views
+     * on a circle, see fbp::scan::cone(), fan() and parallel(). */
     scan(fbp_kind kind, const fbp_panel &panel, const std::vector<fbp_view> &views)
     {
         check(fbp_scan_vectors(&s_, kind, views.data(), views.size(), panel));
@@ -620,7 +621,8 @@ class plan
               from.functions());
         return out;
     }
-    /** Reconstruct into memory: an array [z][y][x] of the size info().volume.n. */
+    /** Reconstruct into memory: an array [z][y][x] of the size info().volume.n.  For the report,
+     * use run_to() with sink::memory(). */
     std::vector<float> run()
     {
         const std::size_t(&n)[3] = info().volume.n;

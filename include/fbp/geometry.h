@@ -51,7 +51,9 @@ struct fbp_panel {
 struct fbp_grid {
     size_t n[3];
     double voxel_mm[3];
-    double centre_mm[3]; /**< centre of the whole volume */
+    /** Centre of the grid; for the grid of a box, the centre of the box (the whole volume is
+     * fbp_plan_summary.whole). */
+    double centre_mm[3];
 };
 
 /** World coordinate [mm] of the centre of voxel `i` (0-based, may be fractional) along `axis`. */

@@ -281,8 +281,10 @@ struct fbp_recon_params {
     double mu_water;
     /** Grid of the volume.  If the number or the size of voxels is 0, the extent of the scan's
      * volume is kept.  If voxel_mm is given, all three numbers are > 0, voxel_mm[2] also for one
-     * slice.  centre_mm (0, 0, 0): centre of the scan's volume; for a volume about the iso-centre,
-     * set scan.volume. */
+     * slice.  centre_mm (0, 0, 0): centre of the scan's volume; if the scan has no volume, the
+     * middle of the field of view, which may differ from the iso-centre (such as with
+     * fbp_circle.offset_mm[1]).  (0, 0, 0) does not select the iso-centre: for a volume about the
+     * iso-centre, set n and voxel_mm of scan.volume, and its centre_mm to (0, 0, 0). */
     struct fbp_grid volume;
     /** Box of the volume to compute: voxels [first, end) along x, y, z.  end 0: to the edge; all 0:
      *  the whole volume.  Kernel and weights are chosen for the whole volume, and voxels have the
@@ -311,8 +313,8 @@ struct fbp_recon_params {
  * Store the grid of the volume that a reconstruction will have.  Values missing in `wanted` are
  * those of the scan's volume, or of the default volume if the scan has none.  If only the number or
  * only the size of voxels is given, the extent is kept.  A centre other than (0, 0, 0) replaces
- * that of the scan's volume.  For line integrals and one detector row, a cube (n[0] == n[2])
- * becomes one slice.
+ * that of the scan's volume, which is the middle of the field of view by default.  For line
+ * integrals and one detector row, a cube (n[0] == n[2]) becomes one slice.
  *
  * wanted  requested grid, as in fbp_recon_params.volume; NULL or zero: that of the scan
  */

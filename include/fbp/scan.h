@@ -72,6 +72,8 @@ struct fbp_scan {
     char *projections;
     /** Layout of the files of projections, darks and flats that have no header. */
     struct fbp_raw raw;
+    /** Order of the rows of the stored views; FBP_ROWS_AUTO: that of their file or source.  Other
+     * values replace fbp_array_info.row_order. */
     enum fbp_row_order row_order;
     enum fbp_angular_weights angular_weights;
     /** Paths of dark and flat images, one image each, or several that are averaged; NULL: none. */
@@ -233,8 +235,8 @@ enum fbp_adjust {
     FBP_ADJUST_CENTRE,
     /** Additional rotation of the panel in its plane, right-handed about u x v [deg]. */
     FBP_ADJUST_TILT,
-    /** Position of the panel's centre in the direction of the columns, perpendicular to axis and
-       central ray (fbp_circle.offset_mm[0]) [mm]. */
+    /** Position of the panel's centre along the rows (+u), perpendicular to axis and central ray
+       (fbp_circle.offset_mm[0]) [mm]. */
     FBP_ADJUST_OFFSET,
     /** Distance from source to axis [mm]; the distance from source to panel is kept. */
     FBP_ADJUST_SOD,
