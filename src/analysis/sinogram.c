@@ -97,7 +97,8 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
 
     if (!source && !scan->projections)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "scan: the scan names no projections; add the key \"projections\""));
+                              "scan: the scan names no projections; add the key \"projections\" to "
+                              "the scan file, or give the views in memory (in C: .input.source)"));
     if (!source)
         FBP_TRY_GOTO(fbp_source_open(&stored, scan->projections, &scan->raw));
     const enum fbp_row_order row_order =

@@ -138,7 +138,8 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
                                              "prepare the views first, or name a file");
     if (!scan->projections)
         return fbp_fail(FBP_ERR_INVALID,
-                        "scan: the scan names no projections; add the key \"projections\"");
+                        "scan: the scan names no projections; add the key \"projections\" to the "
+                        "scan file, or give the views in memory (in C: .input.source)");
     if (p->params.input.follow)
         FBP_TRY(fbp_source_follow(source, scan->projections, &scan->raw,
                                   p->params.input.follow_timeout_s));
