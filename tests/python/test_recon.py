@@ -312,7 +312,8 @@ def test_plan(scan, views, want, tmp_path):
 
 
 WRONG = [
-    ({"filter": "hanning"}, r'filter: unknown name "hanning"; choose one of ram-lak'),
+    ({"filter": "hanning"}, r'filter: unknown name "hanning"; choose one of ram-lak, .*, hann; did you mean "hann"'),
+    ({"filter": "ramp"}, r'filter: unknown name "ramp"; choose one of .*, hann; did you mean "ram-lak"'),
     ({"voxel": -1}, "voxel: found -1, expected a number above 0"),
     ({"voxel": (1, 2)}, "voxel: found 2 numbers, expected one or 3"),
     ({"voxel": math.nan}, "voxel: found nan"),
@@ -365,6 +366,15 @@ SCANS = [
     (lambda v: fbp.Scan.cone(v, range(48), sod=1, sdd=2, pixel=(1, 2, 3)), "pixel: found 3 numbers"),
     (lambda v: fbp.Scan.cone(None, range(48), sod=1, sdd=2, pixel=1), "shape: missing"),
     (lambda v: fbp.Scan.cone(v, range(48), sod=1, sdd=2, pixel=1, row_order="up"), "row_order"),
+    *[
+        (lambda v, make=make, keys=keys: make(v, range(48), centre=9, pixel=1, **keys), "centre and offset both set")
+        for make, keys in (
+            (fbp.Scan.cone, {"sod": 1, "sdd": 2, "offset": (1, 0)}),
+            (lambda v, *a, **k: fbp.Scan.fan(v[:, 0], *a, **k), {"sod": 1, "sdd": 2, "offset": 1}),
+            (fbp.Scan.parallel, {"offset": 1}),
+        )
+    ],
+    (lambda v: fbp.recon(fbp.Scan.cone(None, range(48), sod=9, sdd=18, pixel=1, shape=(8, 8)), size=4), "give the views in memory"),
     (lambda v: fbp.Scan.from_matrices(v, np.eye(4)), r"matrices: expected \(views, 3, 4\)"),
     (lambda v: fbp.Scan.from_matrices(v, np.zeros((48, 3, 4))), r"matrices\[0\]: "),
     (lambda v: fbp.Scan.planes(v[:, 0], np.zeros((48, 3)), spacing=1), r"directions\[0\]: has length 0"),

@@ -31,12 +31,14 @@ class Options(TypedDict, total=False):
     voxel: float | Sequence[float] | None
     """size of a voxel [mm]: one number, or along x, y, z; default: the scan's"""
     volume_centre: Sequence[float] | None
-    """position of the volume's centre [mm]; default: the scan's"""
+    """position of the volume's centre [mm]; (0, 0, 0): the iso-centre; default: the centre of the
+    scan's volume, or the middle of the field of view if the scan has no volume"""
     slice: int | str | range | slice | Sequence[int] | None
     """one slice, or a range of slices, with the bits of the whole volume; default: all"""
     roi: str | Sequence[Any] | None
-    """box of the volume in voxels, along x, y, z: "100:300,:,80:120", or three ranges; default:
-    all"""
+    """box of the volume in voxels, along x, y, z: "100:300,:,80:120", or three items, each a
+    range, a slice, a string "FROM:TO", a pair (from, to) or an index; ":": the whole axis; not None,
+    and not one pair (3, 9) alone; default: all"""
     region: str | None
     """"cylinder:R", "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm, or the path of a mask; default:
     all"""
@@ -198,6 +200,8 @@ _WHOLE = (
 )  # fmt: skip
 _NUMBERS = ("cutoff", "cutoff_v", "wiener", "hu", "follow_timeout")
 _PATHS = ("scratch", "response", "region", "timeline")
+# The filters for line integrals: the ramp times a window.
+_WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hamming", "hann")
 
 
 def check_names(options: dict[str, Any]) -> None:
@@ -268,6 +272,7 @@ def prepared_core(scan: Scan, options: dict[str, Any], find: Callable[..., float
         if options.get(name) is not None:
             raise InvalidError(f"{name}: is needed while a file is read; pass it to libfbp.load()")
     core = scan._core.copy()
+    _check_filter(core, options)
     _choose_weights(core, options)
     hardening, rings = options.get("beam_hardening"), options.get("rings")
     if hardening is not None or rings is not None:
@@ -284,6 +289,21 @@ def prepared_core(scan: Scan, options: dict[str, Any], find: Callable[..., float
     )
     core.set_volume(_grid(core, options))
     return core
+
+
+def _check_filter(core: _core.Scan, options: dict[str, Any]) -> None:
+    """Refuse the name of an unknown filter; the message lists the filters for the scan's kind."""
+    name = options.get("filter")
+    if not isinstance(name, str):
+        return
+    known = _core.names()["filter"]
+    if name in known:
+        return
+    usable = [k for k in known if k in _WINDOWS] if core.has_lines else known
+    near = arguments.nearest("ram-lak" if name == "ramp" else name, usable)
+    raise InvalidError(
+        f'filter: unknown name "{name}"; choose one of {", ".join(usable)}{near}'
+    )
 
 
 def _choose_weights(core: _core.Scan, options: dict[str, Any]) -> None:

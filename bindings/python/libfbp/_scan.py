@@ -74,12 +74,13 @@ class Scan:
             another while they are measured; None: a geometry alone.  Values are line integrals, or
             counts with `i0`, `dark` and `flat`.
         :param angles: [degrees] of each view.  The source stands at
-            (sod cos a, sod sin a, 0), and columns run along (-sin a, cos a, 0).
+            (sod cos a, sod sin a, 0), and the column index grows along
+            u = (-sin a, cos a, 0).
         :param sod: from source to rotation axis [mm]; one number, or one a view
         :param sdd: from source to detector [mm]; one number, or one a view
         :param pixel: distance of pixels [mm], or (along rows, along columns)
         :param offset: of the panel's centre along its rows [mm], or (along rows, along columns)
-        :param centre: column that the axis falls on, from 0; instead of `offset`
+        :param centre: column that the axis falls on, from 0; instead of `offset` along rows
         :param tilt: turns of the panel [degrees] about its rows, columns and normal; one number: in
             its plane
         :param skew: deviation of rows and columns from a right angle [degrees]
@@ -239,13 +240,19 @@ class Scan:
         check_count(kept, file, n, "angles")
         warn_of_radians(degrees)
         turned = turns(tilt)
+        shift = pair(offset, "offset", both=False)
+        if centre is not None and shift[0] != 0:
+            raise InvalidError(
+                "centre and offset both set the position of the panel along its rows; give only "
+                "one of them"
+            )
         core = _core.scan_circle(
             kind,
             [a * math.pi / 180 for a in degrees],
             distances(sod, "sod", n),
             distances(sdd, "sdd", n),
             pair(pixel, "pixel", both=True),
-            pair(offset, "offset", both=False),
+            shift,
             turned,
             arguments.number(skew, "skew") * math.pi / 180,
             rows,

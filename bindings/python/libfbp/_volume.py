@@ -74,7 +74,8 @@ class Volume:
         """Write it to a file, in the format of the name: .mha, .nii.gz, .npy, .h5, .tif, .nrrd, .ome.zarr …
 
         The file appears under its name when it is complete.  NPY and raw files store neither
-        spacing nor origin nor unit.
+        spacing nor origin nor unit.  A .png cannot store floating-point values: use
+        ``fbp.view(volume).save("slices.png")``, or `output_type` of :func:`libfbp.recon`.
         """
         whole = in_host(self.array)
         frames = whole.shape[0] if whole.ndim == 4 else 1
