@@ -4,6 +4,7 @@
 #    include <fbp/fbp.hpp>
 
 #    include <cstdio>
+#    include <vector>
 
 struct detector_type {
     void read(std::size_t slice0, std::size_t row0, std::size_t n_rows, void *out);
@@ -12,6 +13,8 @@ extern detector_type detector;
 extern fbp::array_info info;
 extern fbp::scan scan;
 extern fbp::recon_params params;
+extern const float *views;
+extern std::size_t n_columns, n_rows;
 #else
 #    include <fbp/fbp.h>
 
