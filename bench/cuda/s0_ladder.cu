@@ -1,7 +1,7 @@
 /*
  * The kernels of Table 4 of Okitsu, Ino and Hagihara (2008), which `fbp bench okitsu2008 --case
- * ladder` runs by name: one thread computes a line of voxels along z, for which u, the weight W2 and
- * the step of v are computed once per view (Eqs. 2 to 6).  Each step is a template parameter:
+ * ladder` runs by name: one thread computes a line of voxels along z, for which u, the weight W2
+ * and the step of v are computed once per view (Eqs. 2 to 6).  Each step is a template parameter:
  *
  *   COALESCED  1: neighbouring threads take neighbouring x, in blocks of two dimensions; without
  *              it, neighbouring y, so that a warp's voxels lie a row apart

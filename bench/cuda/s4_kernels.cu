@@ -57,7 +57,8 @@ extern "C" __global__ void fbp_epr_no_branch(double *object, const double *proje
     }
 }
 
-/* Sum of all projections at the position (x, y, z). Outside the samples of a projection, the nearest sample is read and a selection replaces it by 0, without a branch. */
+/* Sum of all projections at the position (x, y, z). Outside the samples of a projection, the
+ * nearest sample is read and a selection replaces it by 0, without a branch. */
 static __device__ double fbp_epr_sum(const double *projection, const double *GX, const double *GY,
                                      const double *GZ, double x, double y, double z, double d_proj,
                                      int Q, int S)

@@ -158,8 +158,8 @@ struct fbp_run_request {
     const int *devices; /**< [n_devices] index in the backend of each worker's device */
     size_t n_devices;
     const struct fbp_workers *workers; /**< opened devices; NULL: the run opens and closes them */
-    fbp_timeline *timeline;    /**< NULL: none */
-    const fbp_mask *mask;      /**< mask of written slices; NULL: none */
+    fbp_timeline *timeline;            /**< NULL: none */
+    const fbp_mask *mask;              /**< mask of written slices; NULL: none */
     const struct fbp_sum *sum; /**< sum of the partial volumes that several processes compute from
                                   parts of the views; NULL: none */
     fbp_data_check *check; /**< check of the views for bad data when they are read; NULL: none */

@@ -5,8 +5,8 @@
 #include "bench/papers/zinsser2013/text.h"
 #include "test.h"
 
-#include "devices/mock/mock.h"
 #include "base/cache.h"
+#include "devices/mock/mock.h"
 
 /* 10^9 of everything a second. */
 static const struct fbp_limits limits = {

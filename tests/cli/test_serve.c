@@ -1,9 +1,9 @@
 /* fbp view --serve: requests, well formed and not, slices in full, and the server itself. */
 #include "cli.h"
 #include "page/page.h"
+#include "program.h"
 #include "serve/server.h"
 #include "serve/slices.h"
-#include "program.h"
 #include "test.h"
 
 #include <arpa/inet.h>

@@ -5,10 +5,10 @@
 
 #include "bench/common/measure.h"
 
-#include "devices/mock/mock.h"
 #include "base/threads.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
+#include "devices/mock/mock.h"
 #include "pipeline/job.h"
 
 enum { VIEWS = 20, SIDE = 24 };

@@ -1,7 +1,7 @@
 /* Checks the queues of the mock device: commands of a cancelled run are skipped, and the next run
  * works. */
-#include "devices/mock/mock.h"
 #include "base/threads.h"
+#include "devices/mock/mock.h"
 #include "test.h"
 
 #include <pthread.h>
