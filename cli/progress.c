@@ -1,5 +1,5 @@
 /* The progress bar of a reconstruction on standard error, and callbacks of the library that draw
- * it, print log lines and stop the run after Ctrl-C. Called by cmd_recon.c, cmd_plan.c, sweep.c and
+ * it, print log lines and stop the run after Ctrl-C. Called by cmd_recon.c, cmd_plan.c, recon.c and
  * fbp-bench. */
 #include "program.h"
 #include "recon.h"

@@ -42,7 +42,8 @@ struct chunks {
     unsigned char *done[FBP_LEVELS_MOST];
     size_t *put; /* [layer of the full-resolution volume] number of slices that were written */
     unsigned char *halves[FBP_LEVELS_MOST]; /* [layer] number of halves that are filled */
-    /* held while a thread computes means of a layer and compresses it */
+    /* held by the thread that reduces a layer of chunks to the next coarser level (means) and
+     * compresses the layer */
     pthread_mutex_t turn;
     pthread_mutex_t unpacking; /* held while a chunk is decompressed */
 };

@@ -59,8 +59,8 @@ struct fbp_plan_target {
     uint64_t device_bytes; /**< memory per device */
     uint64_t host_bytes;   /**< limit of host memory; 0: none */
     struct fbp_machine machine;
-    /** Nodes of a cluster; the plan is made for the rank of the middle slab.  NULL: a single
-     * machine. */
+    /** Nodes of a cluster, whose ranks divide the volume into slabs; the plan describes the rank
+     * that computes the middle slab.  NULL: a single machine. */
     const struct fbp_nodes *nodes;
     size_t n_ranks; /**< ranks of all nodes */
     /** Function that sets *out to the speeds of one device for a job whose kernel is chosen. */

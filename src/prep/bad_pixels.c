@@ -31,8 +31,9 @@ static const double NOISY =
     0.05; /* if a smaller part of the pixels is constant in all views, samples count as noisy */
 static const float DIFFERS = 0.1F; /* least difference of a stuck pixel from its neighbours, as part
                                       of the mean line integral */
-static const float VARIES = 0.01F; /* least variation of the neighbours of a stuck pixel, as part of
-                                      its difference from them */
+/* A constant pixel of data without noise counts as stuck only if its neighbours vary between views
+ * by more than this part of the mean difference between the pixel and its neighbours. */
+static const float VARIES = 0.01F;
 static const float BELOW_AIR = 0.98F; /* transmission of saturated air */
 
 /* Rows of some views, as stored. */

@@ -567,8 +567,11 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
                         l->path);
     const ssize_t m = H5Iget_name(l->data, a->data_set, sizeof a->data_set);
     if (m <= 0 || (size_t)m >= sizeof a->data_set)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the data set has no name in its file; name it by its path", l->path);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: the path of the data set within its file is unknown or longer than %zu "
+            "bytes; use a shorter one",
+            l->path, sizeof a->data_set - 1);
     if (a->rank == 4 && layout != H5D_VIRTUAL &&
         (a->how != FBP_HDF5_CONTIGUOUS || layout != H5D_CONTIGUOUS))
         return fbp_fail(

@@ -35,7 +35,8 @@ static void *open_below(const char *root, const char *folder, const char *name)
     return n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Open the cuFFT library (on the default path, below the given folders, or in pip's packages) and
+/* Open the cuFFT library (on the default path, below CUDA_HOME,
+ * CUDA_PATH, /usr/local/cuda or /opt/cuda, or in pip's packages) and
  * find its functions; called once per process. */
 static void find_library(void)
 {

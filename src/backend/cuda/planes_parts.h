@@ -125,8 +125,8 @@ static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned
         planes_sample_if<OFFSET, FIRST + PIECE>(at, a, b, q);
 }
 
-/** Load all channels of one sample from shared memory.  More than 4 channels are loaded by 16 bytes
- * or, if samples do not begin at multiples of 16 bytes, by 8 bytes. */
+/** Load all channels of one sample from shared memory.  More than 4 channels are loaded 16 bytes at
+ * a time or, if samples do not begin at multiples of 16 bytes, 8 bytes at a time. */
 template <int OFFSET, int FRAMES>
 static __device__ inline void planes_sample(unsigned at, float (&q)[FRAMES])
 {
