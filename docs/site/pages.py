@@ -157,7 +157,7 @@ def link_names_of_pages(reference: Path, source: Path) -> None:
             return f"[{title_of(source, match[1])}]({up}/{match[1]})"
 
         text = page.read_text(encoding="utf-8")
-        text = outside_fences(text, lambda part: re.sub(r"docs/([\w-]+\.md)", replace, line))
+        text = outside_fences(text, lambda part: re.sub(r"docs/([\w-]+\.md)", replace, part))
         page.write_text(text, encoding="utf-8")
 
 
