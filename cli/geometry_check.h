@@ -51,8 +51,8 @@ struct check_planes {
 
 struct check {
     char error[400]; /**< reason why no reconstruction is possible; "": none */
-    bool
-        seen; /**< true: the field of view is not empty; false: volume and flips are not computed */
+    /** true: the field of view is not empty; false: volume and flips are not computed */
+    bool seen;
     struct fbp_geometry_facts facts;
     struct fbp_grid grid;
     struct span iso[2]; /**< ranges of column and row of the projected iso-centre over the views */

@@ -80,8 +80,8 @@ struct opt_group {
 
 /** A command: help texts, option table, and the function that runs it. */
 struct command {
-    const char
-        *name; /**< name, such as "recon"; of a sub-command two words, such as "geometry show" */
+    /** name, such as "recon"; of a sub-command two words, such as "geometry show" */
+    const char *name;
     const char *alias;   /**< further name of the command, which is not in the help; NULL: none */
     const char *summary; /**< one line for the list of commands, without a full stop */
     const char *usage;   /**< form of the arguments after "fbp NAME" */

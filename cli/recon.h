@@ -26,21 +26,21 @@ struct recon_args {
     /** Voxel size (0: that of the scan) and position of the volume's centre (NaN: that of the scan)
      * [mm]. */
     double voxel[3], volume_centre[3];
-    double
-        pitch[2]; /**< distance between detector pixels along u and v [mm]; 0: that of the scan */
+    /** distance between detector pixels along u and v [mm]; 0: that of the scan */
+    double pitch[2];
     struct opt_range slice, roi[3]; /**< box of the volume to be computed [voxels]: given by --slice
                                        or --roi, not by both */
     double adjust[FBP_ADJUSTS]; /**< values of the options --centre, --offset, --tilt, --sod, --sdd;
                                    NaN: the value in the scan file */
     double mask; /**< value of --mask for voxels outside the field of view; NaN: not given;
                     INFINITY: they become NaN */
-    double
-        water[4]; /**< water sphere of --hu-from-roi: x, y, z, radius [mm]; radius NaN: not given */
+    /** water sphere of --hu-from-roi: x, y, z, radius [mm]; radius NaN: not given */
+    double water[4];
     unsigned score;    /**< score of --sweep, an enum fbp_score */
     double paganin[3]; /**< --paganin: delta / beta, energy [keV], distance [mm]; first number NaN:
                           the values in the scan file */
-    const char
-        *bad_pixels;   /**< --bad-pixels: file of an image, or "auto"; NULL: that of the scan */
+    /** --bad-pixels: file of an image, or "auto"; NULL: that of the scan */
+    const char *bad_pixels;
     const char *rings; /**< --rings: method of ring removal; NULL: that of the scan */
     const char
         *prepare; /**< --prepare: steps for rows of a spectrometer; NULL: those of the scan */
@@ -308,8 +308,8 @@ bool recon_is_picture(const struct recon_args *args);
 struct recon_result {
     const struct fbp_plan_summary *plan;
     struct fbp_report report;
-    double
-        shown[2]; /**< values drawn black and white in the picture or preview, if one is written */
+    /** values drawn black and white in the picture or preview, if one is written */
+    double shown[2];
     size_t rows[2]; /**< detector rows [first, end) that the voxels of --slice or --roi need */
 };
 

@@ -249,8 +249,8 @@ void say_warning(bool quiet, const char *fmt, ...)
 
 const char *say_name(const char *text)
 {
-    static char
-        kept[4][6 * 4096 + 1]; /* longer than any path that a system call accepts, with escapes */
+    /* longer than any path that a system call accepts, with escapes */
+    static char kept[4][6 * 4096 + 1];
     static size_t next;
 
     if (!strpbrk(text, "\n\t"))

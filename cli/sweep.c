@@ -22,8 +22,8 @@ struct sweep {
     struct recon_args *args;
     struct sweep_range *range;
     struct fbp_scan scan;
-    struct fbp_view
-        *views; /* views of the scan with the current value and all other options applied */
+    /* views of the scan with the current value and all other options applied */
+    struct fbp_view *views;
     struct fbp_source *source;
     struct fbp_grid grid; /* voxel grid of the slices */
     size_t slice,
@@ -218,9 +218,8 @@ static int reconstruct_value(struct sweep *s, double value)
                                  : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
                                                                          : 1;
     scan.volume = s->grid;
-    for (int i = 0; i < 2;
-         /* scale voxels like the object: edges then have the same width in voxels for all values */
-         i++)
+    /* scale voxels like the object: edges then have the same width in voxels for all values */
+    for (int i = 0; i < 2; i++)
         scan.volume.voxel_mm[i] *= magnification;
     if (st == FBP_OK)
         st = fbp_plan_create(&plan, &scan, &s->args->p);

@@ -30,8 +30,8 @@ struct word {
                              ".": its first positional argument */
     const char *sentence; /**< message if the command has none of these options; NULL: it then
                              treats the alias as unknown */
-    enum word_kind
-        kind;   /**< kind of the aliases; WORD_UNKNOWN: it follows from `options` and `sentence` */
+    /** kind of the aliases; WORD_UNKNOWN: it follows from `options` and `sentence` */
+    enum word_kind kind;
     bool shown; /**< true: the help of the option mentions the first alias */
 };
 

@@ -103,8 +103,8 @@ struct fbp_host_time {
     bool counts; /**< views were 16-bit counts */
     double plan; /**< seconds to make the first plan, which starts the device */
     double open; /**< seconds to open the device and allocate device memory */
-    double
-        pin; /**< seconds to allocate host memory for views and volume that the device can access */
+    /** seconds to allocate host memory for views and volume that the device can access */
+    double pin;
     double first;               /**< the first run */
     double median, best, worst; /**< seconds of n_runs runs after the first one */
     double whole; /**< median time to make, open, run and destroy a plan, on a device used before */

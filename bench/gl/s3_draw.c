@@ -103,8 +103,8 @@ void gl_s3_stack_target(const struct gl_s3_stack *s, size_t first, size_t n, GLu
                                                GL_COLOR_ATTACHMENT2, GL_COLOR_ATTACHMENT3};
 
     glBindFramebuffer(GL_FRAMEBUFFER, frame);
-    for (size_t i = 0; i < GL_S3_FOUR;
-         i++) /* other attachments are removed, because their textures may be read from now on */
+    /* other attachments are removed, because their textures may be read from now on */
+    for (size_t i = 0; i < GL_S3_FOUR; i++)
         glFramebufferTextureLayer(GL_FRAMEBUFFER, targets[i],
                                   i < n ? s->textures[first / s->layers] : 0, 0,
                                   i < n ? (GLint)(first % s->layers + i) : 0);

@@ -185,8 +185,8 @@ static const double MOST_COUNTS = 65535;
 
 /* A plan, with views and volume in memory that its device can access. */
 struct host_bench {
-    struct fbp_scan
-        scan; /* copy of the caller's scan, with an open-beam intensity if views are counts */
+    /* copy of the caller's scan, with an open-beam intensity if views are counts */
+    struct fbp_scan scan;
     struct fbp_recon_params params;
     bool counts, on_device;
     char backend[32]; /* device that holds views and volume, if on_device */

@@ -54,8 +54,8 @@ enum { BENCH_MOST_ROWS = 24 };
 struct bench_row {
     char name[64];
     struct fbp_kernel_time kernel[N_BENCH_JOBS + 1]; /* n_runs 0: not measured */
-    struct fbp_host_time
-        host[N_BENCH_JOBS + 1]; /* n_runs 0: not measured; the last entry: jobs of planes */
+    /* n_runs 0: not measured; the last entry: jobs of planes */
+    struct fbp_host_time host[N_BENCH_JOBS + 1];
 };
 
 struct bench_table {

@@ -177,8 +177,8 @@ static void copy_piece(void *user, size_t item, int worker)
 
 static void hash_piece(void *user, size_t item, int worker)
 {
-    static atomic_uint_fast64_t
-        taken; /* result of the hashes, stored so that the compiler does not remove them */
+    /* result of the hashes, stored so that the compiler does not remove them */
+    static atomic_uint_fast64_t taken;
     const char *from;
     const size_t n = piece(user, item, &from);
 

@@ -22,8 +22,8 @@ fbp_status prediction_plan(struct prediction *p, const char *model, const struct
 struct cluster_time {
     size_t nodes, ranks;      /**< a rank is a card, or a node without cards */
     size_t slabs, view_ranks; /**< their grid: slabs, and ranks that share the views of each */
-    struct fbp_predicted
-        times;         /**< times of the rank with most work; total and gups of all ranks */
+    /** times of the rank with most work; total and gups of all ranks */
+    struct fbp_predicted times;
     double open, sum;  /**< seconds before the first run, and of the sums of partial slabs */
     const char *binds; /**< what takes longest: "compute" (filter and backprojection), "read",
                           "upload", "fetch", "sum", "write" */

@@ -266,9 +266,8 @@ static void decide(struct search *s)
         c->uncertainty = w->error;
     } else {
         c->column = c->by_rays;
-        c->uncertainty =
-            c->spread /
-            PARTS; /* standard error of the mean of 4 values: half their spread over sqrt(4) */
+        /* standard error of the mean of 4 values: half their spread over sqrt(4) */
+        c->uncertainty = c->spread / PARTS;
         if (!isnan(c->by_slice)) {
             c->uncertainty = fmax(c->uncertainty, fmax(apart, s->slices_apart) / 2);
             if (s->at_end || !(apart <= most_apart))

@@ -59,8 +59,8 @@ struct fbp_match {
                         match.c) */
     size_t width;    /**< number of columns per mean */
     double energy;   /**< sum of squares of differences of neighbouring means, per row and view */
-    bool
-        joins; /**< true: the ends of half a turn are compared, instead of pairs of opposite rays */
+    /** true: the ends of half a turn are compared, instead of pairs of opposite rays */
+    bool joins;
 };
 
 /** Prepare a comparison of opposite rays; s must outlive *m.  width: number of columns per mean.

@@ -61,8 +61,8 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     struct fbp_reduction reduction;
     struct order *order = NULL;
     size_t *place = NULL; /* [view] its row of the sinogram */
-    float *rows =
-        NULL; /* a detector row and its neighbours, from which bad pixels are interpolated */
+    /* a detector row and its neighbours, from which bad pixels are interpolated */
+    float *rows = NULL;
     double middle_row = 0, ahead[3], P[12];
     fbp_status st;
 

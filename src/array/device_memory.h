@@ -36,8 +36,8 @@ struct fbp_device_memory_access {
     fbp_status (*open)(int index, void *queue, struct fbp_device_memory **out);
     /** Creates a queue (a CUDA stream) on device `number` of the driver's list. */
     fbp_status (*queue)(int number, void **out);
-    fbp_status (*wait)(
-        void *queue); /**< waits until all work in a queue of the calling program is done */
+    /** waits until all work in a queue of the calling program is done */
+    fbp_status (*wait)(void *queue);
     void (*drop_queue)(void *queue);
     /** Allocates device memory, for tests and benchmarks. */
     fbp_status (*alloc)(int index, size_t bytes, void **out);

@@ -210,8 +210,8 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
     of_glob = is_folder(path) ? NULL : split_glob(path, &name);
     FBP_TRY_GOTO(list(&l, of_glob ? of_glob : path, of_glob ? name : NULL));
     FBP_TRY_GOTO(choose(&l, path, raw, &format));
-    FBP_TRY_GOTO(
-        fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files")); /* n > 0 */
+    /* n > 0 */
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files"));
 
     /* All files of the chosen format must be readable: if one were left out, all later views would
      * get a wrong index. */
@@ -368,8 +368,8 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
         st = st == FBP_OK ? FBP_OK : unless_unseen(st);
         goto fail;
     }
-    const bool many =
-        fbp_pattern_parse(file, &p) || fbp_pattern_place(file, strlen(file), &p); /* a stack */
+    /* a stack */
+    const bool many = fbp_pattern_parse(file, &p) || fbp_pattern_place(file, strlen(file), &p);
     first = fbp_names_get(&names, 0);
     one = many ? fbp_pattern_name(&p, p.first) : fbp_strdup(file);
     if (!first || !one) {

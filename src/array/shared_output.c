@@ -329,8 +329,8 @@ static fbp_status share_journal(int fd, const char *path)
 {
     const size_t at = strlen("fbp-journal ");
 
-    if (fcntl(fd, F_SETFL, 0) <
-        0) /* O_APPEND is switched off, because it would move this write to the end of the file. */
+    /* O_APPEND is switched off, because it would move this write to the end of the file. */
+    if (fcntl(fd, F_SETFL, 0) < 0)
         return fbp_fail_write(path, errno, 0);
     FBP_TRY(fbp_write_at(fd, path, at, &FBP_PART_MANIFEST[at], 1));
     if (fcntl(fd, F_SETFL, O_APPEND) < 0)
@@ -650,8 +650,8 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
 static fbp_status publish(struct fbp_output *o, int manifest)
 {
     struct fbp_peers w = {.output = o, .own = true};
-    unsigned char *done =
-        NULL; /* [slice] 1: the slice is complete in the unfinished output PATH.part */
+    /* [slice] 1: the slice is complete in the unfinished output PATH.part */
+    unsigned char *done = NULL;
     char text[LINE] = "publish\n";
     struct fbp_peer_line line;
     void *scratch = NULL;
@@ -893,8 +893,8 @@ void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
     *out = (struct fbp_sink_probe){.path = ""};
     if (!o || !o->shared || !o->log || strlen(o->log) >= sizeof out->path)
         return;
-    if (pread(o->log_fd, out->text, sizeof out->text - 1, 0) >
-        0) /* its journal has a unique name */
+    /* its journal has a unique name */
+    if (pread(o->log_fd, out->text, sizeof out->text - 1, 0) > 0)
         snprintf(out->path, sizeof out->path, "%s", o->log);
 }
 

@@ -836,8 +836,8 @@ static fbp_status complete(struct chunks *c)
  * final name. */
 static fbp_status publish(struct fbp_output *o)
 {
-    const struct fbp_file_name old =
-        fbp_file_name("%s.old", o->part); /* image that is being replaced */
+    /* image that is being replaced */
+    const struct fbp_file_name old = fbp_file_name("%s.old", o->part);
     struct chunks *c = (struct chunks *)o;
     fbp_status st = FBP_OK;
     bool more = true;

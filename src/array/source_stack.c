@@ -183,8 +183,8 @@ static fbp_status check_all(struct fbp_source *src)
                            fstat(one->fd, &opened) == 0 && stat(one->path, &named) == 0 &&
                            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
         s->places[k] = (struct place){one->offset, plain, one->info.big_endian};
-        const fbp_status st = /* files that the pattern does not name */
-            fbp_inputs_add_all(&src->inputs, &one->inputs, 1);
+        /* files that the pattern does not name */
+        const fbp_status st = fbp_inputs_add_all(&src->inputs, &one->inputs, 1);
         fbp_source_close(&one);
         FBP_TRY(st);
 

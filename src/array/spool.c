@@ -40,8 +40,8 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     if ((*values)->files)
         (*values)->files->passing = true;
 fail:
-    fbp_sink_close(
-        &tried); /* closed last: the disk must have space for the floats and for the output */
+    /* closed last: the disk must have space for the floats and for the output */
+    fbp_sink_close(&tried);
     free(name);
     return st;
 }

@@ -84,9 +84,8 @@ double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
     double sum = 0;
 
     for (int i = 1 - N_TAPS; taps && i < N_TAPS; i++) {
-        const double d =
-            x -
-            i; /* kernel value i contributes the integral of cos(2 pi d f) over |f| <= cutoff / 2 */
+        /* kernel value i contributes the integral of cos(2 pi d f) over |f| <= cutoff / 2 */
+        const double d = x - i;
         sum += taps[abs(i)] * (d == 0 ? cutoff : sin_pi(cutoff * d) / (FBP_PI * d));
     }
     if (taps)
@@ -450,8 +449,8 @@ fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
     for (size_t i = 0; i <= n / 2; i++)
         work.spectrum[i] = f->response[i] + I * f->imaginary[i];
     fbp_fft_real_back(filter.fft, work.spectrum, work.line, work.scratch);
-    for (size_t i = 0; i < n;
-         i++) /* kernel[-i], which is kernel[n - i], because the kernel has period n */
+    /* kernel[-i], which is kernel[n - i], because the kernel has period n */
+    for (size_t i = 0; i < n; i++)
         behind[i] = work.line[(n - i) % n];
     FBP_TRY_GOTO(fbp_filter_design_alloc(straight, true));
     FBP_TRY_GOTO(fbp_filter_from_kernel(straight, work.line, behind));

@@ -68,8 +68,8 @@ struct fbp_reference {
  * two entries, constant before the first and after the last. */
 struct fbp_response {
     size_t n; /**< 0: the response is not changed */
-    const double
-        *table; /**< [n][2]: fraction of the Nyquist frequency, in [0, 1] and ascending; factor */
+    /** [n][2]: fraction of the Nyquist frequency, in [0, 1] and ascending; factor */
+    const double *table;
 };
 
 /**

@@ -351,8 +351,8 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
         if (i % 64 == 0)
             FBP_TRY_GOTO(fbp_check_cancelled());
         const size_t at = points[i].i;
-        if (at >=
-            count) /* an antipode: its cell is the mirror image of the cell of its direction */
+        /* an antipode: its cell is the mirror image of the cell of its direction */
+        if (at >= count)
             continue;
         const size_t equal = make_cell(&cell, points, n, i);
         if (!(cell.reach < HORIZON / 2))

@@ -254,8 +254,8 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
         fbp_axis_seen(v->P, &views->panel, axis, z);
         v->middle = (z[0] + z[1]) / 2;
         v->seen = fabs(z[1] - z[0]);
-        const double length =
-            kind->has_source ? 1 : fbp_norm(view->s); /* a direction: any length */
+        /* a direction: any length */
+        const double length = kind->has_source ? 1 : fbp_norm(view->s);
         v->source = fbp_dot(view->s, axis) / length;
         v->angle = turned;
         v->radius = f.radius / length;
@@ -481,9 +481,8 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
     *r1 = 0;
     if (z0 >= z1 || k0 >= k1)
         return;
-    *r1 =
-        views->panel
-            .n_rows; /* all rows, the result if the box of voxels is not in front of all sources */
+    /* all rows, the result if the box of voxels is not in front of all sources */
+    *r1 = views->panel.n_rows;
     for (int i = 0; i < 8; i++) {
         fbp_grid_corner(grid, i, corners[i]);
         corners[i][2] = fbp_grid_coordinate(grid, 2, i & 4 ? (double)z1 - 1 : (double)z0);

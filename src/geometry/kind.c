@@ -192,8 +192,8 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     }
 
     out->volume_inside = g != NULL;
-    for (int i = 0; g && i < 8;
-         i++) { /* find whether all corners of the grid project onto the samples of every view */
+    /* find whether all corners of the grid project onto the samples of every view */
+    for (int i = 0; g && i < 8; i++) {
         double x[3];
         fbp_grid_corner(g, i, x);
         out->volume_radius_mm = fmax(out->volume_radius_mm, fbp_norm(x));

@@ -183,8 +183,8 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     for (int i = 0; i < 3; i++)
         out->axis[i] = side * w.axis[i];
     out->pole = out->axis[largest] > 1 - 1e-15 ? largest : -1;
-    if (out->pole >=
-        0) /* axes perpendicular to the common axis: y and z for x, z and x for y, x and y for z */
+    /* axes perpendicular to the common axis: y and z for x, z and x for y, x and y for z */
+    if (out->pole >= 0)
         least = (out->pole + 1) % 3;
     other[least] = 1;
     fbp_axpy(other, -fbp_dot(other, out->axis), out->axis, out->across[0]);
@@ -286,8 +286,8 @@ fbp_status fbp_rings_about(const double (*direction)[3], size_t n, enum fbp_pole
     FBP_TRY_GOTO(fbp_calloc((void **)&place, 2 * n, sizeof *place, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->ring, 2 * n, sizeof *out->ring, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->member, 2 * n, sizeof *out->member, "rings"));
-    for (size_t k = 0; k < n;
-         k++) { /* each direction is entered once; on the equator its antipode is entered, too */
+    /* each direction is entered once; on the equator its antipode is entered, too */
+    for (size_t k = 0; k < n; k++) {
         const double up = fbp_dot(direction[k], out->axis), side = up < 0 ? -1 : 1;
         const double x = side * fbp_dot(direction[k], out->across[0]);
         const double y = side * fbp_dot(direction[k], out->across[1]);

@@ -146,8 +146,8 @@ struct fbp_tile {
     const float *values; /**< pixels [n[1]][n[0]] of the image, row 0 at the bottom; n is
                             fbp_sheet_params.n */
     const char *label;   /**< ASCII text below the image; '\n' begins a new line */
-    bool
-        marked; /**< true: the image gets a coloured frame, and its label the colour of the frame */
+    /** true: the image gets a coloured frame, and its label the colour of the frame */
+    bool marked;
 };
 
 /** Parameters of fbp_sheet_write().  0 means the default. */

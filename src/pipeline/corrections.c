@@ -503,8 +503,8 @@ struct retrieved {
     pthread_cond_t freed;
     struct slot *slots;
     uint64_t now;
-    unsigned char
-        *counted; /* [view] 1: the repaired samples of the view are included in step.repaired */
+    /* [view] 1: the repaired samples of the view are included in step.repaired */
+    unsigned char *counted;
 };
 
 /* Find the slot of a view in the cache, else the free slot that was not used for the longest time;

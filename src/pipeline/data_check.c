@@ -804,8 +804,8 @@ void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, s
     for (size_t r = batch->load_row0; r < batch->load_row0 + batch->load_rows && !is_live(&v); r++)
         search_life(&(struct row_samples){job, rows + (r - row0) * row_bytes, r}, 1, &v);
 
-    pthread_mutex_lock(
-        &check->lock); /* lock, because another device may have checked other rows of this view */
+    /* lock, because another device may have checked other rows of this view */
+    pthread_mutex_lock(&check->lock);
     join_view(&check->views[view], &v);
     for (size_t i = 0; i < check->n_rows; i++)
         all[i] = all[i].seen ? all[i] : seen[i];

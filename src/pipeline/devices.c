@@ -174,8 +174,8 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
     FBP_TRY(fbp_devices_listed(text, backend, devices, n_devices));
     for (size_t i = 0; i < *n_devices; i++)
         FBP_TRY(check_device(*backend, devices[i]));
-    if (*n_devices ==
-        0) /* if "NAME:all" found no usable device, report the reason of the first device */
+    /* if "NAME:all" found no usable device, report the reason of the first device */
+    if (*n_devices == 0)
         return check_device(*backend, 0);
     return FBP_OK;
 }

@@ -20,21 +20,21 @@ enum {
      * of libraries that are loaded later. */
     SLACK = 10 << 20,
     THREAD = 256 << 10, /* bytes per thread */
-    DEVICE_BATCH_BYTES =
-        1 << 30, /* greatest size of a batch of views that already lie in device memory [bytes] */
+    /* greatest size of a batch of views that already lie in device memory [bytes] */
+    DEVICE_BATCH_BYTES = 1 << 30,
     HOST_BUFFERS = 2, /* host buffers per kind of data: one is filled while the other is read */
     BLOCK_BYTES = 8 << 20, /* bytes per block of slices that is written to the output at once */
-    FETCHED_BLOCKS =
-        2, /* blocks of slices that are copied from a device while other blocks are written */
+    /* blocks of slices that are copied from a device while other blocks are written */
+    FETCHED_BLOCKS = 2,
     BLOCKS_SHARE = 16, /* blocks of slices beyond three per device take at most 1/16 of the limit of
                           host memory */
     /* Number of parts of a slab into which the slab's last batch of views is backprojected, part by
      * part. */
     FINISH_PARTS = 8,
     SLICE_BYTES = 16, /* bytes of tables per slice of the output */
-    RESIDENT_VARIES =
-        1 << 20, /* reserve in bytes, because the resident set of a new process varies by 300 KiB */
-    WHY = 300    /* size of a text with a reason */
+    /* reserve in bytes, because the resident set of a new process varies by 300 KiB */
+    RESIDENT_VARIES = 1 << 20,
+    WHY = 300 /* size of a text with a reason */
 };
 
 /* ---- Sizes ---- */

@@ -85,8 +85,8 @@ struct fbp_plan {
     bool devices_differ; /**< the devices are of different models */
     /** Machine for which the plan is made; NULL: this machine. */
     const struct fbp_plan_target *target;
-    struct fbp_machine
-        machine; /**< measured rates of the devices' links, if `has_machine` is set */
+    /** measured rates of the devices' links, if `has_machine` is set */
+    struct fbp_machine machine;
     bool has_machine;
     bool top_down;            /**< rows of the projections start with the top row */
     bool in_order;            /**< views must be read in order, because their file is compressed */

@@ -49,8 +49,8 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
     if (p->params.output.fill) {
-        const double value =
-            isnan(p->params.output.fill_value) ? NAN : p->params.output.fill_value; /* one NaN */
+        /* one NaN */
+        const double value = isnan(p->params.output.fill_value) ? NAN : p->params.output.fill_value;
         h = fbp_hash(h, &value, sizeof value);
     }
     h = fbp_preparation_hash(h, p->scan->preparation);

@@ -195,8 +195,8 @@ static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink 
 {
     const struct fbp_grid *g = &p->info.volume;
     const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
-    const size_t threads =
-        p->workers.n ? 1 : (size_t)p->tables.job.n_threads; /* closed plan: free memory */
+    /* closed plan: free memory */
+    const size_t threads = p->workers.n ? 1 : (size_t)p->tables.job.n_threads;
     double range[2] = {report->min, report->max};
 
     FBP_TRY(fbp_spool_range(values, range));

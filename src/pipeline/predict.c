@@ -373,8 +373,8 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 {
     const size_t n = fbp_raw_samples(job, batch);
 
-    for (size_t i = 0; i < n * fbp_value_size(job) / sizeof *s->host;
-         i++) /* for doubles: both halves */
+    /* for doubles: both halves */
+    for (size_t i = 0; i < n * fbp_value_size(job) / sizeof *s->host; i++)
         s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
     if (b->can.own_memory) {
         FBP_TRY(b->memory.upload(s->dev, s->raw, s->host, n));

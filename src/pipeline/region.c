@@ -358,8 +358,8 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
                          struct fbp_region **out, char **file)
 {
     const char *text = p->region.shape;
-    const struct word *word =
-        NULL; /* shape whose name begins the text; NULL: the text is the path of a mask file */
+    /* shape whose name begins the text; NULL: the text is the path of a mask file */
+    const struct word *word = NULL;
 
     size_t box[3][2];
     bool is_box = false;

@@ -355,8 +355,8 @@ void fbp_stage_write(struct worker *w)
         w->backend->can.own_memory && w->io_threads && !w->volume && !(sum && sum->in_order);
     const size_t wanted = several ? (size_t)fbp_work_io_threads(w->backend, w->run->rq->job) : 0;
 
-    w->n_writers =
-        0; /* number of writing threads: fewer than `wanted` if the system starts no more */
+    /* number of writing threads: fewer than `wanted` if the system starts no more */
+    w->n_writers = 0;
     while (w->n_writers < wanted &&
            pthread_create(&w->writers[w->n_writers], NULL, writer_main, w) == 0)
         w->n_writers++;

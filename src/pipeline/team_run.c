@@ -359,8 +359,8 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         memcpy(mine, &found, sizeof found);
         fbp_data_check_pack(look, mine + sizeof found);
     }
-    if (atomic_load(&t->taken_all) && t->taken != FBP_OK &&
-        t->taken != FBP_ERR_CANCELLED) { /* the failure of this thread ended the run */
+    /* the failure of this thread ended the run */
+    if (atomic_load(&t->taken_all) && t->taken != FBP_OK && t->taken != FBP_ERR_CANCELLED) {
         fbp_message_clear();
         fbp_message_adopt(t->why);
         status = t->taken;

@@ -27,8 +27,8 @@ static const float CLIPPED = 13.8F; /* line integral of a transmission of 1e-6 *
 static const float FAR = 2;
 static const float HOT = 0.1F; /* least difference of a hot pixel from its neighbours, as line
                                   integral: a factor of 1.1 in intensity */
-static const double NOISY =
-    0.05; /* if a smaller part of the pixels is constant in all views, samples count as noisy */
+/* if a smaller part of the pixels is constant in all views, samples count as noisy */
+static const double NOISY = 0.05;
 static const float DIFFERS = 0.1F; /* least difference of a stuck pixel from its neighbours, as part
                                       of the mean line integral */
 /* A constant pixel of data without noise counts as stuck only if its neighbours vary between views

@@ -37,8 +37,8 @@ static size_t lay_out(const struct fbp_retrieval *f, double *memory, struct phas
     const size_t longest = f->n[0] > f->n[1] ? f->n[0] : f->n[1];
     const size_t blocks = (f->n_columns + PAIR - 1) / PAIR;
     const size_t spectrum = blocks * PAIR * f->n[1];
-    const size_t x =
-        PAIR * (longest + PAIR); /* the last block of columns may extend beyond the view */
+    /* the last block of columns may extend beyond the view */
+    const size_t x = PAIR * (longest + PAIR);
 
     if (memory)
         *out = (struct phase_room){

@@ -42,8 +42,8 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
     } else {
         struct fbp_raw raw = scan->raw;
         fbp_source *source = NULL;
-        raw.n[2] =
-            0; /* number of images in the file, computed from the size of a file without a header */
+        /* number of images in the file, computed from the size of a file without a header */
+        raw.n[2] = 0;
         FBP_TRY(fbp_source_open(&source, path, &raw));
         const struct fbp_array_info *info = fbp_source_info(source);
         fbp_status st;

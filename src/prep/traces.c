@@ -31,10 +31,10 @@ struct traces {
     size_t ranges[2][2]; /* samples of the baseline, [begin, end) */
     struct taps *taps;   /* [n_in]; NULL: not resampled */
     struct fbp_fft *fft; /* NULL: no FFT */
-    double complex
-        *turn;    /* [n_out] phase factors applied after the FFT: they shift time 0 to its sample */
-    double *gain; /* [n_out] 1 / profile, or 0 where the profile is below its threshold; NULL: no
-                     profile */
+    /* [n_out] phase factors applied after the FFT: they shift time 0 to its sample */
+    double complex *turn;
+    double *gain;  /* [n_out] 1 / profile, or 0 where the profile is below its threshold; NULL: no
+                      profile */
     double *scale; /* [view]; NULL: 1 */
     double phase;  /* phase of all views; if each view has its own phase, an estimate of it [rad] */
 };

@@ -47,8 +47,8 @@ struct fbp_quadrature_facts {
     enum fbp_quadrature used; /**< method that was applied; never AUTO */
     enum fbp_pole pole;       /**< BANDS: axis of the rings */
     size_t n_rings;           /**< bands: number of rings of directions on one half of the sphere */
-    size_t
-        degree; /**< harmonics: greatest degree whose spherical harmonics are integrated exactly */
+    /** harmonics: greatest degree whose spherical harmonics are integrated exactly */
+    size_t degree;
     double sum; /**< sum of the weights */
 };
 

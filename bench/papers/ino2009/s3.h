@@ -15,8 +15,8 @@ struct fbp_s3_variant {
                     'M': sixteen slices and any 3x4 matrices */
     const char *text;
     unsigned views, slices; /**< views per pass: 1, 4 or 8; slices per pass: 1, 4 or 16 */
-    unsigned
-        targets;   /**< targets of a pass: a target per slice, or per four slices in its channels */
+    /** targets of a pass: a target per slice, or per four slices in its channels */
+    unsigned targets;
     bool balanced; /**< terms linear in x and y are computed in the vertex stage */
     bool matrices; /**< columns and weights may depend on z */
 };
@@ -40,9 +40,9 @@ struct fbp_s3_way {
     bool synchronised;     /**< the host waits after every stage, so that stages can be timed */
     bool count;            /**< each shaded fragment increments a counter (OpenGL 4.2) */
     size_t slices;         /**< slices of the volume on the device at a time; 0: as many as fit */
-    size_t
-        middle; /**< number of slices to draw in the middle, rounded up to whole groups; 0: all */
-    bool again; /**< use the filtered views that the last run left on the device */
+    /** number of slices to draw in the middle, rounded up to whole groups; 0: all */
+    size_t middle;
+    bool again;          /**< use the filtered views that the last run left on the device */
     size_t most_updates; /**< greatest number of updates per draw; 0: so many that a slow device
                             draws for 2 s */
 };

@@ -77,8 +77,8 @@ struct s3_job {
     const char *renderer;
     struct fbp_s3_limits limits;
     struct s3_result results[S3_VARIANTS];
-    struct s3_result
-        more[S3_MORE]; /**< variants that are not in the paper, then variants with views in fp16 */
+    /** variants that are not in the paper, then variants with views in fp16 */
+    struct s3_result more[S3_MORE];
 };
 
 /** Operations [GFLOPS], memory traffic [GB/s] and updates [GUPS] of a backprojection. */

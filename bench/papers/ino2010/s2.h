@@ -60,8 +60,8 @@ struct fbp_s2_time {
     double readback; /**< filtered views to the host */
     double backproject;
     double fetch; /**< boxes to the host */
-    double
-        concatenate; /**< copying boxes into the volume in memory; NaN if the volume is in a file */
+    /** copying boxes into the volume in memory; NaN if the volume is in a file */
+    double concatenate;
     double write;  /**< writing boxes into the file of the volume; NaN if the volume is in memory */
     double total;  /**< init included */
     uint64_t sent; /**< bytes of views sent to all devices together */

@@ -120,8 +120,8 @@ struct s0_picture {
     const char *dir, *work_dir; /**< folder of the pictures, and folder of temporary files */
     const char *volume;         /**< file of the volume of the result */
     const struct fbp_scan *scan;
-    const struct fbp_recon_params
-        *params; /**< parameters of the reference; the device is replaced by ref */
+    /** parameters of the reference; the device is replaced by ref */
+    const struct fbp_recon_params *params;
 };
 
 /**

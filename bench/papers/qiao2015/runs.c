@@ -168,8 +168,8 @@ static int measure_blocks(struct s4_job *job)
     fbp_s4 *s4 = NULL;
     int rc = fbp_s4_open(&s4, &p) == FBP_OK ? 0 : cli_fail();
 
-    for (int k = 0; rc == 0 && k < FBP_S4_KERNELS;
-         k++) /* the first methods are the kernels, in the order of enum fbp_s4_kernel */
+    /* the first methods are the kernels, in the order of enum fbp_s4_kernel */
+    for (int k = 0; rc == 0 && k < FBP_S4_KERNELS; k++)
         if (job->row[job->block_row].way[k].done &&
             fbp_s4_occupancy(s4, (enum fbp_s4_kernel)k, 0, &job->occupancy[k]) != FBP_OK)
             rc = cli_fail();

@@ -100,8 +100,8 @@ struct s4_job {
     size_t block_row; /**< row in which the sizes of blocks are measured */
     size_t n_blocks;
     struct s4_block block[S4_MOST_BLOCKS];
-    struct fbp_s4_occupancy
-        occupancy[FBP_S4_KERNELS]; /**< occupancy of the usual launches in row block_row */
+    /** occupancy of the usual launches in row block_row */
+    struct fbp_s4_occupancy occupancy[FBP_S4_KERNELS];
 };
 
 /** Measure all rows, whose sizes are given; an exit status, failures reported. */

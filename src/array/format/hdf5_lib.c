@@ -129,9 +129,8 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     const fbp_status st = no_memory ? FBP_ERR_NOMEM : e->fn(e->arg, reply);
     if (listed && !leave_open)
         (void)list_open(&now, &n_now);
-    for (size_t i = n_now;
-         /* close HDF5 objects that the function has left open, for example of a damaged file */
-         i-- > 0;) {
+    /* close HDF5 objects that the function has left open, for example of a damaged file */
+    for (size_t i = n_now; i-- > 0;) {
         bool known = false;
         for (size_t k = 0; k < n && !known; k++)
             known = before[k] == now[i];

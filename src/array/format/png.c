@@ -160,8 +160,8 @@ static fbp_status open_png(struct fbp_source *src)
 {
     static const char grey[] = "save it as greyscale of 8 or 16 bits";
     static const char end[] = "IEND\xae\x42\x60\x82";
-    unsigned char head[8] =
-        ""; /* length and name of a PNG chunk; its contents and a checksum follow */
+    /* length and name of a PNG chunk; its contents and a checksum follow */
+    unsigned char head[8] = "";
     char tail[TAIL_BYTES];
     struct fbp_array_info *i = &src->info;
     struct decoder *d = NULL;
@@ -220,8 +220,8 @@ static fbp_status open_png(struct fbp_source *src)
     const size_t n_tail = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
     const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
     FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n_tail, tail, n_tail));
-    if (!memmem(tail, n_tail, end, sizeof end - 1) ||
-        row * i->n[1] / FBP_DEFLATE_AT_MOST > d->size) /* sides are below 2^20 */
+    /* sides are below 2^20 */
+    if (!memmem(tail, n_tail, end, sizeof end - 1) || row * i->n[1] / FBP_DEFLATE_AT_MOST > d->size)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: PNG: its %llu bytes are too few for the %zu x %zu pixels of its "
                         "header; the file is truncated or damaged, copy it again",
@@ -239,8 +239,8 @@ struct image {
     bool quick;        /* true: fastest compression, because noise compresses little at any level */
     char *description; /* a text beside the pixels; NULL: none */
     const uint8_t *pixels; /* all rows, from the top; NULL: a slice */
-    const struct fbp_array_info
-        *slice; /* slice whose values are converted row by row; NULL: `pixels` are written */
+    /* slice whose values are converted row by row; NULL: `pixels` are written */
+    const struct fbp_array_info *slice;
     const float *values;
     void *row; /* room for a row of the slice */
     uint64_t *clipped;

@@ -49,8 +49,8 @@ static char *describe(const struct fbp_array_info *i)
 {
     char place[200] = "", scale[120] = "", unit[32] = "", *line = fbp_describe(i), *out;
 
-    if (i->spacing_mm[0] >
-        0) { /* ImageJ's origin is the position of the point (0, 0, 0), in voxels. */
+    /* ImageJ's origin is the position of the point (0, 0, 0), in voxels. */
+    if (i->spacing_mm[0] > 0) {
         snprintf(place, sizeof place, "unit=mm\n");
         append(place, sizeof place, "spacing", i->spacing_mm[2]);
         for (int k = 0; k < 3; k++)

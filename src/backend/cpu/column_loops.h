@@ -12,8 +12,8 @@
 enum {
     FBP_COLUMN_BELOW = 16, /**< number of zeros before row 0 of a stored detector column */
     FBP_COLUMN_ABOVE = 2,  /**< least number of zeros above them */
-    FBP_COLUMN_MULTIPLE =
-        32, /**< the length of a stored detector column is a multiple of this number */
+    /** the length of a stored detector column is a multiple of this number */
+    FBP_COLUMN_MULTIPLE = 32,
     FBP_COLUMN_SLICES = 528, /**< greatest number of slices per call */
     FBP_COLUMN_VIEWS = 8     /**< greatest number of views per call */
 };

@@ -190,8 +190,8 @@ static void item(void *user, size_t index, int worker)
             if (n == 0)
                 continue;
             line_of(bp, k, y, z, &line, &x0, &x1);
-            line.x_ref -=
-                (float)s->x0; /* in the inner loop, x counts from the slab's first voxel */
+            /* in the inner loop, x counts from the slab's first voxel */
+            line.x_ref -= (float)s->x0;
             for (size_t i = 0; i < n; i++) {
                 const size_t first = runs[i].first > x0 ? runs[i].first : x0;
                 const size_t end = runs[i].end < x1 ? runs[i].end : x1;

@@ -37,8 +37,8 @@ struct fbp_bp_planes {
     const float *samples; /**< sample 0 of the first view, inside its margins of zeros */
     size_t stride;        /**< samples from view to view */
     size_t n;             /**< number of views */
-    size_t
-        frames; /**< number of channels, 0 or 1 for one; their cubes follow one another in memory */
+    /** number of channels, 0 or 1 for one; their cubes follow one another in memory */
+    size_t frames;
     size_t frame; /**< samples from channel to channel */
     double last;  /**< index of the first sample from which on windows contain only zeros */
     bool narrow; /**< true if no cube covers more than FBP_PLANES_NARROW samples in any of the views

@@ -340,9 +340,9 @@ void MERIDIAN(const struct cpu_device *dev, const VALUE *filtered,
             add_image_rows(dev, &p, r - from, from, from + n, out);
             continue;
         }
-        for (size_t c = 0; c < m->n_columns;
-             c++) { /* pixel by pixel, because blocks of the sinogram image cover too many samples
-                       for the loops */
+        /* pixel by pixel, because blocks of the sinogram image cover too many samples for the loops
+         */
+        for (size_t c = 0; c < m->n_columns; c++) {
             VALUE sum = 0;
             for (size_t k = 0; k < p.n; k++) {
                 const double *at = m->at[first + k];

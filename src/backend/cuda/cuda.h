@@ -66,8 +66,8 @@ struct cuda_device {
     char *memory;             /**< device memory of tables and scratch */
     bool counts_once; /**< true: tables.row_bitmap selects the rows whose repaired samples are
                          counted; false: all rows are counted */
-    gpuFft_t
-        plan; /**< cuFFT plan of the row filter; GPU_NO_FFT: rows are filtered by another method */
+    /** cuFFT plan of the row filter; GPU_NO_FFT: rows are filtered by another method */
+    gpuFft_t plan;
     struct gpu_principal *principal; /**< per view */
     float half_scale; /**< factor by which views in fp16 are scaled; 0: not computed yet */
     /** bit (ordinal % 64) is set for each device from which copies were prepared by

@@ -49,8 +49,8 @@ struct cuda_bp {
     const struct cuda_views *views;
     size_t first; /**< index in `views` of the first group of symmetric views */
     struct gpu_pass pass;
-    const struct gpu_plane
-        *planes; /**< parameters of the batch's views for plane integrals; NULL: `pass` is used */
+    /** parameters of the batch's views for plane integrals; NULL: `pass` is used */
+    const struct gpu_plane *planes;
     struct gpu_grid grid;
     float *volume; /**< from slice grid.z0 on */
     const struct fbp_slab *slab;

@@ -14,8 +14,8 @@
  * one copy.  TOUCHING_THREADS: threads that write host memory first. */
 enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
-static const double SLOW =
-    5e-3; /* a link on which a copy takes longer than this counts as slow [s] */
+/* a link on which a copy takes longer than this counts as slow [s] */
+static const double SLOW = 5e-3;
 
 /* Directions of copies of a device, with one stream each: from the host, to the host, to other
  * devices. */

@@ -238,8 +238,8 @@ static fbp_status run_backproject(void *device, void *command)
         p.unit[0] = 1 / (float)t->width;
         p.unit[1] = 1 / (float)t->height;
     }
-    if (dev->kernel->gpu
-            .volume_size) { /* the kernel stores sets of symmetric voxels, not single voxels */
+    /* the kernel stores sets of symmetric voxels, not single voxels */
+    if (dev->kernel->gpu.volume_size) {
         struct gpu_domain d;
         gpu_find_domain(dev->job, bp->slab, &d);
         p.nx = d.nx;

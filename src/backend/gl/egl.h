@@ -88,8 +88,8 @@ struct gl_fault_injection {
     int layers;
     bool hardware;   /**< software renderers count as hardware */
     bool short_runs; /**< rates of short commands are stored, too */
-    struct fbp_rates
-        rates; /**< rates by which plans predict times; rates.update 0: the stored rates are used */
+    /** rates by which plans predict times; rates.update 0: the stored rates are used */
+    struct fbp_rates rates;
     /** Number, counted from 1, of the call of gl_check() that reports exhausted memory (no_memory)
      * or a lost context (lost); 0: none. */
     uint64_t no_memory, lost;

@@ -325,8 +325,8 @@ static fbp_status filter_pairs(struct pass *p)
     if (p->dev->job->filtering.columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
-    if (t->way ==
-        GPU_FILTER_CHAIN) { /* one launch with transforms in shared memory (gpu/tables.h) */
+    /* one launch with transforms in shared memory (gpu/tables.h) */
+    if (t->way == GPU_FILTER_CHAIN) {
         struct gl_call c = call_of(p, fft_of(t->fft_length));
         FBP_TRY(bind_table(p, &c, 0, at, complex_bytes(p)));
         FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));

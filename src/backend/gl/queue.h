@@ -29,8 +29,8 @@ enum gl_order {
     GL_ORDER_FILTER = FBP_STAGE_FILTER,
     GL_ORDER_BP = FBP_STAGE_BP,
     GL_ORDER_OUT = FBP_STAGE_OUT,
-    GL_ORDER_UNPACK =
-        FBP_N_STAGES, /**< computations that convert slices before GL_ORDER_OUT copies them */
+    /** computations that convert slices before GL_ORDER_OUT copies them */
+    GL_ORDER_UNPACK = FBP_N_STAGES,
     GL_ORDER_CALL, /**< commands whose caller waits for them, and commands that belong to no stage
                     */
     GL_N_ORDERS

@@ -57,9 +57,9 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
     job->selection.isa = isa;
     job->selection.entry = kernel;
     job->selection.symmetric_views = kernel->symmetric_views;
-    job->selection.boxes =
-        kernel->symmetric_views == 1; /* symmetric voxels lie in all four quarters of a slice, so
-                                         slabs cannot be boxes smaller than a slice */
+    /* symmetric voxels lie in all four quarters of a slice, so slabs cannot be boxes smaller than a
+     * slice */
+    job->selection.boxes = kernel->symmetric_views == 1;
 }
 
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)

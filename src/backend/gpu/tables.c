@@ -13,10 +13,10 @@ enum {
     ALIGNMENT = 512,
     CALL_BYTES = 128 << 20, /* greatest size of the rows that one call filters, if the filter is one
                                launch [bytes] */
-    STEPS_CALL_BYTES =
-        32 << 20,     /* greatest size of the rows that one call filters, if the filter has several
-                         launches [bytes]: the rows stay in the second-level cache of a large GPU */
-    CALL_VIEWS = 256, /* greatest number of views per call of the filter along columns */
+    /* greatest size of the rows that one call filters, if the filter has several launches [bytes]:
+       the rows stay in the second-level cache of a large GPU */
+    STEPS_CALL_BYTES = 32 << 20,
+    CALL_VIEWS = 256,       /* greatest number of views per call of the filter along columns */
     SLICE_BYTES = 16 << 20, /* size of the slices that one call scales [bytes] */
 };
 
@@ -140,8 +140,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     if (t->rows_per_call == 0)
         t->rows_per_call = lanes;
     t->rows = place(t, t->rows_per_call * row);
-    if (t->way == GPU_FILTER_FFT ||
-        t->way == GPU_FILTER_SPATIAL) { /* a double takes as much as a pair */
+    /* a double takes as much as a pair */
+    if (t->way == GPU_FILTER_FFT || t->way == GPU_FILTER_SPATIAL) {
         t->work_bytes = t->rows_per_call * row;
         t->work = place(t, t->work_bytes);
     }

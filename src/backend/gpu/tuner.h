@@ -50,8 +50,8 @@ struct gpu_tuner {
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
     int n; /**< number of timed launches so far; the next launch uses candidate n % n_candidates */
-    struct gpu_grid
-        grid; /**< size and position of all timed launches: only equal ones are compared */
+    /** size and position of all timed launches: only equal ones are compared */
+    struct gpu_grid grid;
     char key[GPU_TUNER_KEY];
 };
 

@@ -200,8 +200,8 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
         weight *= 2;
     }
     free(row);
-    if (job->filtering
-            .columns) { /* sum of the magnitudes of the taps of the filter along columns */
+    /* sum of the magnitudes of the taps of the filter along columns */
+    if (job->filtering.columns) {
         columns = fabs(job->filtering.columns->kernel[0]);
         for (size_t i = 1; i <= job->filtering.columns->half_width; i++)
             columns += 2 * fabs(job->filtering.columns->kernel[i]);

@@ -394,8 +394,8 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     struct fbp_rtk p;
     double M[12], n[3], towards[3];
 
-    for (size_t k = 0; k < scan->n_views;
-         k++) { /* refuse views that RTK's parameters cannot hold */
+    /* refuse views that RTK's parameters cannot hold */
+    for (size_t k = 0; k < scan->n_views; k++) {
         const struct fbp_view *view = &scan->views[k];
         FBP_TRY(fbp_geometry_check_square(scan, path, k, "RTK"));
         fbp_cross(view->u, view->v, n);
