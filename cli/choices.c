@@ -139,7 +139,7 @@ char *cli_with_formats(const char *text, char *buf, size_t n)
 
 enum { MOST_FORMATS = 64 };
 
-/* Formats of geometry files that the library knows: a static array; *n receives its length. */
+/* Return the list of formats of geometry files, a static array; *n receives its length. */
 static const struct fbp_geometry_format_info *geometry_formats(size_t *n)
 {
     static struct fbp_geometry_format_info formats[MOST_FORMATS];

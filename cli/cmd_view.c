@@ -36,7 +36,7 @@ static const struct opt table[] = {
     OPT_BYTE_COUNT(
         V, page_bytes, .name = "page-size", .arg = "BYTES", .min = PAGE_LEAST, .max = PAGE_MOST,
         .fallback = "16M",
-        .help = "greatest size of a page. Of a larger volume, the page contains means over several "
+        .help = "greatest size of a page. The page of a larger volume contains means over several "
                 "voxels, and states this"),
     OPT(V, serve, .name = "serve",
         .help =

@@ -69,8 +69,8 @@ static void help_all(FILE *f)
             program->more);
 }
 
-/* Index of the command whose name or alias is at the beginning of argv; n_commands: there is none.
- * *n_words: number of words of the name, such as 2 for "geometry show". */
+/* Find the command whose name or alias begins argv, and return its index; n_commands: argv begins
+ * with no command. *n_words: number of words of the name, such as 2 for "geometry show". */
 static size_t find_command(int argc, char **argv, int *n_words)
 {
     for (size_t i = 0; i < n_commands; i++)

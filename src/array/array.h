@@ -1,10 +1,10 @@
 /** @file array.h  Arrays: the interface for the other folders of the library (internal).
  *
  * Adds to the public header fbp/array.h: the table of formats, sources that wrap another source,
- * outputs that several processes write, and memory that an output needs. Included by src/pipeline,
- * src/scan, src/prep and bench. A source delivers views or slices, a sink stores slices.
- * array/file/ defines the interface of formats and reads opened files; array/format/ contains the
- * formats.
+ * outputs that several processes write, and memory that an output needs. Included by src/array
+ * itself, src/pipeline, src/scan, src/prep, src/analysis and bench. A source delivers views or
+ * slices, a sink stores slices. array/file/ defines the interface of formats and reads opened
+ * files; array/format/ contains the formats.
  */
 #ifndef FBP_SRC_ARRAY_ARRAY_H
 #define FBP_SRC_ARRAY_ARRAY_H

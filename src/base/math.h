@@ -1,5 +1,5 @@
-/** @file math.h  Vectors of three doubles, sorting of doubles, and pi.  Geometry, filters, phantoms
- * and readers of scans include it. */
+/** @file math.h  Vectors of three doubles, sorting of doubles, and pi.  Included by files in
+ * most folders of src, by cli and by bench. */
 #ifndef FBP_SRC_BASE_MATH_H
 #define FBP_SRC_BASE_MATH_H
 

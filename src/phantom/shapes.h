@@ -133,7 +133,8 @@ FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
  * frees.
  *
  * @return FBP_ERR_UNSUPPORTED if integrals over planes are not finite or not known: unbounded
- * shapes, shapes that hide each other, soft ellipsoids that planes cut. */
+ * shapes, shapes that hide each other, and soft ellipsoids (FBP_SHAPE_SOFT) that have cutting
+ * planes of their own. */
 FBP_MUST_CHECK fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **out);
 
 /** Compute the integral of the body's density over the plane n . x = t, |n| = 1. */

@@ -422,7 +422,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
      * was read. */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
     FBP_TRY_GOTO(fbp_corrections_check("scan", &corrections, scan));
-    /* Filtered views keep their origin, because their depths were computed for this origin. */
+    /* Move the origin of coordinates, except for filtered views: scan->depths (scale of each view's
+     * weight w) applies to the origin of the scan. */
     if (!scan->filtered) {
         struct fbp_views views = views_of(job);
         FBP_TRY_GOTO(fbp_views_centre(kind, &views, t->centre_mm, &t->views));

@@ -228,8 +228,9 @@ void fbp_follow_destroy(struct fbp_follow **follow);
 /* layout.c: header and other parts of output files around the samples, and the buffer for converted
  * values */
 
-/** Size of the buffer in which an output's values are converted, written and hashed [bytes]. An
- * output is hashed in pieces of this size, each from the hash before, counted from its first byte.
+/** Size of the buffer in which an output's values are converted, written and hashed [bytes].
+ * The hash of an output is computed in pieces of this size, which start at multiples of this size
+ * from the first byte of the output. The hash of a piece continues the hash of the previous piece.
  */
 enum { FBP_WRITE_BUFFER_BYTES = 1 << 20 };
 

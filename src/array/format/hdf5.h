@@ -58,7 +58,7 @@ fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *l
 void fbp_hdf5_leave_open(void);
 
 /** Disable the HDF5 library's file locks, which some file systems do not have. fbp only reads
- * files, or writes new ones that no other process knows. */
+ * files, or writes new ones that no other process uses. */
 void fbp_hdf5_no_locks(hid_t access);
 
 /** Open an HDF5 file for reading without locks; negative on failure. The caller closes it by

@@ -312,7 +312,7 @@ static fbp_status look_above(fbp_source *src, int n_dims)
 }
 
 /* Read the description of the folder src->file, a Zarr array or an OME-Zarr image, into src->info
- * and *z. Of an image, the resolution level with the most voxels is used. */
+ * and *z. The resolution level with the most voxels of an OME-Zarr image is used. */
 static fbp_status describe(fbp_source *src, struct zarr *z)
 {
     cJSON *attributes = NULL;
