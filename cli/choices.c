@@ -7,12 +7,12 @@
 #include "fbp/geometry_file.h"
 
 #include "array/file/bytes.h"
+#include "base/text.h"
 #include "geometry/directions.h"
 #include "geometry/kind.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* Lists of file name extensions that a format of arrays has. */
 enum list {
@@ -35,15 +35,14 @@ static const char *list_of(const struct fbp_array_format *f, enum list list)
  * inside: paths FILE:ARRAY are accepted, too, if FILE ends in an extension. */
 static bool ends_in(const char *path, const char *extensions, bool inside)
 {
-    const size_t length = strlen(path);
     char member[24];
 
-    for (const char *p = extensions; *p;) {
+    if (fbp_has_extension(path, extensions))
+        return true;
+    for (const char *p = extensions; inside && *p;) {
         const size_t n = strcspn(p, " ");
-        if (length >= n && strncasecmp(path + length - n, p, n) == 0)
-            return true;
         snprintf(member, sizeof member, "%.*s:", (int)n, p);
-        if (inside && strcasestr(path, member))
+        if (strcasestr(path, member))
             return true;
         p += n + strspn(p + n, " ");
     }
@@ -152,11 +151,6 @@ static const struct fbp_geometry_format_info *geometry_formats(size_t *n)
     }
     *n = known;
     return formats;
-}
-
-const char *choices_kind(size_t i)
-{
-    return fbp_kind_listed(i);
 }
 
 const char *choices_kind_or_none(size_t i)

@@ -13,9 +13,6 @@ const char *choices_weights(size_t i);
 /** Names for --quadrature: name i is the value i - 1 of enum fbp_quadrature; name 0 is "" and means
  * the weights of the scan. */
 const char *choices_quadrature(size_t i);
-/** Names of enum fbp_kind for --kind. Unsupported kinds can be chosen, too: the library then
- * reports why the kind is not supported. */
-const char *choices_kind(size_t i);
 /** Names of the supported kinds of line integrals, for fbp init --kind: name i is the value i - 1
  * of enum fbp_kind; name 0 is "" and means that no kind is given. */
 const char *choices_kind_or_none(size_t i);

@@ -47,6 +47,13 @@ int cli_fail(void)
             : "out of memory; close other programs, or report this error if enough memory is free");
 }
 
+int cli_replace_name(char **name, const char *path)
+{
+    free(*name);
+    *name = strdup(path);
+    return *name ? 0 : cli_error("out of memory for a file name; close other programs");
+}
+
 int cli_json(cJSON *root, bool compact)
 {
     return say_keep(root, compact) ? 0 : say_json(root, compact);

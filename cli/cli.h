@@ -16,6 +16,8 @@ extern size_t n_commands;
 
 /** Print an error message, "fbp: …", to standard error; returns 1, the exit status of a failure. */
 int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/** Replace *name, a file name of a scan, by a copy of `path`; returns 0, or 1 after an error. */
+int cli_replace_name(char **name, const char *path);
 /** Print the library's last error message, "fbp: …", to standard error; returns 1, the exit status
  * of a failure. */
 int cli_fail(void);

@@ -147,12 +147,8 @@ static int run_convert(const struct command *self, int argc, char **argv)
                                                  .scan = &scan,
                                                  .inputs = {a->from.path, a->projections},
                                                  .outputs = {a->to}});
-    if (rc == 0 && a->projections) {
-        free(scan.projections);
-        scan.projections = strdup(a->projections);
-        rc =
-            scan.projections ? 0 : cli_error("out of memory for a file name; close other programs");
-    }
+    if (rc == 0 && a->projections)
+        rc = cli_replace_name(&scan.projections, a->projections);
     if (rc == 0 && fbp_geometry_save(&scan, a->to, a->to_format) != FBP_OK)
         rc = cli_fail();
     if (rc == 0 && a->json) {

@@ -86,8 +86,8 @@ static int run(const struct command *self, int argc, char **argv)
 
     if (rc != OPT_GO_ON)
         return rc;
-    if (a.output && !cli_ends_with(a.output, ".json"))
-        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", a.output);
+    if (args->output && !cli_ends_with(args->output, ".json"))
+        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", args->output);
     if (find_base(args, base) != 0)
         return 1;
     if (fbp_folder_guess(&text, args->folder, &known) != FBP_OK)

@@ -41,7 +41,7 @@ static const struct opt table[] = {
         .help = "shepp-logan, shepp-logan-original, defrise, ball, soft-ball, ellipsoid, "
                 "ellipsoids, bottle or tubes, or a text file with a line \"x y z a b c turn density\" for each ellipsoid (mm, "
                 "degrees, 1/mm), or a phantom file of RTK or LEAP (docs/phantoms.md)"),
-    OPT(S, kind, .name = "kind", .arg = "KIND", .list = choices_kind, .fallback = "cone",
+    OPT(S, kind, .name = "kind", .arg = "KIND", .list = fbp_kind_listed, .fallback = "cone",
         .help = "geometry of the rays; planes: plane integrals (EPR imaging)"),
     OPT(S, trajectory, .name = "trajectory", .arg = "NAME", .names = trajectories,
         .fallback = "circle", .help = "path of the source; c-arm: an arc with small deviations from a circle"),

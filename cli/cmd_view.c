@@ -6,10 +6,7 @@
 #include "serve/server.h"
 #include "serve/slices.h"
 
-#include "array/file/bytes.h"
-
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Limits and default of --page-size, and size of the parts of a page other than samples (texts,

@@ -55,14 +55,6 @@ struct motion {
     bool mirrored, upside_down;
 };
 
-static void normalise(double a[3])
-{
-    const double n = sqrt(fbp_dot(a, a));
-
-    for (int i = 0; i < 3; i++)
-        a[i] /= n;
-}
-
 /* Set rows to a right-handed basis whose third vector is the rotation axis; if the axis is z, to x,
  * y, z. */
 static void basis_of(const double axis[3], double rows[3][3])
@@ -71,7 +63,7 @@ static void basis_of(const double axis[3], double rows[3][3])
 
     memcpy(rows[2], axis, sizeof rows[2]);
     fbp_cross(axis, fabs(axis[0]) < 0.9 ? x : y, rows[1]);
-    normalise(rows[1]);
+    fbp_normalise(rows[1]);
     fbp_cross(rows[1], axis, rows[0]);
 }
 
@@ -89,8 +81,19 @@ static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *vi
         out.at[i] = fbp_dot(rows[i], at);
         out.along[i] = fbp_dot(rows[i], towards);
     }
-    normalise(out.along);
+    fbp_normalise(out.along);
     return out;
+}
+
+/* Project the point x [mm] to column cr[0] and row cr[1]. False: the point is not in front of the
+ * source. */
+static bool project(const double P[12], const double x[3], double cr[2])
+{
+    const double w = fbp_dot(P + 8, x) + P[11];
+
+    cr[0] = (fbp_dot(P, x) + P[3]) / w;
+    cr[1] = (fbp_dot(P + 4, x) + P[7]) / w;
+    return w > 0;
 }
 
 /* Project sample points of the field of view in at most VIEWS views. Each point on the detector is
@@ -121,9 +124,9 @@ static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
             q[2] = lo + (hi - lo) * (1 + floor) / (HEIGHTS + 1);
             for (int a = 0; a < 3; a++)
                 x[a] = rows[0][a] * q[0] + rows[1][a] * q[1] + rows[2][a] * q[2];
-            const double w = fbp_dot(P + 8, x) + P[11];
-            const double cr[2] = {(fbp_dot(P, x) + P[3]) / w, (fbp_dot(P + 4, x) + P[7]) / w};
-            if (w > 0 && cr[0] >= -0.5 && cr[1] >= -0.5 && cr[0] <= right && cr[1] <= top)
+            double cr[2];
+            if (project(P, x, cr) && cr[0] >= -0.5 && cr[1] >= -0.5 && cr[0] <= right &&
+                cr[1] <= top)
                 out->seems[out->n++] = ray_of(scan, &flipped[k], rows, cr);
         }
     }
@@ -227,8 +230,6 @@ static bool flips_of(const struct fbp_scan *scan, const struct fbp_geometry_fact
     return done;
 }
 
-static const double pi = 3.14159265358979323846;
-
 /* Compute direction n[k] and integration weight w[k] of every view of plane integrals: the weights
  * of the scan, or those of its quadrature rule. */
 static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, struct check *c)
@@ -244,7 +245,7 @@ static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, 
         fbp_quadrature_weights((const double(*)[3])n, scan->n_views, scan->quadrature, w,
                                c->planes.weights, sizeof c->planes.weights);
     for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
-        c->planes.sum += w[k] / (2 * pi);
+        c->planes.sum += w[k] / (2 * FBP_PI);
     return st;
 }
 
@@ -273,8 +274,8 @@ static int check_planes(const struct fbp_scan *scan, struct check *c)
      * suffice for a radius of n spacing / (pi cutoff), with the spacing of samples. */
     for (int i = 0; i < 3; i++)
         p->reach_mm = fmax(p->reach_mm, (double)c->grid.n[i] * c->grid.voxel_mm[i] / 2);
-    const double rings = pi * p->cutoff * p->reach_mm / c->facts.spacing_mm;
-    p->needed = ceil(2 / pi * rings * rings);
+    const double rings = FBP_PI * p->cutoff * p->reach_mm / c->facts.spacing_mm;
+    p->needed = ceil(2 / FBP_PI * rings * rings);
     p->enough_at = fmin(1, c->facts.alias_free_mm / p->reach_mm);
     return 0;
 }
@@ -289,17 +290,6 @@ static void widen(struct span *s, double v, size_t view)
         s->hi = v;
         s->hi_view = view;
     }
-}
-
-/* Project the point x [mm] to column cr[0] and row cr[1]. False: the point is not in front of the
- * source. */
-static bool project(const double P[12], const double x[3], double cr[2])
-{
-    const double w = P[8] * x[0] + P[9] * x[1] + P[10] * x[2] + P[11];
-
-    cr[0] = (P[0] * x[0] + P[1] * x[1] + P[2] * x[2] + P[3]) / w;
-    cr[1] = (P[4] * x[0] + P[5] * x[1] + P[6] * x[2] + P[7]) / w;
-    return w > 0;
 }
 
 /* Project the iso-centre in all views and, if the field of view is not empty, the outer corners of

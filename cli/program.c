@@ -7,8 +7,6 @@
 #include "team.h"
 #include "words.h"
 
-#include "fbp/types.h"
-
 #include "base/sandbox.h"
 #include "base/threads.h"
 

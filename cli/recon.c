@@ -2,9 +2,8 @@
  * recon_prepare(), which these commands call. Option values replace those of the scan file. Also
  * the headings of the options in --help. */
 #include "recon.h"
-#include "say.h"
-
 #include "cli.h"
+#include "say.h"
 
 #include "base/base.h"
 #include "geometry/kind.h"
@@ -39,14 +38,6 @@ int recon_name_scan(struct recon_args *a, char **kept)
     return rc;
 }
 
-/* Replace *name, a file name of a scan, by a copy of `path`, the value of an option. */
-static int replace_name(char **name, const char *path)
-{
-    free(*name);
-    *name = strdup(path);
-    return *name ? 0 : cli_error("out of memory for a name; close other programs");
-}
-
 /* Replace quadrature rule and weights, reference spectrum, and bad pixels of the scan by those of
  * --quadrature, --reference and --bad-pixels. */
 static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
@@ -68,11 +59,11 @@ static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
                          a->scan, fbp_kind_name(scan->kind));
     if (a->reference) {
         fbp_scan_confirm(scan, "reference");
-        if (replace_name(&scan->reference, a->reference) != 0)
+        if (cli_replace_name(&scan->reference, a->reference) != 0)
             return 1;
     }
     scan->find_bad_pixels = search || (scan->find_bad_pixels && !a->bad_pixels);
-    return a->bad_pixels && !search ? replace_name(&scan->bad_pixels, a->bad_pixels) : 0;
+    return a->bad_pixels && !search ? cli_replace_name(&scan->bad_pixels, a->bad_pixels) : 0;
 }
 
 /* Replace corrections of the scan by --beam-hardening, --rings and --paganin. */

@@ -164,8 +164,8 @@ static int check_output(const struct command *self, const struct recon_args *a)
         return opt_usage(
             self, "--compress and --resume apply to volumes in files, not to \"%s\"; omit them",
             a->output);
-    if (recon_is_picture(a) && !cli_has_folder(a->output))
-        return check_folder(a->output);
+    if (recon_is_picture(a) && check_folder(a->output) != OPT_GO_ON)
+        return 1;
     if (!recon_is_picture(a) && is_png(a))
         return opt_usage(
             self,

@@ -543,7 +543,7 @@ int report_write(struct recon_report *report, const struct recon_args *a,
     put_settings(&page.after, a, result->plan);
     if (rc == 0 && put_geometry(&page.after, report, scan, result->plan) != FBP_OK)
         rc = cli_fail();
-    put_times(&page.after, report, &result->report);
+    put_times(&page.after, report, r);
     put_inputs(&page.after, a, scan);
     put_repeat(&page.after, report, result->plan);
     if (rc == 0)
@@ -601,9 +601,9 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
     put_repeat(&page.after, report, plan);
     page_put(&text, &page);
     page_clear(&page);
-    const bool saved = !text.failed && fbp_text_save(a->report, text.bytes, true) == FBP_OK;
-    /* if saving the page fails, too, nothing is printed: the error of the run was already reported
-     * */
-    (void)saved;
+    /* If saving the page fails, too, nothing is printed: the error of the run was already reported.
+     */
+    if (!text.failed)
+        (void)!fbp_text_save(a->report, text.bytes, true);
     markup_clear(&text);
 }

@@ -6,7 +6,6 @@
 
 #include "array/file/outfile.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const struct page_text *page_text_of(const char *name)

@@ -725,12 +725,14 @@ size_t fbp_data_check_bytes(const struct fbp_job *job)
     return sizeof(fbp_data_check) + fbp_data_check_packed(job);
 }
 
-void fbp_data_check_pack(const fbp_data_check *check, void *out)
+void fbp_data_check_pack(fbp_data_check *check, void *out)
 {
     const size_t n = check->job->n_views, views = n * sizeof *check->views;
 
+    pthread_mutex_lock(&check->lock);
     memcpy(out, check->views, views);
     memcpy((char *)out + views, check->seen, n * CHECKED_ROWS * sizeof *check->seen);
+    pthread_mutex_unlock(&check->lock);
 }
 
 static void join_view(struct checked_view *to, const struct checked_view *other)
@@ -746,6 +748,7 @@ void fbp_data_check_join(fbp_data_check *check, const void *other)
     struct checked_view view;
     struct checked_row row;
 
+    pthread_mutex_lock(&check->lock); /* a thread may still check views in memory */
     if (!check->chosen)
         choose(check);
     for (size_t k = 0; k < check->job->n_views; k++) {
@@ -757,19 +760,19 @@ void fbp_data_check_join(fbp_data_check *check, const void *other)
         if (!check->seen[i].seen)
             check->seen[i] = row;
     }
+    pthread_mutex_unlock(&check->lock);
 }
 
 void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, size_t k,
-                         const void *raw, bool whole)
+                         const void *raw)
 {
     const struct fbp_job *job = check->job;
     const size_t view = fbp_batch_view(job, batch, k), size = fbp_raw_size(job);
     const size_t row_bytes = job->panel.n_columns * size;
     const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
     /* rows of the view that are in the buffer `raw` */
-    const size_t row0 = whole ? 0 : batch->load_row0;
-    const size_t n_rows = whole ? job->panel.n_rows : batch->load_rows;
-    const char *rows = (const char *)raw + (whole ? view : k) * n_rows * row_bytes;
+    const size_t row0 = batch->load_row0, n_rows = batch->load_rows;
+    const char *rows = (const char *)raw + k * n_rows * row_bytes;
     struct checked_row *all = &check->seen[view * CHECKED_ROWS], seen[CHECKED_ROWS];
     struct row_samples lines[CHECKED_ROWS];
     size_t r0, r1, which[CHECKED_ROWS], n = 0;
@@ -801,7 +804,7 @@ void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, s
         check_row(&lines[i], &check->columns, &seen[which[i]]);
         search_life(&lines[i], step, &v);
     }
-    for (size_t r = batch->load_row0; r < batch->load_row0 + batch->load_rows && !is_live(&v); r++)
+    for (size_t r = row0; r < row0 + n_rows && !is_live(&v); r++)
         search_life(&(struct row_samples){job, rows + (r - row0) * row_bytes, r}, 1, &v);
 
     /* lock, because another device may have checked other rows of this view */
@@ -828,12 +831,13 @@ fbp_status fbp_data_check_memory(fbp_data_check *check, const fbp_source *source
 
     const struct fbp_batch all = {
         .n_views = job->n_views, .n_rows = job->panel.n_rows, .load_rows = job->panel.n_rows};
-    for (size_t k = 0; !far && k < job->n_views; k++) {
-        FBP_TRY(fbp_check_cancelled());
-        fbp_data_check_view(check, &all, k, memory, true);
-    }
-    if (!far)
+    if (!far) {
+        for (size_t k = 0; k < job->n_views; k++) {
+            FBP_TRY(fbp_check_cancelled());
+            fbp_data_check_view(check, &all, k, memory);
+        }
         return FBP_OK;
+    }
     pthread_mutex_lock(&check->lock);
     if (!check->chosen)
         choose(check);

@@ -26,17 +26,16 @@ size_t fbp_data_check_bytes(const struct fbp_job *job);
  * fbp_data_check_packed(): number of bytes; fbp_data_check_pack(): store the results in out;
  * fbp_data_check_join(): add the results of another process to those of `check`. */
 size_t fbp_data_check_packed(const struct fbp_job *job);
-void fbp_data_check_pack(const fbp_data_check *check, void *out);
+void fbp_data_check_pack(fbp_data_check *check, void *out);
 void fbp_data_check_join(fbp_data_check *check, const void *other);
 
 /**
  * Check view k of a batch.  A second call for the same view changes nothing.  Thread-safe.
  *
- * raw:   [n_views][load_rows][n_columns] of type job->input.type
- * whole: raw is the whole scan instead, [view][row][column]
+ * raw: [n_views][load_rows][n_columns] of type job->input.type
  */
 void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, size_t k,
-                         const void *raw, bool whole);
+                         const void *raw);
 
 /** Check all views of a source in memory, whose samples have the type job->input.type and whose
  * rows start with the lowest.  Rows in device memory (array/device_memory.h) are copied first. */

@@ -249,7 +249,7 @@ static fbp_status fill(const fbp_source *src)
     FBP_TRY(fbp_source_read(src->below, 0, job->n_views, 0, job->panel.n_rows, fbp_value_type(job),
                             s->raw));
     for (size_t k = 0; s->step.check && k < job->n_views; k++)
-        fbp_data_check_view(s->step.check, &all, k, s->raw, false);
+        fbp_data_check_view(s->step.check, &all, k, s->raw);
     FBP_TRY(s->backend->repair.counts(s->dev, &s->before));
     return filter_views(s);
 }

@@ -31,9 +31,6 @@ _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
  * otherwise the run checks views when it reads them, and the search follows the run, while the
  * files are cached. */
 struct checks {
-    fbp_data_check *views; /* check of the views in `memory` for bad data; NULL: the run checks
-                              views while it reads them */
-    const fbp_source *memory;
     bool searches; /* search with `samples` */
     struct fbp_sample_check samples;
     const struct fbp_cancel_flag *stop;
@@ -328,22 +325,23 @@ static void warn_about_count(const fbp_plan *p, size_t count, const char *what, 
     fbp_plan_note(p, FBP_LOG_WARNING, "%s: %zu%s: %s", what, count, share, done);
 }
 
-/* Check views in memory, and search. */
-static fbp_status check_beside(struct checks *s)
+/* Check the views in memory for bad data, and search for bad pixels and saturated air. */
+static fbp_status check_beside(struct plan_run *r)
 {
-    if (s->views)
-        FBP_TRY(fbp_data_check_memory(s->views, s->memory));
-    return s->searches ? fbp_check_samples(&s->samples) : FBP_OK;
+    if (r->in_memory)
+        FBP_TRY(fbp_data_check_memory(r->check, r->source));
+    return r->checks.searches ? fbp_check_samples(&r->checks.samples) : FBP_OK;
 }
 
 static void *checks_main(void *arg)
 {
-    struct checks *s = arg;
+    struct plan_run *r = arg;
+    struct checks *s = &r->checks;
     struct fbp_cancel_scope scope = {.flag = s->stop};
 
     fbp_message_clear();
     (void)fbp_cancel_scope(&scope);
-    s->status = check_beside(s);
+    s->status = check_beside(r);
     (void)fbp_cancel_scope(NULL);
     snprintf(s->message, sizeof s->message, "%s", fbp_message());
     return NULL;
@@ -380,13 +378,9 @@ static void begin_checks(struct plan_run *r, fbp_source *measured)
         c->row0 = 0;
         c->n_rows = prep->panel.n_rows;
     }
-    if (r->in_memory) {
-        s->views = r->check;
-        s->memory = r->source;
-    }
     s->stop = fbp_cancel_flag();
     s->has_thread = (r->in_memory || (s->searches && fbp_source_samples(c->source))) &&
-                    pthread_create(&s->thread, NULL, checks_main, s) == 0;
+                    pthread_create(&s->thread, NULL, checks_main, r) == 0;
 }
 
 /* Wait for the thread of the checks. */
@@ -434,7 +428,7 @@ static fbp_status report_data_check(struct plan_run *r, fbp_source *source,
     char line[800];
 
     if (!s->has_thread)
-        s->status = check_beside(s);
+        s->status = check_beside(r);
     else if (end_checks(s), s->status != FBP_OK)
         fbp_message_adopt(s->message);
     FBP_TRY(s->status);

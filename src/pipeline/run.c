@@ -99,8 +99,7 @@ static void close_worker(struct worker *w)
     }
     for (size_t i = 0; w->dev && i < FBP_MOST_PIECES; i++)
         fbp_host_put(b, w->dev, w->pieces[i].host);
-    if (w->io_threads)
-        fbp_pool_destroy(&w->io_threads);
+    fbp_pool_destroy(&w->io_threads);
     if (w->dev)
         b->close(&w->dev);
 }

@@ -98,7 +98,7 @@ static fbp_status load_item(void *user, size_t item, int worker)
         FBP_TRY(read_upside_down(l, view0 + k, job->panel.n_rows - first - rows, rows, row,
                                  out + k * rows * row));
     for (size_t k = k0; l->check && k < k0 + l->at_once; k++)
-        fbp_data_check_view(l->check, b, k, l->out, false);
+        fbp_data_check_view(l->check, b, k, l->out);
     return FBP_OK;
 }
 
@@ -314,10 +314,7 @@ static fbp_status read_slabs(struct worker *w)
         FBP_TRY(st);
         if (w->work->kept)
             break;
-        FBP_TRY(fbp_worker_draw(w, &d));
-        if (d)
-            continue;
-        FBP_TRY(fbp_stage_await_slab(w, &d)); /* returned by a failed device */
+        FBP_TRY(fbp_stage_await_slab(w, &d));
     }
     return FBP_OK;
 }

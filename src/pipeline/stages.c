@@ -333,9 +333,7 @@ static fbp_status backproject_slabs(struct worker *w)
             if (!d->tasks[i].loads)
                 FBP_TRY(backproject_task(w, &(struct place){d, &d->tasks[i]}, w->filtered[0].memory,
                                          &volume));
-        FBP_TRY(fbp_worker_draw(w, &d));
-        if (!d)
-            FBP_TRY(fbp_stage_await_slab(w, &d));
+        FBP_TRY(fbp_stage_await_slab(w, &d));
     }
     return FBP_OK;
 }

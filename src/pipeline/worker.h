@@ -353,8 +353,9 @@ fbp_status fbp_stage_span(struct worker *w, enum fbp_stage stage, struct fbp_spa
 fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_lane lane,
                               const struct place *at);
 
-/** Wait for a slab that the worker of a failed device returns, and take it; *out becomes NULL if no
- * slab can return.  Only one of several waiting workers gets a slab. */
+/** Take the next slab of the work list. If none is left, wait for a slab that the worker of a
+ * failed device returns; *out becomes NULL if no slab can return.  Only one of several waiting
+ * workers gets a slab. */
 fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out);
 
 /** Handle the status with which a stage has ended.  A failure is ignored if the run has stopped,

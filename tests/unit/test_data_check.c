@@ -140,7 +140,7 @@ TEST(who_reads_looks)
     OK(fbp_data_check_create(&check, &f.tables.job));
     const struct fbp_batch all = batch_of(0, VIEWS, 0, ROWS);
     for (size_t k = 0; k < VIEWS; k++)
-        fbp_data_check_view(check, &all, k, f.counts, true);
+        fbp_data_check_view(check, &all, k, f.counts);
     sum_up(&f, check, &wanted);
     assert_int_equal(wanted.dead_views, 1);
     assert_true(wanted.truncated_views > 8 && wanted.truncated_views < VIEWS - 8);
