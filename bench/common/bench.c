@@ -104,16 +104,16 @@ int bench_json_add(cJSON *measurement)
     return 0;
 }
 
-void bench_json_numbers(cJSON *root, const struct bench_number *numbers, size_t n)
+void bench_json_numbers(cJSON *root, const struct cli_number *numbers, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (isfinite(numbers[i].value))
-            cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value);
+            cJSON_AddNumberToObject(root, numbers[i].key, numbers[i].value);
 }
 
 void bench_json_host_seconds(cJSON *root, const struct fbp_host_time *t)
 {
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"seconds", t->median}, {"best", t->best},     {"worst", t->worst},
         {"whole", t->whole},    {"filter", t->filter}, {"backproject", t->backproject},
         {"fetch", t->fetch},    {"gups", t->gups},

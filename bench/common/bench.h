@@ -36,12 +36,8 @@ cJSON *bench_json_begin(const char *bench, const char *name, const char *backend
 /** Add a measurement to the object of --json, which is printed when the command ends; returns 0. */
 int bench_json_add(cJSON *measurement);
 
-struct bench_number {
-    const char *name;
-    double value; /**< value; not finite: unknown, and omitted from the JSON object */
-};
-
-void bench_json_numbers(cJSON *root, const struct bench_number *numbers, size_t n);
+/** Add n numbers to a JSON object; a value that is not finite is unknown, and is omitted. */
+void bench_json_numbers(cJSON *root, const struct cli_number *numbers, size_t n);
 
 /** Add the seconds of a whole reconstruction and of its stages to a JSON object. */
 void bench_json_host_seconds(cJSON *root, const struct fbp_host_time *t);

@@ -52,7 +52,7 @@ static const struct opt table[] = {
 
 static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
 {
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"slabs", (double)t->n_slabs},
         {"batches", (double)t->n_batches},
         {"runs", (double)t->n_runs},
@@ -61,7 +61,7 @@ static int print_json(const struct bench_job *j, const struct fbp_host_time *t)
         {"pin", t->pin},
         {"first", t->first},
     };
-    const struct bench_number rest[] = {
+    const struct cli_number rest[] = {
         {"rmse_hu", t->rmse_hu}, {"psnr_db", t->psnr_db}, {"min", t->min},
         {"max", t->max},         {"mean", t->mean},
     };

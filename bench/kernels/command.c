@@ -204,7 +204,7 @@ static int bench_json_kernel(const struct bench_table *table, const struct bench
                              const struct fbp_bench_info *info, const struct fbp_kernel_time *t,
                              int shape)
 {
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"threads", t->n_threads},
         {"size", (double)j->size},
         {"columns", (double)j->columns},
@@ -241,11 +241,11 @@ static int bench_json_host(const struct bench_table *table, const struct bench_j
                            const char *name, const struct fbp_host_time *t)
 {
     const double transfer = transfer_seconds(table, j, t);
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"size", (double)j->size},   {"columns", (double)j->columns}, {"rows", (double)j->rows},
         {"views", (double)j->views}, {"runs", (double)t->n_runs},
     };
-    const struct bench_number rest[] = {
+    const struct cli_number rest[] = {
         {"hu_to_exact", t->rmse_hu},
         {"limit_seconds", transfer > 0 ? transfer : NAN},
         {"fraction", transfer > 0 ? transfer / t->median : NAN},

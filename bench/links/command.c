@@ -69,9 +69,7 @@ static fbp_status measure(const char *device, struct fbp_links_report *out)
 
 static void add_link(cJSON *to, const struct fbp_link *link)
 {
-    cJSON_AddNumberToObject(to, "up", link->up);
-    cJSON_AddNumberToObject(to, "down", link->down);
-    cJSON_AddNumberToObject(to, "both", link->both);
+    cli_json_add(to, {"up", link->up}, {"down", link->down}, {"both", link->both});
 }
 
 static cJSON *json_device(const struct fbp_links_report *r, size_t i)

@@ -453,7 +453,7 @@ static int measure(struct follow_bench *b)
 static int print_json(const struct follow_bench *b)
 {
     const size_t n = b->args->runs;
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"rate", b->args->rate},
         {"views", (double)b->player.n_views},
         {"runs", (double)n},

@@ -1,7 +1,6 @@
 /* Command `fbp bench write`: the parts of writing a volume (fresh pages, copies, hashes, files,
  * outputs), each timed alone. */
 #include "bench/common/bench.h"
-#include "bench/common/measure.h"
 #include "bench/common/views.h"
 #include "say.h"
 
@@ -443,7 +442,7 @@ static void add_memory(cJSON *root, const struct fbp_memory_rates *m)
 static void add_output(cJSON *root, const char *name, const struct fbp_output_time *t)
 {
     for (int i = 0; i < (t->n_threads > 1 ? 2 : 1); i++) {
-        const struct bench_number numbers[] = {
+        const struct cli_number numbers[] = {
             {"threads", i ? t->n_threads : 1},
             {"bytes", t->bytes},
             {"open", t->open[i]},

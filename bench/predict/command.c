@@ -132,20 +132,20 @@ static void json_row(cJSON *list, const struct cluster_time *r)
 {
     const struct fbp_predicted *t = &r->times;
     cJSON *out = cJSON_CreateObject();
-    const struct bench_number numbers[] = {{"nodes", (double)r->nodes},
-                                           {"ranks", (double)r->ranks},
-                                           {"slabs", (double)r->slabs},
-                                           {"view_ranks", (double)r->view_ranks},
-                                           {"open", r->open},
-                                           {"read", t->read},
-                                           {"upload", t->upload},
-                                           {"filter", t->filter},
-                                           {"backproject", t->backproject},
-                                           {"fetch", t->fetch},
-                                           {"sum", r->sum},
-                                           {"write", t->write},
-                                           {"total", t->total},
-                                           {"gups", t->gups}};
+    const struct cli_number numbers[] = {{"nodes", (double)r->nodes},
+                                         {"ranks", (double)r->ranks},
+                                         {"slabs", (double)r->slabs},
+                                         {"view_ranks", (double)r->view_ranks},
+                                         {"open", r->open},
+                                         {"read", t->read},
+                                         {"upload", t->upload},
+                                         {"filter", t->filter},
+                                         {"backproject", t->backproject},
+                                         {"fetch", t->fetch},
+                                         {"sum", r->sum},
+                                         {"write", t->write},
+                                         {"total", t->total},
+                                         {"gups", t->gups}};
 
     bench_json_numbers(out, numbers, sizeof numbers / sizeof *numbers);
     cJSON_AddStringToObject(out, "binds", r->binds);

@@ -3,7 +3,7 @@
 
 static void add_stages(cJSON *root, const struct fbp_s3_time *t)
 {
-    const struct bench_number stages[] = {
+    const struct cli_number stages[] = {
         {"init", t->init},           {"packing", t->packing},         {"download", t->upload},
         {"filter", t->filter},       {"backproject", t->backproject}, {"readback", t->readback},
         {"unpacking", t->unpacking}, {"others", s3_others(t)}};
@@ -17,7 +17,7 @@ static int add_result(const struct s3_job *job, const struct s3_result *r)
     const struct s3_rates rates = s3_rates_of(job, r);
     const struct s3_rates paper =
         s3_paper_rates((size_t)(r->of.letter - 'A'), job->size, job->views, r->time.backproject);
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"size", (double)job->size},
         {"views", (double)job->views},
         {"passes", (double)fbp_s3_passes(&r->of, job->size, job->views)},
@@ -59,7 +59,7 @@ static int add_result(const struct s3_job *job, const struct s3_result *r)
 static int add_limits(const struct s3_job *job)
 {
     const struct fbp_s3_limits *l = &job->limits;
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"texture_r32f", l->r32f},
         {"texture_rgba32f", l->rgba32f},
         {"texture_r16f", l->r16f},

@@ -4,23 +4,23 @@
 int s2_json_run(const struct s2_result *r, size_t count, const struct fbp_s2_time *t)
 {
     const struct s2_rates rates = s2_result_rates(r, count);
-    const struct bench_number about[] = {{"size", (double)r->size},
-                                         {"views", (double)r->views},
-                                         {"subvolumes", (double)r->plan.subvolumes},
-                                         {"devices", (double)t->n_devices},
-                                         {"seconds", t->total},
-                                         {"views_per_second", (double)r->views / t->total},
-                                         {"sent_bytes", (double)t->sent},
-                                         {"link_bytes_per_second", t->link},
-                                         {"today_init_seconds", r->today[count].init},
-                                         {"today_seconds", r->today[count].total}};
-    const struct bench_number stages[] = {
+    const struct cli_number about[] = {{"size", (double)r->size},
+                                       {"views", (double)r->views},
+                                       {"subvolumes", (double)r->plan.subvolumes},
+                                       {"devices", (double)t->n_devices},
+                                       {"seconds", t->total},
+                                       {"views_per_second", (double)r->views / t->total},
+                                       {"sent_bytes", (double)t->sent},
+                                       {"link_bytes_per_second", t->link},
+                                       {"today_init_seconds", r->today[count].init},
+                                       {"today_seconds", r->today[count].total}};
+    const struct cli_number stages[] = {
         {"init", t->init},     {"download", t->download},       {"layout", t->layout},
         {"filter", t->filter}, {"readback", t->readback},       {"backproject", t->backproject},
         {"fetch", t->fetch},   {"concatenate", t->concatenate}, {"write", t->write}};
-    const struct bench_number of_bp[] = {
+    const struct cli_number of_bp[] = {
         {"gups_a_gpu", rates.gups}, {"gflops_a_gpu", rates.gflops}, {"gbytes_a_gpu", rates.gbytes}};
-    const struct bench_number published[] = {
+    const struct cli_number published[] = {
         {"published_seconds", t->streams ? r->of->streams[count] : r->of->apart[count]}};
     cJSON *root = bench_json_begin("S2", r->name, r->plan.backend, r->plan.kernel, r->plan.isa);
     char hash[20];
@@ -43,7 +43,7 @@ int s2_json_error(const struct s2_result *r)
 {
     const struct fbp_s2_error *e = &r->error;
     const double gbytes = 1e-9 * r->limits.copy, views = s2_result_rates(r, 0).views;
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"size", (double)r->size},
         {"views", (double)r->views},
         {"slices", (double)e->n_slices},

@@ -3,8 +3,6 @@
 #include "bench/common/chart.h"
 #include "bench/papers/ino2010/text.h"
 
-#include <math.h>
-
 enum { MOST_SERIES = 2 * S2_CASES + 1 };
 
 static const double counts[S2_COUNTS] = {1, 2, 4};

@@ -141,18 +141,18 @@ static void add_cost(cJSON *to, const char *key, const struct s2_cost *c)
 int s2_json_plan(const struct s2_result *r)
 {
     const struct fbp_s2_plan *p = &r->plan;
-    const struct bench_number numbers[] = {{"size", (double)r->size},
-                                           {"views", (double)r->views},
-                                           {"devices", (double)p->n_devices},
-                                           {"subvolumes", (double)p->subvolumes},
-                                           {"split_x", (double)p->split[0]},
-                                           {"split_y", (double)p->split[1]},
-                                           {"launch_views", (double)p->launch_views},
-                                           {"boxes_on_a_device", (double)p->volumes},
-                                           {"device_bytes", (double)p->device_bytes},
-                                           {"device_limit", (double)p->device_limit},
-                                           {"host_bytes", (double)p->host_bytes},
-                                           {"host_limit", (double)p->host_limit}};
+    const struct cli_number numbers[] = {{"size", (double)r->size},
+                                         {"views", (double)r->views},
+                                         {"devices", (double)p->n_devices},
+                                         {"subvolumes", (double)p->subvolumes},
+                                         {"split_x", (double)p->split[0]},
+                                         {"split_y", (double)p->split[1]},
+                                         {"launch_views", (double)p->launch_views},
+                                         {"boxes_on_a_device", (double)p->volumes},
+                                         {"device_bytes", (double)p->device_bytes},
+                                         {"device_limit", (double)p->device_limit},
+                                         {"host_bytes", (double)p->host_bytes},
+                                         {"host_limit", (double)p->host_limit}};
     const struct s2_cost original = s2_original_cost(p);
     cJSON *root = bench_json_begin("S2", r->name, p->backend, p->kernel, p->isa);
     char key[20];

@@ -4,7 +4,7 @@
 static int add_way(const struct s4_row *r, enum s4_way way)
 {
     const struct s4_cell *c = &r->way[way];
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"size", (double)r->size},
         {"views", (double)r->views},
         {"samples", (double)r->samples},
@@ -34,7 +34,7 @@ static int add_way(const struct s4_row *r, enum s4_way way)
 static int add_factors(const struct s4_row *r)
 {
     const struct s4_table1 t = s4_measured(r);
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"size", (double)r->size},
         {"cm_over_gs_compute", t.column[S4_CM_TO_COMPUTE]},
         {"cm_over_gs", t.column[S4_CM_TO_GS]},
@@ -53,7 +53,7 @@ static int add_factors(const struct s4_row *r)
 static int add_gpu(const struct s4_job *job)
 {
     const struct fbp_s4_gpu *g = &job->gpu;
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"capability", g->capability},
         {"processors", (double)g->processors},
         {"cores", (double)g->cores},
@@ -77,7 +77,7 @@ static int add_gpu(const struct s4_job *job)
 static int add_block(const struct s4_job *job, const struct s4_block *b)
 {
     const struct s4_row *r = &job->row[job->block_row];
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"size", (double)r->size},
         {"block", b->of.block},
         {"registers", (double)b->of.registers},
@@ -99,7 +99,7 @@ static int add_block(const struct s4_job *job, const struct s4_block *b)
 
 static int add_operations(const struct s4_row *r)
 {
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"size", (double)r->size},
         {"views", (double)r->views},
         {"operations", fbp_s4_operations(r->size, r->views)},

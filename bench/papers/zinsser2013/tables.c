@@ -78,8 +78,8 @@ void s1_print_table1(const struct s1_job *job)
 
 static cJSON *json_begin(const struct s1_job *job, const char *what)
 {
-    const struct bench_number numbers[] = {{"size", (double)job->size},
-                                           {"views", (double)job->views}};
+    const struct cli_number numbers[] = {{"size", (double)job->size},
+                                         {"views", (double)job->views}};
     cJSON *root = cJSON_CreateObject();
 
     cJSON_AddStringToObject(root, "bench", "S1");
@@ -95,7 +95,7 @@ static int print_json_row(const struct s1_job *job, const struct s1_result *r)
     const struct fbp_s1_time *all = &r->part[FBP_S1_ALL];
     const bool parts = r->part[FBP_S1_I].seconds > 0;
     const struct s1_verdict v = s1_judge(r, &job->limits);
-    const struct bench_number numbers[] = {
+    const struct cli_number numbers[] = {
         {"test", s->test   ? s->test
                  : r->best ? 9
                            : 0},
@@ -197,10 +197,10 @@ void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s
 
 int s1_print_call(const struct s1_job *job, const struct s1_call *call, bool json)
 {
-    const struct bench_number numbers[] = {{"seconds", call->seconds},
-                                           {"gups", call->gups},
-                                           {"rmse_hu", call->rmse_hu},
-                                           {"exact_hu", call->exact_hu}};
+    const struct cli_number numbers[] = {{"seconds", call->seconds},
+                                         {"gups", call->gups},
+                                         {"rmse_hu", call->rmse_hu},
+                                         {"exact_hu", call->exact_hu}};
 
     if (json) {
         cJSON *root = json_begin(job, "call");
@@ -258,7 +258,7 @@ int s1_print_transfers(const struct s1_job *job, const struct fbp_s1_transfers *
             "published: GTX 680", t->streamed ? "1024" : "512", "today");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (json) {
-            bench_json_numbers(root, &(struct bench_number){lines[i].key, lines[i].today}, 1);
+            bench_json_numbers(root, &(struct cli_number){lines[i].key, lines[i].today}, 1);
         } else {
             printf("%-*s", LABEL, lines[i].text);
             bench_cell(12, lines[i].published < 10 ? 3 : 1, lines[i].published);
