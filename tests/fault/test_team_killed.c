@@ -213,9 +213,8 @@ static size_t noted_by(size_t rank)
     return n;
 }
 
-/* The share of the work of a volume that is done twice, but for what rank 0 had
- * in hand, which tells the progress of all; -1: all was done before one was
- * killed. */
+/* Return the share of the work of a volume that is done twice, without the work that rank 0 had not
+ * finished (rank 0 reports the progress of all); -1 if the volume was complete before the kill. */
 static double lost_by_a_kill(const struct fbp_scan *scan, struct shared *s, double all,
                              double seconds)
 {
@@ -302,7 +301,10 @@ static void kill_often(const struct output *o, int wanted)
                   "done twice at most, %.2f %% on average\n",
                   kills, named, 100 * most, 100 * sum / kills);
     assert_int_equal(kills, wanted);
-    assert_true(most <= 0.05);
+    /* Each process but rank 0 loses at most two slabs: one is backprojected, one is written.  The
+     * processes that finish the volume may begin their slabs at other slices, so that they compute
+     * three slabs anew. */
+    assert_true(most <= 3.0 * (SIZE - 1) * SLAB / SLICES);
     shell("rm -r one");
     munmap(s, sizeof *s);
 }
