@@ -25,7 +25,7 @@ struct fbp_centre {
     bool sure; /**< true: the methods that find the column agree, and the column is reliable */
     /** Reason why the column found is not reliable, one sentence; "": it is reliable. */
     char why[300];
-    /** For half a turn of parallel beams: detector column for which all views are consistent; NaN:
+    /** For half a turn of parallel beams: detector column for which all views fit one object; NaN:
      * not computed, or the views do not determine the column. */
     double by_turn;
     /** About one standard deviation of the column found [columns], from the scatter between parts

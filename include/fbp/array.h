@@ -172,11 +172,11 @@ struct fbp_sink_params {
     bool resume;
     bool compress; /**< true: compress the file, if the format supports it
                       (fbp_array_format.compressed) */
-    /** True: the output may replace input files (`keep`), after everything was written. */
+    /** True: the output may replace a file listed in `keep`, after everything was written. */
     bool force;
     uint64_t fingerprint; /**< hash of all parameters and inputs that the values depend on; 0: an
                              interrupted run cannot be resumed */
-    /** Paths of input files, which the output must not replace; entries may be NULL. */
+    /** Paths of input files, which the output replaces only with `force`; entries may be NULL. */
     const char *const *keep;
     size_t n_keep; /**< number of entries of `keep` */
     /** Type of the stored values.  FBP_TYPE_NONE and FBP_F32: float; FBP_F64: double.  FBP_U8 and
@@ -184,8 +184,8 @@ struct fbp_sink_params {
      * range become the nearer end, and NaN becomes 0. */
     enum fbp_type type;
     double range[2];
-    /** Memory for computing and compressing the coarser resolution levels of an OME-Zarr output
-     * [bytes]; 0: that of eight threads; less than that of one thread counts as that of one. */
+    /** Memory of the threads that compute and compress the coarser resolution levels of an OME-Zarr
+     * output [bytes]; 0: enough for eight threads.  It limits their number, but one always runs. */
     uint64_t level_bytes;
 };
 

@@ -33,8 +33,7 @@ enum fbp_direction_order {
     FBP_ORDER_MSPS,
 };
 
-/** Axis about which rings of directions lie; the comment of each gives the unit vector of direction
- * (theta, phi). */
+/** Axis about which rings of directions lie, with the unit vector of direction (theta, phi). */
 enum fbp_pole {
     FBP_POLE_Z = 0, /**< pole z: unit vector (sin theta cos phi, sin theta sin phi, cos theta) */
     FBP_POLE_X,     /**< pole x: unit vector (cos theta, sin theta sin phi, sin theta cos phi) */

@@ -106,8 +106,8 @@ class callbacks
         return 1;
     }
     /** Return the exception that a function of the caller threw during a call of the library, and
-     * forget it.  Returns nullptr if the call succeeded or was cancelled: a function that checks
-     * fbp_stopped() throws only because of the cancellation. */
+     * forget it.  Returns nullptr if the call succeeded, or if it was cancelled, because functions
+     * that check fbp_stopped() then throw only as a consequence. */
     std::exception_ptr take(fbp_status status) noexcept
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -246,8 +246,8 @@ class source : public handle<fbp_source, fbp_source_close>
         s.check(fbp_source_memory(&s.p_, samples, &info));
         return s;
     }
-    /** Read samples in device memory of the caller, which are not copied; backend "cuda", queue: a
-     * cudaStream_t. */
+    /** Read samples in device memory of the caller, which are not copied.  backend is "cuda"; queue
+     * is a cudaStream_t. */
     static source device_memory(const void *samples, const fbp_array_info &info,
                                 const std::string &backend, void *queue = nullptr)
     {
@@ -347,7 +347,7 @@ class sink : public handle<fbp_sink, fbp_sink_close>
         s.check(fbp_sink_memory(&s.p_, samples, FBP_F64, n));
         return s;
     }
-    /** Write to device memory of the caller; backend "cuda", queue: a cudaStream_t. */
+    /** Write to device memory of the caller.  backend is "cuda"; queue is a cudaStream_t. */
     static sink device_memory(float *samples, const std::size_t (&n)[3], const std::string &backend,
                               void *queue = nullptr)
     {

@@ -51,8 +51,7 @@ struct fbp_panel {
 struct fbp_grid {
     size_t n[3];
     double voxel_mm[3];
-    /** Centre of the grid; for the grid of a box, the centre of the box (the whole volume is
-     * fbp_plan_summary.whole). */
+    /** Centre of the grid; if it is the grid of a box (fbp_recon_params.box), centre of the box. */
     double centre_mm[3];
 };
 
@@ -173,7 +172,7 @@ struct fbp_geometry_facts {
     /** Greatest magnitude of the panel's rotation about u, v and its normal [radians]. */
     double tilt_rad[3];
     double skew_rad;    /**< greatest deviation of the angle between u and v from a right angle */
-    unsigned symmetry;  /**< symmetries of scan and grid together: flags of enum fbp_symmetry */
+    unsigned symmetry;  /**< common symmetries of the scan and the grid (enum fbp_symmetry) */
     bool volume_inside; /**< all corners of the grid lie inside the field of view */
     double volume_radius_mm; /**< greatest distance of a voxel centre from the axis */
     /** Number of different view angles; parallel beams, unless the views cover a full turn: angles
@@ -209,9 +208,9 @@ struct fbp_geometry_facts {
     /** Plane integrals: radius within which n_angles directions reconstruct an object without
      * streaks at cut-off 1; at cut-off c the radius is 1/c times as large. */
     double alias_free_mm;
-    /** Line integrals.  True: redundancy is weighted per ray, because neither Parker's nor Wang's
-     * weights apply: two detector offsets, gaps in the turn of an offset detector, or several gaps.
-     */
+    /** Line integrals.  True: redundancy is weighted per ray, because Parker's and Wang's weights
+     * do not apply to scans with two detector offsets, several gaps between the views, or a gap in
+     * the turn of an offset detector. */
     bool per_ray;
     /** Line integrals: radius around the axis within which every line was measured; 0: some
      * directions were not measured at any distance. */

@@ -39,7 +39,7 @@
 /** Attenuation of water [1/mm]. */
 #define FBP_MU_MIN 1e-9
 #define FBP_MU_MAX 1e9
-/** Greatest magnitude of a value of a volume: grey windows, ranges of output. */
+/** Greatest magnitude of an end of an output range or grey window, and of a fill value. */
 #define FBP_VALUE_MAX 1e30
 /** Magnitude of a factor of densities. */
 #define FBP_SCALE_MAX 1e12

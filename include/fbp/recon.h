@@ -72,7 +72,8 @@ enum fbp_ring_interpolation { FBP_RINGS_FFT = 0, FBP_RINGS_SPLINE, FBP_RINGS_LIN
  * ignores FBP_PRECISION_FAST and _HALF, with a note in the log.  FBP_PRECISION_DOUBLE is an error
  * on a device that does not support it. */
 enum fbp_precision {
-    /** GPUs: FBP_PRECISION_EXACT for scans with rotational symmetry, else FBP_PRECISION_FAST. */
+    /** On "cuda", FBP_PRECISION_FAST for scans without rotational symmetry; in all other cases
+     * FBP_PRECISION_EXACT. */
     FBP_PRECISION_DEFAULT = 0,
     FBP_PRECISION_EXACT, /**< all computations in float32 */
     FBP_PRECISION_FAST,  /**< GPUs: texture units interpolate, to 1/256 of a pixel */
@@ -180,16 +181,16 @@ struct fbp_epr_params {
      * good as a spline.  0 and 1: at the measured samples only. */
     size_t oversampling;
     /** Regularisation w for scans with a reference spectrum h: the filter is multiplied by
-     *  conj(h) / (|h|^2 + w max |h|^2).  0: by 1 / h, which needs a cut-off. */
+     *  conj(h) / (|h|^2 + w max |h|^2).  0: it is multiplied by 1 / h, and `cutoff` is required. */
     double wiener;
     /** Path of a table of factors for the filter's response; NULL: none.  Each row has two numbers:
      *  a fraction of the Nyquist frequency, ascending in [0, 1], and the factor.  The factor is
      *  linear between two rows and constant beyond the first and last. */
     const char *response;
-    /** True: rows and the reference spectrum are filtered as periodic, with the response at the
-     * frequencies of their discrete transform, for comparison with programs that filter in this
-     * way.  Only on devices "cpu" and "ref", without oversampling, cubic interpolation and spatial
-     * filters. */
+    /** True: rows and the reference spectrum count as periodic, and the filter's response is
+     * sampled at the frequencies of their discrete Fourier transform, for comparison with programs
+     * that filter in this way.  Only on devices "cpu" and "ref"; not with oversampling, cubic
+     * interpolation or spatial filters. */
     bool periodic;
     /** Number of stages of the backprojection.  2: plane integrals are backprojected first to one
      * sinogram image per meridian plane, then from these images as parallel views, which needs a
@@ -370,9 +371,8 @@ struct fbp_plan_summary {
     struct fbp_grid whole; /**< grid of the whole volume, of which params.box is a part */
     /** Computed box of the whole volume: voxels [first, end) along x, y, z. */
     size_t box[3][2];
-    /** keeps_views: true: filtered views stay in device memory for all slabs (blocks of slices).
-     * shares_views: true: each view is read and filtered by one device, and copied to the other
-     * devices. */
+    /** keeps_views is true if filtered views stay in device memory for all slabs of slices;
+     * shares_views is true if one device reads and filters a view, then copies it to the others. */
     bool keeps_views, shares_views;
     /** Size of the temporary file in params.tuning.scratch [bytes]; 0: no file. */
     uint64_t scratch_bytes;
@@ -404,9 +404,9 @@ struct fbp_plan_summary {
      * removal; phase retrieval, if views would be read more than once) [bytes].  0: no such pass;
      * ahead_rows, ahead_bands and ahead_in_file are then 0. */
     uint64_t ahead_bytes;
-    /** Pass of corrections before the run: number of detector rows; number of blocks of rows that
-     * are processed one after another; 1 if the line integrals are stored in a file, 0 in memory.
-     */
+    /** Pass of corrections before the run: ahead_rows is the number of detector rows, ahead_bands
+     * the number of blocks of rows that are processed one after another; ahead_in_file is 1 if the
+     * line integrals are stored in a file, 0 if in memory. */
     size_t ahead_rows, ahead_bands, ahead_in_file;
     /** Part `part`, from 1, of n_parts that this plan computes (params.cluster); 0, 0: the whole
      * volume.  updates, slabs and output_bytes are those of the part. */
@@ -461,20 +461,19 @@ struct fbp_report {
      * brighter, air included): their number, the first and the last.  Such views are not counted as
      * truncated. */
     size_t exposure_views, exposure_first, exposure_last;
-    /** Least and greatest exposure of the views that differ in exposure, relative to the other
-     * views. */
+    /** Views with another exposure: least and greatest ratio of their exposure to the usual one. */
     double exposure[2];
     /** Number of devices that failed during the run; other devices did their work (see the log). */
     size_t devices_dropped;
     /** Time of the pass of corrections before the run (ring removal, phase retrieval) [s]; part of
      * `read`. */
     double ahead;
-    /** If this run computed one of several parts: number of slices that are missing in the output;
-     * 0: the output has its final name.  min, max and mean are then those of this run's slices. */
+    /** Run of one part of the volume (params.cluster.part): number of slices that the output still
+     * lacks; 0: it has its final name.  min, max and mean are then those of this run's slices. */
     size_t slices_missing;
-    /** Pixels in the detector rows that the volume needs: bad_pixels: number of pixels that are
+    /** In the detector rows that the volume needs, bad_pixels is the number of pixels that are
      * dead, stuck, hot or saturated in 8 views spread over the scan, but not listed as bad;
-     * repaired_pixels: number of pixels that were interpolated. */
+     * repaired_pixels is the number of pixels that were interpolated. */
     size_t bad_pixels, repaired_pixels;
     /** Saturated intensities: greatest sample of 8 views spread over the scan, if it is below the
      * unattenuated intensity and at least 1 % of the samples have this value (saturated air, or i0

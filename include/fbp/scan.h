@@ -95,8 +95,8 @@ struct fbp_scan {
     /** Reduction by fbp_scan_reduce(): one of `every` views is used, and pixels are means of bin x
      * bin stored pixels; n_views and panel are those of the reduced views.  0: not reduced. */
     size_t every, bin;
-    size_t stored_views;         /**< reduced scan: number of views in the files */
-    struct fbp_panel stored;     /**< reduced scan: panel of the views in the files */
+    size_t stored_views;         /**< reduced scan: number of views before the reduction */
+    struct fbp_panel stored;     /**< reduced scan: panel before pixels are averaged */
     struct fbp_assumed *assumed; /**< [n_assumed] facts that are guesses (fbp_scan_confirm()) */
     size_t n_assumed;
     /** Plane integrals: method for the weights of the directions. */

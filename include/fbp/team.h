@@ -19,7 +19,7 @@ enum { FBP_TEAM_MESSAGE = 1 << 16 };
 /** Functions of the caller that transport messages between the processes of a team. */
 struct fbp_team_functions {
     size_t struct_size;
-    size_t rank, size; /**< rank of this process, from 0; number of processes */
+    size_t rank, size; /**< rank of this process, from 0, and number of processes */
     /** Sends a message of n bytes to process `to`; `data` may be reused after the call.  Several
      * threads call this function at the same time.  Messages from one process to another must
      * arrive in the order of sending.  Returns 0 for success. */
@@ -32,8 +32,8 @@ struct fbp_team_functions {
      * wait for it. */
     void (*close)(void *user, int lost);
     void *user; /**< passed to the functions */
-    /** Time without a message from a process after fbp_stopper_stop(NULL) until the process counts
-     * as lost [s]; 0: 6 s.  For launchers that end all processes soon after one has ended. */
+    /** Once fbp_stopper_stop(NULL) was called: time without a message until a process counts as
+     * lost [s]; 0: 6 s.  Set less if the launcher ends all processes soon after one has ended. */
     double stop_patience;
 };
 

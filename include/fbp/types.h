@@ -102,8 +102,8 @@ FBP_API void fbp_stopper_attach(struct fbp_stopper *stopper);
 FBP_API void fbp_stopper_stop(struct fbp_stopper *stopper);
 
 /** True if the current call has been cancelled, if this thread's stopper was stopped, or if
- * fbp_stopper_stop(NULL) was called; also between calls, therefore a program can check it in its
- * own loops.  Callbacks that run long call fbp_stopped() a few times per second, and fail if it
+ * fbp_stopper_stop(NULL) was called.  A program can also check this between calls, in its own
+ * loops.  Callbacks that run long call fbp_stopped() a few times per second, and fail if it
  * returns true. */
 FBP_API bool fbp_stopped(void);
 
@@ -131,7 +131,7 @@ enum fbp_list {
     /** Devices for fbp_recon_params.device: "auto", then the kinds of devices in this build, usable
      *  on this machine or not. */
     FBP_LIST_DEVICES,
-    /** Kernels for fbp_recon_params.tuning.kernel: "matrix", "column" …; each device has some. */
+    /** Kernels of all devices, for fbp_recon_params.tuning.kernel: "matrix", "column" …. */
     FBP_LIST_KERNELS,
     FBP_LIST_PHANTOMS, /**< names that fbp_phantom_create() accepts */
 };
