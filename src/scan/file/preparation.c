@@ -206,7 +206,7 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
             *c = '_';
 }
 
-/* Read up to `most` numbers joined by ":".  Returns their number; -1: other text. */
+/* Read up to `most` numbers joined by ":".  Returns their number; -1: the text has another form. */
 static int numbers(const char *text, double *out, int most)
 {
     int n = 0;
@@ -271,7 +271,6 @@ fbp_status fbp_preparation_parse(const char *text, struct fbp_preparation *out)
             break;
         }
 
-        /* n: how many numbers the value of the step consists of; -1: the value is other text */
         double v[4] = {0};
         const int n = numbers(value, v, i == SAMPLES ? 4 : 1);
         bool right = n == 1;

@@ -125,8 +125,8 @@ struct reduced {
  * numbers of good pixels. */
 struct band {
     size_t at_once;    /* rows of blocks that are read together */
-    size_t rows_bytes; /* of these, aligned */
-    size_t bytes;      /* of all */
+    size_t rows_bytes; /* aligned size of these rows */
+    size_t bytes;      /* size of the whole memory */
 };
 
 static struct band band_of(const struct fbp_reduction *r)
@@ -256,8 +256,8 @@ fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct f
     return fbp_source_wrap(out, set_up_reduced, &reduced, below, false);
 }
 
-/* Index, in the stored image, of the k-th of the pixels whose mean is the reduced pixel (row,
- * column). */
+/* Index, in the stored image, of pixel k of the block whose mean is pixel (row, column) of the
+ * reduced image. */
 static size_t place(const struct fbp_reduction *r, size_t row, size_t column, size_t k)
 {
     return (r->first[1] + row * r->bin[1] + k / r->bin[0]) * r->stored.n_columns + r->first[0] +

@@ -22,8 +22,8 @@ struct fbp_inputs;
 void fbp_text_add(char *buf, size_t n, const char *separator, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** Set *out to a malloc'ed path.  base: the path is relative to the folder of the file `base`;
- * NULL: the path is complete. */
+/** Format a path, and store it in *out (malloc'ed).  If base is not NULL, a relative path is joined
+ * to the folder of the file `base`. */
 fbp_status fbp_scan_path(char **out, const char *base, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -87,7 +87,7 @@ enum {
 /** Get the corrections of a scan; all members are 0 if it has none. */
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out);
 
-/** Check the corrections for a scan.  Messages begin with `file`. */
+/** Check the corrections for a scan; file: path that begins the messages. */
 fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections *c,
                                  const struct fbp_scan *scan);
 
@@ -122,7 +122,7 @@ struct fbp_axis {
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p);
 void fbp_preparation_free(struct fbp_preparation *p);
 
-/** Check preparation steps for rows of n samples.  Messages begin with `file`. */
+/** Check preparation steps for rows of n samples; file: path that begins the messages. */
 fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n);
 
 /** Get the axis of samples at the positions v[n], called `name` in messages.  The steps must be
@@ -162,7 +162,7 @@ bool fbp_reduces(const struct fbp_reduction *r);
 /** True if a reduction averages pixels. */
 bool fbp_reduction_joins(const struct fbp_reduction *r);
 
-/** Describe a reduction in one sentence, with the parts omitted at the edges of the panel. */
+/** Describe a reduction in one sentence, with the numbers of unused columns and rows. */
 void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, char *buf,
                             size_t n);
 

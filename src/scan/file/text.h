@@ -1,7 +1,6 @@
 /** @file text.h  Text files of scans: reading JSON with messages that contain file and key, tables
  * of numbers, and a writer (internal).  Called by the scan file, by importers and exporters of text
- * files, and by the SVG pictures; tables also by preprocessing, the plan and the command.
- */
+ * files, and by the SVG pictures; preprocessing, the plan and the command also load tables. */
 #ifndef FBP_SRC_SCAN_FILE_TEXT_H
 #define FBP_SRC_SCAN_FILE_TEXT_H
 
@@ -21,7 +20,7 @@
  * then absent. */
 struct fbp_json {
     const char *file;
-    const char *prefix; /**< prefix of the object's keys in messages: "", or such as "detector." */
+    const char *prefix; /**< prefix of the object's keys in messages: "detector."; "": none */
     const cJSON *object;
 };
 
@@ -103,8 +102,8 @@ fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
  * Returns st, or the status of renaming. */
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st);
 
-/** Finish the file like fbp_writer_close(), but under its temporary name, in `settled`: the caller
- * renames the file and clears `settled`. */
+/** Finish the file like fbp_writer_close(), but keep its temporary name: the caller renames
+ * *settled by fbp_outfile_publish(), and frees it by fbp_outfile_clear(). */
 fbp_status fbp_writer_settle(struct fbp_writer *w, fbp_status st, struct fbp_outfile *settled);
 
 void fbp_put_key(struct fbp_writer *w, const char *key);

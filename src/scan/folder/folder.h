@@ -59,8 +59,8 @@ struct fbp_init_found {
 struct fbp_init_state {
     fbp_log_fn *log;
     void *user;
-    /** An unreadable file may be the requested scan: a scan file of fbp (lost_own), or one of
-     * another program (lost_foreign), which matters only if no scan file of fbp is found. */
+    /** True: an unreadable file may be a scan file of fbp (lost_own) or of another program
+     * (lost_foreign, which is ignored if a scan file of fbp is found). */
     bool lost_own, lost_foreign;
     bool lost_memory;  /**< true: a file was skipped because memory was insufficient */
     char unread[1200]; /**< reason why the first unreadable file could not be opened; "": none */
@@ -80,8 +80,8 @@ void fbp_init_log(enum fbp_log_level level, const char *fmt, ...)
 fbp_status fbp_init_list(const char *path, struct fbp_init_folder *out);
 void fbp_init_clear(struct fbp_init_folder *folder);
 
-/** Record why a file could not be opened: too little memory is remembered, and a failure of reading
- * is logged as a warning; other files are simply not of the expected kind. */
+/** Record the failure of opening a file: FBP_ERR_NOMEM sets lost_memory, FBP_ERR_IO is logged as a
+ * warning; after other failures the file counts as no scan or array, and is ignored. */
 void fbp_init_failed(fbp_status st);
 
 /** Return true if st is FBP_OK; else record the failure by fbp_init_failed().  Inline, because
@@ -105,7 +105,7 @@ char *fbp_init_pattern(const struct fbp_init_series *series);
 /** True if the text contains the word; alone: only if no letter precedes or follows the word. */
 bool fbp_init_has_word(const char *text, const char *word, bool alone);
 
-/** Part of the path after the folder. */
+/** Part of the path below the folder, whose own name does not determine roles of files. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path);
 
 /** Get the role of a series of files (projections, darks, flats …) from words in the names of files

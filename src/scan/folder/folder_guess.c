@@ -26,13 +26,13 @@ struct guess {
     const struct fbp_folder_known *known;
     struct fbp_init_found found;
     const char *geometry; /* file of a geometry that fits; NULL: none */
-    /* Pitch that must be added to the geometry file, 0: none; intensity without an object (i0) in
-     * the geometry file, 0: none. */
+    /* pitch: pixel pitch for a geometry file that contains none [mm], else 0; i0: intensity without
+     * an object, from the geometry file; 0: not known */
     double pitch, i0;
     char base[PATH_MAX]; /* folder that the scan file will be in */
     cJSON *root;
     cJSON *at;      /* object that is being written */
-    cJSON *assumed; /* root's member of this name */
+    cJSON *assumed; /* member "assumed" of root */
     bool cone;
 };
 
@@ -70,8 +70,8 @@ static void put_path(struct guess *g, const char *key, const char *pattern)
 
 /* Plane integrals (EPR). */
 
-/* Add the spectrum without a gradient as "reference", if a file has such a name: fusillo-h.npy,
- * reference.txt …  Returns true if there is one. */
+/* Add the spectrum without a gradient as "reference", if the name of a file, such as fusillo-h.npy
+ * or reference.txt, contains one of the words below.  Returns true if such a file exists. */
 static bool put_reference(struct guess *g, const char *projections)
 {
     static const char *const words[] = {"h", "ref", "reference", "spectrum", "zerogradient"};
@@ -91,7 +91,7 @@ static bool put_reference(struct guess *g, const char *projections)
     return false;
 }
 
-/* One number if all are the same. */
+/* Write a list, or one number if all numbers are equal. */
 static void put_list(struct guess *g, const char *key, const double *v, size_t n)
 {
     bool same = true;
@@ -280,8 +280,8 @@ static void put_intensity(struct guess *g)
     cJSON_AddNumberToObject(g->root, "i0", range[1]);
 }
 
-/* Read one number per view, n in all, from a text file or an array; the caller frees them.  NULL:
- * the file does not contain n numbers. */
+/* Read n numbers, one per view, from a text file or an array into memory that the caller frees.
+ * NULL: the file does not contain n numbers. */
 static double *read_numbers(const char *path, size_t n)
 {
     double *v = NULL;
@@ -325,7 +325,7 @@ static void put_angles(struct guess *g)
         return;
     }
 
-    /* 181 and 361 views measure both ends. */
+    /* numbers of views such as 181 and 361 measure both ends of the arc */
     const size_t n = p->order.places ? p->order.places[n_views - 1] + 1 : n_views;
     const double arc = given ? g->known->arc_deg : g->cone ? 360 : 180;
     const bool both = n > 1 && (n - 1) % 10 == 0;
@@ -422,7 +422,7 @@ static void put_geometry(struct guess *g)
     put_angles(g);
 }
 
-/* Fail if the folder contains a complete scan, which needs no guess, or no projections. */
+/* Fail if the folder has no projections, or if a file in it describes a complete scan. */
 static fbp_status check_need(const struct guess *g)
 {
     const struct fbp_init_folder *folder = g->folder;
@@ -441,7 +441,7 @@ static fbp_status check_need(const struct guess *g)
     if (!fbp_has_extension(p->path, ".dsc .dta"))
         return FBP_OK;
 
-    /* Samples of a spectrometer: fail with the error of loading the .dsc that describes them. */
+    /* Projections in Bruker's EPR format: fail if their .dsc file cannot be loaded. */
     const size_t stem = strlen(p->path) - 4;
     for (size_t i = 0; st == FBP_OK && i < folder->n; i++) {
         const char *path = folder->series[i].path;

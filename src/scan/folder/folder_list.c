@@ -23,7 +23,7 @@ struct file {
     char *before; /* part of the path before the number; a file without a number: the whole path */
     const char *after; /* into path; "" without a number */
     size_t number;
-    int digits; /* 0: it has none */
+    int digits; /* number of digits; 0: no number */
 };
 
 struct files {
@@ -226,8 +226,8 @@ static void clear_series(struct fbp_init_series *s)
 }
 
 /* Join n files whose names have several changing numbers, decimals or gaps to one series s. s->path
- * is NULL if they are not one series: n files in at most n/2 runs of consecutive numbers are rather
- * several scans. */
+ * is NULL if they are not one series.  If several numbers change and the files form at most n/2
+ * runs of consecutive numbers, each run counts as a scan of its own. */
 static fbp_status join_files(const struct file *files, size_t n, size_t runs,
                              struct fbp_init_series *s)
 {
@@ -243,7 +243,7 @@ static fbp_status join_files(const struct file *files, size_t n, size_t runs,
     for (size_t i = 0; i < n; i++)
         paths[i] = files[i].path;
     st = fbp_number_files(paths, n, files[0].kind, &s->order);
-    /* The names allow two orders of the files: an error only if these are the projections. */
+    /* The names allow two orders of the files; this error matters only for projections. */
     if (st == FBP_ERR_INVALID) {
         s->why = strdup(fbp_message());
         if (runs <= n / 2)

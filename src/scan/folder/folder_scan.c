@@ -24,7 +24,6 @@ bool fbp_init_has_word(const char *text, const char *word, bool alone)
     return false;
 }
 
-/* Part of the path below the folder: the folder's own name does not determine a role. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path)
 {
     const char *rest = path + strlen(folder->path);
@@ -63,7 +62,7 @@ static uint64_t samples(const struct fbp_init_series *s)
     return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
 }
 
-/* Find the largest array; projections: the largest whose name suggests no other role. */
+/* Find the largest array; projections true: skip arrays with other roles by their names. */
 static const struct fbp_init_series *largest(const struct fbp_init_folder *folder, bool projections)
 {
     const struct fbp_init_series *best = NULL;
@@ -94,8 +93,8 @@ void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found
     }
 }
 
-/* If the folder contains projections, only files with extensions of descriptions of scans are
- * loaded, else all files.  A scan whose projections cannot be opened is not whole, but its file may
+/* If the folder contains projections, all other files without the extension of a scan file are
+ * skipped.  If the projections of a scan cannot be opened, the scan is incomplete, but its file may
  * still be used as the geometry. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections)
@@ -128,7 +127,7 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
         [FBP_INIT_ANGLES] = "angles", [FBP_INIT_VOLUME] = "a volume"};
     const struct fbp_init_series *most = largest(folder, false);
 
-    fbp_message_clear(); /* of files that are no arrays */
+    fbp_message_clear(); /* message about files that are no arrays */
     if (fbp_init_now->lost_memory)
         return fbp_fail(FBP_ERR_NOMEM,
                         "%s: not enough memory to inspect the whole folder; close other programs",
@@ -184,7 +183,7 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
             n_foreign++;
         }
     }
-    fbp_message_clear(); /* of files that are no scans */
+    fbp_message_clear(); /* message about files that are no scans */
     if (fbp_init_now->lost_memory)
         return fbp_fail(FBP_ERR_NOMEM,
                         "%s: out of memory while its files were inspected; close other programs, "
