@@ -51,7 +51,7 @@ static const cJSON *get(const cJSON *root, const char *path)
     return cJSON_IsNull(root) ? NULL : root;
 }
 
-/* A text that is not empty, or NULL. */
+/* Get a text that is not empty; NULL: the value is no such text. */
 static const char *get_text(const cJSON *root, const char *path)
 {
     const cJSON *item = get(root, path);
@@ -59,7 +59,6 @@ static const char *get_text(const cJSON *root, const char *path)
     return cJSON_IsString(item) && item->valuestring[0] ? item->valuestring : NULL;
 }
 
-/* Is the value the text a or b? */
 static bool is_either(const cJSON *value, const char *a, const char *b)
 {
     return cJSON_IsString(value) &&
@@ -327,7 +326,7 @@ static void in_frame(const struct frame *f, const double a[3], double scale, dou
         out[i] = scale * fbp_dot(f->axis[i], a);
 }
 
-/* Read kind, views, panel and row order from a scenario. */
+/* Read kind, views, panel and row order from a scenario (CTSimU's description of a scan). */
 static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJSON *root,
                                 const struct fbp_geometry_known *known)
 {
@@ -339,7 +338,7 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
     const cJSON *type = get(source.at, "type"), *direction = get(in.at, "direction");
     size_t *const sizes[2] = {&out->panel.n_columns, &out->panel.n_rows}, n = 0;
     struct part parts[3] = {{.n_deviations = 0}}; /* stage, source, detector */
-    /* Pixel pitch [mm]; first and last angle of the stage, counter-clockwise about its w [rad]. */
+    /* pitch [mm]; start, stop: angles of the stage, counter-clockwise about its axis w [rad] */
     double pitch[2], start = 0, stop = 0;
     bool found, has_stop;
 
@@ -388,7 +387,7 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
         struct fbp_view *view = &out->views[k];
         double arm[3];
         fbp_axpy(from.c, -1, stage.c, arm);
-        if (parallel) /* w of the source is the direction of the rays */
+        if (parallel) /* the rays are parallel to the source's axis w */
             in_frame(&stage, from.axis[2], -1, view->s);
         else
             in_frame(&stage, arm, 1, view->s);
@@ -398,8 +397,8 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
         in_frame(&stage, panel.axis[1], pitch[1], view->v);
     }
 
-    /* Images start at the beginning of v, usually at the top.  If v points down, reverse v and
-     * declare the rows as top-down, as the importers of other formats do. */
+    /* The rows of an image follow v, which usually points down.  In this case reverse v and declare
+     * the rows as top-down, as the importers of other formats do. */
     const bool down = out->views[0].v[2] < -1e-9 * fbp_norm(out->views[0].v);
     out->row_order = down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
     for (size_t k = 0; down && k < n; k++)
@@ -412,8 +411,8 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
 
 static const char tiff[] = ".tif .tiff";
 
-/* Check whether file k of a pattern such as "flat_%04d.raw" exists; *there is false for a name
- * without a number. */
+/* Set *there to true if file k of a pattern such as "flat_%04d.raw" exists, to false if not, or if
+ * the pattern contains no %d. */
 static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 {
     const char *at = strrchr(pattern, '%'), *end = at ? at + 1 : NULL;
@@ -432,9 +431,9 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
     return st;
 }
 
-/* Get the path of n files: a name without %d as it is; else a pattern whose numbers start at 0, or
- * at 1 if there is no file 0.  there: output, number of files up to the last that exists; NULL: all
- * n files are required. */
+/* Get the path of n files from a name in the metadata `file`.  Numbers in place of %d start at 0,
+ * or at 1 if file 0 does not exist; *there is set to the number of files up to the last existing
+ * one (argument NULL: all n files are required). */
 static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
                              char **out)
 {

@@ -20,12 +20,11 @@ static const char unit_name[] = "B_unit", mhz[] = "MHz";
 static const char size_name[] = "volume_size", voxel_name[] = "volume_voxel_mm",
                   centre_name[] = "volume_centre_mm";
 
-/* Sizes of P. */
 struct found {
     size_t n_samples, n_delays, n_views;
 };
 
-/* Does a file have P, B and G? */
+/* True if the file has the arrays P, B and G; *out: sizes of P. */
 static bool has_arrays(const struct fbp_mat *mat, struct found *out)
 {
     const struct fbp_mat_array *p = fbp_mat_find(mat, "P"), *g = fbp_mat_find(mat, "G");
@@ -64,7 +63,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     struct found f;
     double *b = NULL, *g = NULL; /* g by columns */
     double volume[3][3];         /* sizes, voxels, centre */
-    char unit[8];                /* of B; "" if the file does not state it */
+    char unit[8];                /* unit of B; "": not in the file */
     size_t n_b = 0, n_g = 0;
     bool has_volume = true;
     struct fbp_mat *mat;
@@ -103,7 +102,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     if (p)
         p->n_samples = f.n_samples;
     FBP_TRY_GOTO(fbp_preparation_places(path, "B", p, b, n_b, &axis));
-    if (p) /* with an FFT, B contains times [us], and the axis is replaced by frequencies */
+    if (p) /* an FFT replaces the times in B [us] by frequencies */
         FBP_TRY_GOTO(fbp_preparation_axis(path, p, &axis));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
     out->kind = FBP_PLANES;
@@ -178,7 +177,7 @@ const struct fbp_geometry_format fbp_geometry_eprit = {
 
 struct content {
     const struct fbp_scan *scan;
-    double gradient; /* of the first view [G/cm] */
+    double gradient; /* magnitude in the first view [G/cm] */
 };
 
 /* Get, for view k, the direction n and the position of the first sample, in units of the distance

@@ -149,8 +149,8 @@ static fbp_status note_ignored(struct search *s)
     static const char still[] = "the sample is assumed to be at rest";
     static const struct {
         const char *name;
-        /* Above 0: note a value that changes during the scan by more than this fraction; 0: note a
-         * value that is not 0. */
+        /* Relative change during the scan above which a note is added; 0: a note is added if the
+         * value is not 0. */
         double moves;
         const char *remedy;
     } list[] = {{"x_translation", 1e-9, still},
@@ -188,8 +188,8 @@ static fbp_status note_ignored(struct search *s)
         free(value);
     }
 
-    /* NXtomo's facts about the panel: add notes about rotations, and about a field of view of one
-     * half of the object. */
+    /* NXtomo files: add notes about rotations of the panel, and about a panel that covers only half
+     * of the object. */
     fbp_status st = FBP_OK;
     for (size_t i = 0; i < s->list.n && st == FBP_OK; i++) {
         const struct fbp_hdf5_entry *e = &s->list.entries[i];

@@ -51,10 +51,10 @@ static fbp_status positive(const char *path, const struct fbp_mat_array *paramet
 static fbp_status read_parameters(const char *path, const struct fbp_mat_array *p,
                                   struct parameters *f)
 {
-    /* Check that lengths are in mm, angles in degrees, and that the beam has a source. */
+    /* Check that lengths are in mm and angles in degrees, and that the beam is not parallel. */
     static const struct {
         const char *name, *starts, *needed;
-        bool excluded; /* true: the text must not begin with `starts`; false: it must */
+        bool excluded; /* true: `starts` is refused; false: any other text is refused */
     } words[] = {
         {"distanceUnit", "mm", "mm", false},
         {"pixelSizeUnit", "mm", "mm", false},

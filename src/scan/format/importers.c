@@ -119,7 +119,7 @@ bool fbp_upright_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_
     out->tilt_rad = atan2(view->u[2], fbp_dot(view->u, a.t));
     axes_of(out, &a);
 
-    /* q: component perpendicular to e (direction to the source) of d; with a source, of d - s */
+    /* q: component of d (parallel beam) or d - s (cone beam) perpendicular to the central ray */
     fbp_axpy(view->d, -fbp_dot(view->d, a.e), a.e, q);
     if (source) {
         fbp_axpy(q, -1, view->s, q);

@@ -24,8 +24,8 @@ struct fbp_geometry_format {
     bool by_name_only;
     enum fbp_kind kind; /**< kind of the views before load(), which may set another kind */
     bool file_a_view;   /**< true: the path may be a pattern, one file per view (array/names.h) */
-    /** Words for detection: each file of this format contains one of them in its first 4096 bytes,
-     *  and no file of another format does; none: detect() or probe() decides. */
+    /** Words that identify the format: its files, and no other files, contain one of them in their
+     *  first 4096 bytes.  No words: detect() or probe() identifies the format. */
     const char *words[5];
     /** Function that returns true if the file, or the first file of a pattern, begins as files of
      * this format do.  head: first n bytes of the file (at most 4096; 0 for a folder).  NULL: only
@@ -54,13 +54,13 @@ extern const struct fbp_geometry_format fbp_geometry_matrices, fbp_geometry_rabb
 
 /* importers.c: facts that a file may not contain */
 
-/** Get the panel that the caller knows; fails, with a message that names the option for the panel,
- * if the caller does not know it. */
+/** Get the panel from the caller's `known`; if it is missing there, fail with a message that names
+ * the option for the panel. */
 fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_known *known,
                                    struct fbp_panel *out);
 
-/** Get the pitch that the caller knows; fails, with a message that names the option for the pitch,
- * if the caller does not know it. */
+/** Get the pitch from the caller's `known`; if it is missing there, fail with a message that names
+ * the option for the pitch. */
 fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
                                    double out[2]);
 
@@ -124,7 +124,7 @@ struct fbp_ini {
     size_t n;
 };
 
-/** Read the INI file ini->path; the other members of *ini are 0 before the call. */
+/** Read the INI file ini->path; the caller sets the other members of *ini to 0. */
 fbp_status fbp_ini_load(struct fbp_ini *ini);
 
 /** Get the value of a key; NULL if the key is absent or its value empty. */
@@ -153,9 +153,8 @@ fbp_status fbp_ini_panel(const struct fbp_ini *ini, const char *section, const c
 struct fbp_ini_ignored {
     /** Section and name of the key; blanks, "-" and "_" in names are ignored in comparisons. */
     const char *section, *key;
-    double neutral; /**< number that has no effect */
-    /** Beginning of the texts with which the key has no effect, such as "OFF"; NULL: the value is a
-     * number. */
+    double neutral; /**< numeric value that has no effect */
+    /** Beginning of values that have no effect, such as "OFF"; NULL: the value is a number. */
     const char *neutral_text;
     const char *remedy;
 };

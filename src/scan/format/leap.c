@@ -304,7 +304,7 @@ struct beam {
     enum beam_type type;
     struct fbp_upright first;
     double *phis; /* angles of the views without jumps of 2 pi [rad]; not for modular beams */
-    double pitch; /* of a helix, mm/rad */
+    double pitch; /* rise of a helix [mm/rad] */
 };
 
 /* Find the simplest type of beam that describes all views, and write its parameters to *b. */
@@ -327,7 +327,7 @@ static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
     const double height = scan->views[n - 1].s[2] - scan->views[0].s[2];
     if (source && n > 1)
         b->pitch = height / (phis[n - 1] - phis[0]);
-    for (size_t k = 1; k < n; k++) /* all angles must rise, or all fall */
+    for (size_t k = 1; k < n; k++) /* angles must increase or decrease throughout */
         if (!(fabs(phis[k] - phis[k - 1]) > 0) || (phis[k] > phis[k - 1]) != (phis[1] > phis[0]))
             return MODULAR;
     if (!source)

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* Width of the panel of RabbitCT's scanner, which files do not contain; also assumed for other
- * panels, because no value depends on the width. */
+/* Width of the panel of RabbitCT's scanner, which RabbitCT files do not contain.  It is assumed for
+ * any number of columns, because the volume does not depend on it. */
 static const double RABBITCT_WIDTH_MM = 1248 * 0.308;
 
 enum { RABBITCT_SIDE_MM = 256, RABBITCT_SIZE = 512 };

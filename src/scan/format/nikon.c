@@ -30,7 +30,7 @@ static const struct fbp_ini_ignored ignored[] = {
 struct machine {
     double pitch[2], sod, sdd, offset[2]; /* mm */
     double axis_x;                        /* point of the axis on y = z = 0 [mm] */
-    double roll, tilt;                    /* of the axis, about y and x [rad] */
+    double roll, tilt;                    /* angles of the axis about y and x [rad] */
 };
 
 /* Compute the view at angle 0: the axis through the origin along z, the line from source to panel
@@ -78,8 +78,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_ini_load(&ini));
     FBP_TRY_GOTO(fbp_ini_count(&ini, section, "Projections", &n));
 
-    /* Find NAME_0001.tif, NAME_0002.tif …, beside the file or in InputFolderName below its folder;
-     * a folder on the scanner's own disk cannot be reached. */
+    /* Find NAME_0001.tif … in the folder of the scan file, or in its subfolder InputFolderName.  An
+     * absolute InputFolderName is a folder of the scanner's computer, and is ignored. */
     const char *name = fbp_ini_text(&ini, section, "Name");
     const char *below = fbp_ini_text(&ini, section, "InputFolderName");
     const char *separator = fbp_ini_text(&ini, section, "InputSeparator");
@@ -131,7 +131,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     view_at_rest(&m, &rest);
     for (size_t k = 0; k < n; k++) {
         struct fbp_view *view = &out->views[k];
-        /* CIL rotates the object by 180 - initial - k step; rotate the view the other way */
+        /* CIL rotates the object by 180 - initial - k step: rotate the view by minus this angle */
         fbp_turn_about(z, ((double)k * step + initial - 180) * FBP_PI / 180, R);
         fbp_turned(R, rest.s, view->s);
         fbp_turned(R, rest.d, view->d);

@@ -107,8 +107,8 @@ void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk 
     out->sdd_mm = out->sid_mm - fbp_dot(d, R[2]);
 }
 
-/* A point q in the panel's axes is projected to
- * source + sdd / (sid - q_z) (q - source) - projection. */
+/* A point q, in the panel's axes, has the image coordinates
+ * source_mm + sdd_mm / (sid_mm - q_z) (q - source_mm) - projection_mm. */
 void fbp_rtk_matrix(const struct fbp_rtk *p, double M[12])
 {
     const bool cone = fabs(p->sdd_mm) > 0;
@@ -135,7 +135,7 @@ static const struct {
     size_t offset; /* in struct fbp_rtk */
     bool degrees;
 } elements[] = {{"GantryAngle", offsetof(struct fbp_rtk, gantry_rad), true},
-                {"Angle", offsetof(struct fbp_rtk, gantry_rad), true}, /* of version 1 */
+                {"Angle", offsetof(struct fbp_rtk, gantry_rad), true}, /* name in version 1 */
                 {"OutOfPlaneAngle", offsetof(struct fbp_rtk, out_of_plane_rad), true},
                 {"InPlaneAngle", offsetof(struct fbp_rtk, in_plane_rad), true},
                 {"SourceToIsocenterDistance", offsetof(struct fbp_rtk, sid_mm), false},
@@ -150,7 +150,7 @@ static const struct {
 
 enum { MAX_BYTES = 1 << 28, MAX_TEXT = 4096 };
 
-/* Greatest difference between a matrix in the file and the matrix of the parameters, as in RTK. */
+/* Tolerated difference between a matrix in the file and that of its parameters; as in RTK. */
 static const double MATRIX_TOLERANCE = 1e-3;
 
 static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "CollimationVInf",
@@ -161,15 +161,15 @@ struct reader {
     const char *path;
     XML_Parser parser;
     fbp_status status;
-    char text[MAX_TEXT + 1]; /* of the element being read */
+    char text[MAX_TEXT + 1]; /* text of the present element */
     size_t n_text;
     bool root; /* true: the root element was read, and is that of RTK's geometry files */
     /* Per jaw of the collimator: least distance from the middle in all projections [mm]; more than
      * 1e9: no jaw. */
     double jaws[4];
-    bool has_matrix; /* since the last projection */
+    bool has_matrix; /* the present projection has a matrix */
     double matrix[12];
-    struct fbp_rtk now; /* the latest parameters */
+    struct fbp_rtk now; /* parameters of the present projection */
     struct fbp_rtk *list;
     size_t n, room;
 };
@@ -216,7 +216,7 @@ static void XMLCALL on_text(void *user, const char *text, int n)
 
     memcpy(r->text + r->n_text, text, take);
     r->n_text += take;
-    /* Too long for any number: no number. */
+    /* Make a text that is too long for a number invalid. */
     if (take < (size_t)n)
         r->text[0] = '?';
 }

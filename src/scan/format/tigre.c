@@ -42,7 +42,7 @@ struct tigre {
     struct list angles; /* angles [rad]: one per view, or three (rotations about z, y, z) */
 };
 
-/* Members that JSON and MAT files contain: name in the file, numbers per row. */
+/* Members of TIGRE's geometry in JSON and MAT files; width: count of numbers per row. */
 static const struct {
     const char *name;
     size_t width;
@@ -138,7 +138,7 @@ static fbp_status view_of(const struct tigre *t, const char *path, size_t k, con
     fbp_turned(E, (double[3]){dso[0] - dsd[0], off[1] + cor[0], off[0]}, out->d);
     fbp_turned(ER, (double[3]){0, pitch[1], 0}, out->u);
     fbp_turned(ER, (double[3]){0, 0, pitch[0]}, out->v);
-    for (int i = 0; i < 3; i++) { /* TIGRE moves the volume: move the scan the other way */
+    for (int i = 0; i < 3; i++) { /* TIGRE shifts the volume: shift the view by -shift */
         const double shift = origin[2 - i] - origin0[2 - i];
         out->d[i] -= shift;
         if (!t->parallel)
@@ -210,7 +210,7 @@ static fbp_status read_json(struct tigre *t, const struct fbp_json *o)
 struct mat {
     const char *path;
     const struct fbp_mat_array *geo;
-    bool columns; /* true: MATLAB's, nDetector is 2x1 */
+    bool columns; /* true: MATLAB's column vectors */
 };
 
 static fbp_status damaged(const char *path, const char *name, const char *expected)
@@ -350,8 +350,8 @@ fail:
     return st;
 }
 
-/* True if the file is a MAT file with a struct `geo`, also inside another struct: read_mat() then
- * refuses the file and says what to do. */
+/* Set *is to true for a MAT file with a struct `geo`.  A `geo` inside another struct counts, too:
+ * read_mat() refuses it with a message that contains the remedy. */
 static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     static const char magic[] = "MATLAB ";
@@ -401,7 +401,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(complete(path, &t, N_DETECTOR, pitch));
     out->kind = t.parallel ? FBP_PARALLEL : FBP_CONE;
     out->panel = (struct fbp_panel){(size_t)t.sizes[N_DETECTOR][1], (size_t)t.sizes[N_DETECTOR][0]};
-    out->row_order = FBP_ROWS_BOTTOM_UP; /* in its arrays, in all files */
+    out->row_order = FBP_ROWS_BOTTOM_UP; /* TIGRE's order, not that of the file format */
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, t.angles.n));
     for (size_t k = 0; k < out->n_views; k++)
         FBP_TRY_GOTO(view_of(&t, path, k, pitch, &out->views[k]));
@@ -467,8 +467,8 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     fbp_cross(u, v, n);
 
     if (!fbp_kind_has_source(scan->kind)) {
-        /* Parallel beam: the panel is not rotated in E, so E = Rz(a) Ry(b) Rz(c) has the panel's
-         * axes. */
+        /* A parallel beam has no rotDetector: s, u and v are the columns of the rotation
+         * E = Rz(a) Ry(b) Rz(c) by the three angles of the view. */
         if (!(fbp_dot(n, s) > 1 - SQUARE * SQUARE - 1e-15))
             return cannot(path, k, "a parallel beam on a panel that is turned or mirrored");
         from_columns(s, u, v, E);
@@ -501,7 +501,7 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     if (across > 1e-14) {
         out->rot[0] = atan2(R[7], R[8]);
         out->rot[2] = atan2(R[3], R[0]);
-    } else { /* two of the three rotations are about the same line: one is enough */
+    } else { /* rotations 0 and 2 are about one line: set rotation 0 to 0 */
         out->rot[0] = 0;
         out->rot[2] = atan2(-R[1], R[4]);
     }
@@ -512,8 +512,8 @@ static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t 
     return out->dsd[0] > 0 ? FBP_OK : cannot(path, k, "a panel behind the source");
 }
 
-/* Write one member of all poses (TIGRE's parameters of a view), `width` numbers at byte `at` of
- * each pose: one row for all, if `once` and all poses agree, else one row per pose. */
+/* Write one member of all poses (TIGRE's parameters of a view): `width` numbers at byte `at` of
+ * each pose.  If `once` is true and all poses agree, one row is written, else one row per pose. */
 static void put_member(struct fbp_writer *w, const char *key, const struct pose *poses, size_t n,
                        size_t at, size_t width, bool once)
 {
