@@ -1,6 +1,5 @@
-/** @file adjust.h  Adjustment of geometry values (fbp_scan_adjust()) in steps: present value,
- *  check, several values at once (internal).  The command calls it for geometry options and sweeps.
- */
+/** @file adjust.h  Functions that get, check and set the geometry values of fbp_scan_adjust()
+ * (internal).  The command calls them for geometry options and sweeps. */
 #ifndef FBP_SRC_SCAN_ADJUST_H
 #define FBP_SRC_SCAN_ADJUST_H
 

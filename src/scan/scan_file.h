@@ -14,7 +14,7 @@ struct fbp_scan_file {
     size_t n[3];                   /**< columns, rows, views of the projections */
     struct fbp_array_info info;    /**< header of the projections, if the file names projections */
     struct fbp_scan *scan; /**< scan that is being read; members that were not read yet are 0 */
-    bool growing;          /**< true: the projections may still be written */
+    bool growing;          /**< true: the projections are still being written */
     bool geometry_only;    /**< true: projections may be missing */
     /** Pixel pitch from the caller, which replaces the file's pitch; 0: none. */
     double pitch_mm[2];
@@ -55,9 +55,9 @@ fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_js
 
 /* geometry_file.c: loading */
 
-/** Load a scan like fbp_scan_load(), for a struct that has the size of this release; known:
- * complete and checked.  geometry_only: the scan file need not name projections, but must then
- * contain the detector's columns and rows and a list of views. */
+/** Load a scan like fbp_scan_load(), for a struct that has the size of this release; `known`
+ * must be complete and checked.  geometry_only: the scan file need not name projections, but must
+ * then contain the detector's columns and rows and a list of views. */
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
                              const struct fbp_scan_known *known, bool geometry_only);
 

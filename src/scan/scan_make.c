@@ -136,7 +136,7 @@ fbp_status fbp_scan_planes(struct fbp_scan *out, const struct fbp_planes *planes
                  ? FBP_INVALID("planes: direction %zu has length %g, expected a number above 0", k,
                                length)
                  : fbp_check_range(&fbp_range_pitch, "planes: spacing_mm", spacing);
-        /* unit vectors keep their bits, also if they are given with few digits */
+        /* leave vectors unchanged whose length is 1 to within UNIT */
         for (int i = 0; i < 3; i++)
             n[i] = fabs(length - 1) > UNIT ? given[i] / length : given[i];
         if (st == FBP_OK)

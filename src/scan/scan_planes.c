@@ -349,7 +349,7 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
             "%s: frames: found %zu, but the views of %s have %zu rows; give one frame per row",
             f->top.file, (size_t)frames, name, scan->panel.n_rows);
     if (scan->panel.n_rows > 1 && scan->n_views <= 1)
-        /* Other programs store the table [view][sample] as one image. */
+        /* Other programs store all views as one image, [view][sample]. */
         return FBP_INVALID(
             "%s: projections: %s is one image of %zu x %zu samples, whose rows would be frames "
             "(delays) of one view; if the rows are views, write \"%s?sinogram\"",
@@ -365,8 +365,8 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
     FBP_TRY_GOTO(read_magnitudes(f, direction, lengths));
     FBP_TRY_GOTO(read_spacing(f, moves, direction, lengths, &moved));
 
-    /* Position of sample 0 of a view: first_mm; else that of the prepared axis; else all samples
-     * are centred on 0, or, as in the program eprit, position 0 is at sample S/2 of S samples. */
+    /* Sample 0 of a view is at first_mm or, if this is missing, at its position after preparation;
+     * without both, samples are centred on 0, or sample S/2 of S is at 0 (program eprit). */
     FBP_TRY_GOTO(fbp_json_choice(&f->top, "grid", grids, N_OF(grids), &grid));
     FBP_TRY_GOTO(load_list(f, "first_mm", &first, &n_first));
     const double samples = (double)scan->panel.n_columns;

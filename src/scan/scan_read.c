@@ -277,7 +277,7 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
             return FBP_INVALID("%s: assumed.%.60s: expected text, the reason of the assumption",
                                f->top.file, key);
 
-        /* Get the assumed value as text, if it is a number or a string. */
+        /* Write the value of `key` as text, if it is a number or a string. */
         const cJSON *v = f->top.object;
         if (dot) {
             snprintf(parent, sizeof parent, "%.*s", (int)(dot - key), key);
@@ -294,7 +294,7 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
             fbp_scan_assume(f->scan, f->top.file, key, value[0] ? value : NULL, item->valuestring));
     }
 
-    /* An assumed fact must be a key of a scan file: any other fact could not be confirmed. */
+    /* Refuse keys of assumptions that are not keys of scan files, such as misspelt ones. */
     for (size_t k = before; k < f->scan->n_assumed; k++) {
         const char *key = f->scan->assumed[k].key;
         size_t i = 0, j = 0;

@@ -251,7 +251,7 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
                 raw->big_endian ? "true" : "false", (unsigned long long)raw->header_bytes);
     }
 
-    /* "detector": its pitch is that of the circle; without a circle, the pitch for matrices */
+    /* "detector" contains the pitch of the circle or, without a circle, that of the matrices */
     fbp_put_key(w, "detector");
     fprintf(w->f, "{\"columns\": %zu, \"rows\": %zu", scan->panel.n_columns, scan->panel.n_rows);
     if (circle) {

@@ -1,5 +1,5 @@
-/* Reads the views of a scan file: a circle (distances and angles), matrices, a list of views
- * (s, d, u, v), or a geometry file of another program.  Called by scan_read.c. */
+/* Reads the views of a scan file: a circle (distances and angles), matrices, vectors per
+ * view, or a geometry file of another program.  Called by scan_read.c. */
 #include "scan/scan_file.h"
 
 #include "array/names.h"
@@ -44,8 +44,8 @@ fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, 
                        f->top.file, key, n, holder, f->scan->n_views);
 }
 
-/* If the file names contain the same angles in another order, assign each angle to the file that
- * has it in its name, and add a note. */
+/* If the file names contain the angles of the list, but in another order, assign each angle to the
+ * file whose name contains it, and add a note. */
 static fbp_status order_angles(const struct fbp_scan_file *f, const struct fbp_numbering *files,
                                double *list, size_t n)
 {
@@ -174,7 +174,7 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
     for (int i = 0; i < 3; i++)
         c.tilt_rad[i] = tilt[i] * FBP_PI / 180;
     c.skew_rad = skew * FBP_PI / 180;
-    for (int i = 0; fbp_kind_has_source(c.kind) && i < 2; i++) { /* one, or one per view */
+    for (int i = 0; fbp_kind_has_source(c.kind) && i < 2; i++) { /* one distance, or one per view */
         const char *key = i ? "source_to_detector_mm" : "source_to_axis_mm";
         FBP_TRY_GOTO(fbp_json_list(&f->top, key, &fbp_range_distance, i ? &sdd : &sod, &n));
         if (n == 0)
