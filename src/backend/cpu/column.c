@@ -124,8 +124,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
                 continue;
             const ptrdiff_t c = cpu_floor(u);
             const double a = u - (double)c, v = (v0 + x * v1) * r, slices = w / rows;
-            /* Slices that project onto the whole detector, -1 < v < nr, and a few more on either
-             * side because the inner loop rounds v. */
+            /* Slices that project onto any row of the detector, -1 < v < nr, and a few more on
+             * either side because the inner loop rounds v. */
             const double first = z_ref + (-1 - v) * slices - 2;
             const double end = z_ref + (nr - v) * slices + 3;
             const float *left = view + (size_t)(c + FBP_VIEW_LEFT) * stride;

@@ -11,7 +11,7 @@
 
 enum {
     FBP_COLUMN_BELOW = 16, /**< number of zeros before row 0 of a stored detector column */
-    FBP_COLUMN_ABOVE = 2,  /**< least number of zeros above them */
+    FBP_COLUMN_ABOVE = 2,  /**< least number of zeros after the last row of the column */
     /** the length of a stored detector column is a multiple of this number */
     FBP_COLUMN_MULTIPLE = 32,
     FBP_COLUMN_SLICES = 528, /**< greatest number of slices per call */
@@ -35,8 +35,8 @@ struct fbp_bp_column {
                      a: fraction of u */
     float v0, dv, v_lo, v_hi;
     int row; /**< row from which v counts, as an index of stored rows: 0 is the first stored row */
-    bool aligned; /**< the view is a sinogram image of the second stage, whose rows are slices of
-                     the volume */
+    bool aligned; /**< the view is a sinogram image (struct fbp_meridian_images) whose rows are
+                     slices of the volume */
     /** slices [z0, z1) of the grid that project onto the detector, and a few more on either side */
     size_t z0, z1;
 };
@@ -92,22 +92,21 @@ typedef void fbp_bp_column_double_fn(double *dst, size_t n,
 
 enum {
     BLOCKS = (FBP_COLUMN_SLICES / VL + 1 + VL - 1) / VL * VL,
-    /* Greatest number of samples of half an interpolated detector column: 4.1 rows per slice, whole
-       vectors at both ends, and one window. */
+    /* Greatest number of samples of half an interpolated detector column (its even or odd rows): at
+       most 4.1 rows per slice (LARGE_STEP), whole vectors at both ends, and one window. */
     HALF = ((FBP_COLUMN_SLICES + 16) * 5 / 2 + 63) / 64 * 64
 };
 
 /* Work arrays for one view: its interpolated detector column, and the position in this column of
  * each block of slices. */
 struct column_line {
-    int at[BLOCKS]; /* floor of the detector row of each block's first slice, in the units of
-                       find_blocks() */
+    int at[BLOCKS]; /* floor of the scaled row of each block's first slice (find_blocks()) */
     float fraction[BLOCKS];
     float line[2 * HALF] __attribute__((aligned(64)));
 };
 
-/* Compute the detector row of the first slice of each of n blocks, from slice position z on; rows
- * count from c->row, in steps of 1 / scale rows. */
+/* Compute the detector row v of the first slice of each of n blocks, from slice position z on: v,
+ * which counts from c->row, is multiplied by `scale`, and stored as floor and fraction. */
 static inline void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
                                struct column_line *w)
 {

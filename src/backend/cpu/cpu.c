@@ -47,9 +47,8 @@ static bool choose(struct fbp_job *job, const char *name)
     for (size_t i = 0; i < N_KERNELS; i++) {
         const struct cpu_kernel *k = kernels[i];
         bool is_fastest = job->grid.n[2] >= k->least_slices;
-        /* Kernel "rot180" with its two lanes is faster than "column" only if a view has more than 4
-         * rows per slice (on the axis, w = 1), too many for the vectors of samples that "column"
-         * loads. */
+        /* Kernel "rot180" is faster than "column" only if consecutive slices lie more than 4 rows
+         * apart on the rotation axis (w = 1): "column" then gathers single samples. */
         if (k == &cpu_kernel_rot180)
             is_fastest = is_fastest && job->matrices[0][6] * job->grid.voxel_mm[2] > 4;
         if (k->in_double != fbp_in_double(job) ||
@@ -272,7 +271,7 @@ static void fetch_row(void *user, size_t y, int worker)
         char *host = l->host + f * (l->z1 - l->z0) * ny * nx * size;
         (kernel->fetch_row ? kernel->fetch_row : fetch_plain_row)(
             job, l->slab, l->z0, l->z1, y, l->volume + f * l->slab->nz * ny * nx * size, host);
-        for (size_t z = l->z0; z < l->z1; z++) /* while they are in the cache */
+        for (size_t z = l->z0; z < l->z1; z++) /* the voxels are still in the cache */
             fbp_statistics_values(&l->dev->found[y], job, host + ((z - l->z0) * ny + y) * nx * size,
                                   nx);
     }

@@ -25,8 +25,7 @@ struct cpu_device;
 struct cpu_bp {
     const struct cpu_device *dev;
     const struct fbp_batch *batch;
-    const void *filtered; /**< filtered views of the batch; float, or double for jobs in double, as
-                             is `volume` */
+    const void *filtered; /**< filtered views of the batch: float, or double for jobs in double */
     const struct fbp_slab *slab;
     size_t z0, z1;
     void *volume;
@@ -56,7 +55,7 @@ struct cpu_kernel {
      *  rows: value [symmetric_views][CPU_ROWS][padded.panel.n_columns]. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group);
-    /** Returns the number of stored values of a slab; pointer NULL: that of layout
+    /** Returns the number of stored values of a slab; pointer NULL: slabs have the layout
      * [channel][z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Returns the number of work items into which a backprojection is divided. */
@@ -134,9 +133,8 @@ size_t cpu_convolve_work(const struct fbp_job *job);
  */
 void cpu_convolve(const struct cpu_convolution *c, float *work, float *const *lines, size_t n);
 
-/** filtered rows [view][row][column], before the kernel stores them in its layout */
 enum cpu_buffer {
-    CPU_FILTERED = 0, /**< [line][row][column]: filtered rows before store() */
+    CPU_FILTERED = 0, /**< filtered rows [view][row][column] before cpu_kernel.store() */
     CPU_CONVOLVE,     /**< scratch memory of cpu_convolve() */
     CPU_COLUMNS,      /**< scratch memory of the filter along columns */
     CPU_ENDS,         /**< weights of one row, for the extrapolation beyond the detector's ends */

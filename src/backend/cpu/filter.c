@@ -47,8 +47,8 @@ static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t vi
 }
 
 /* Load detector row `row` of one view (`lane`) of a group of symmetric views: corrected and
- * weighted samples, zeros between and beside them, and the parameters of the row's extrapolation
- * beyond the panel.  Beyond the last group all samples are zeros. */
+ * weighted samples, zeros in columns without a measured sample, and the parameters of the row's
+ * extrapolation beyond the panel.  If the batch has no such group, all samples are zeros. */
 static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t group, size_t lane,
                       size_t row, float *out, struct fbp_pad_end ends[2])
 {
@@ -75,8 +75,8 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
         memcpy(line, in, nc * sizeof *out);
     else
         weigh(dev, s, view, row, in, line);
-    for (size_t c = nc; between && c-- > 1;) { /* from the last column down, so that each sample is
-                                                  moved before it is overwritten */
+    for (size_t c = nc; between && c-- > 1;) { /* The loop begins at the last column, because each
+                                                  sample must be moved before it is overwritten. */
         const float value = line[c];
         memset(line + (between + 1) * (c - 1) + 1, 0, between * sizeof *line);
         line[(between + 1) * c] = value;

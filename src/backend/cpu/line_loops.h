@@ -142,8 +142,8 @@ static void convolve(const float *x, const float *centre, size_t S, size_t n, fl
             sum[j] = VSET1(0);
         for (size_t i = lo; i < end; i++, k--) {
             const V at = VLOAD(x + i * VL);
-            /* keeps gcc from holding filter taps in registers for the next step, which needs too
-             * many registers */
+            /* prevents gcc from keeping filter taps in registers for the next iteration: there are
+             * too few registers */
             __asm__("" : "+r"(k));
             UNROLL
             for (size_t j = 0; j < FBP_CONVOLVE_COLUMNS; j++)

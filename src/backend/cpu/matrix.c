@@ -10,8 +10,8 @@
 
 enum {
     ROWS_PER_TILE = 16,
-    BEFORE = 2 /* number of zeros before a row's first sample from which u counts in double, so that
-                  u is never negative */
+    BEFORE = 2 /* number of zeros before a row's first sample; in double, u counts from the first of
+                  these zeros, so that u is never negative */
 };
 
 static bool is_cubic(const struct fbp_job *job)

@@ -21,7 +21,7 @@ enum {
 
 /** Greatest distance, in samples of one view, between two voxels of a cube whose samples fit into a
  * window of 16 samples (SPAN, the limit of the kernel) or of 8 samples (NARROW).  The cube's first
- * sample may lie up to one sample after the window's start; there is room for rounding. */
+ * sample may lie up to one sample after the window's start; 0.01 samples allow for rounding. */
 #define FBP_PLANES_SPAN   14.99
 #define FBP_PLANES_NARROW 6.99
 
@@ -40,7 +40,7 @@ struct fbp_bp_planes {
     /** number of channels, 0 or 1 for one; their cubes follow one another in memory */
     size_t frames;
     size_t frame; /**< samples from channel to channel */
-    double last;  /**< index of the first sample from which on windows contain only zeros */
+    double last;  /**< greatest index at which a window begins; later windows contain only zeros */
     bool narrow; /**< true if no cube covers more than FBP_PLANES_NARROW samples in any of the views
                   */
     double along[FBP_PLANES_VIEWS], start[FBP_PLANES_VIEWS], above[FBP_PLANES_VIEWS];
@@ -213,8 +213,8 @@ PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
 #    define PLANES_ADD_FLOAT(NAME, TABLE, F) \
         PLANES_ADD(NAME, TABLE, F, V, VL, float, struct fbp_bp_planes, 4, VSET1(first[k]))
 
-/* Defines a loop over all channels: if `quick` is true, add_most() adds `most` channels per call,
- * and add_one() adds the remaining channels one by one; else add_one() adds all. */
+/* Defines a loop over all channels.  If `quick` is true, add_most() adds `most` channels per call,
+ * and add_one() adds each of the remaining channels; otherwise add_one() adds each channel. */
 #    define PLANES_KERNEL(NAME, quick, most, add_most, add_one)                  \
         static void NAME(float *blocks, double x, const struct fbp_bp_planes *p) \
         {                                                                        \

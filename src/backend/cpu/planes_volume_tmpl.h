@@ -57,7 +57,7 @@ static void set_views(const struct cpu_bp *bp, size_t k0, size_t n, struct tile 
     t->planes.stride = size;
     t->planes.frame = cpu_rows_stride(job);
     t->planes.n = n;
-    t->planes.last = (double)job->padded.panel.n_columns + 1; /* a spline has a tap before it */
+    t->planes.last = (double)job->padded.panel.n_columns + 1; /* splines read sample last - 1 */
     t->planes.narrow = true;
     for (size_t k = 0; k < n; k++) {
         const double *m = job->matrices[view0 + k];
@@ -88,7 +88,7 @@ struct part {
 };
 
 /* Copy a cube from the volume to a block (take: true) or from the block to the volume.  Nearly all
- * cubes are whole, and copied in pieces of constant size. */
+ * cubes are whole; the constant length of their rows makes these copies fast. */
 static inline void copy_cube(const struct part *p, VALUE *volume, VALUE *block, bool take)
 {
     if (p->whole) {
@@ -220,9 +220,9 @@ const struct cpu_kernel KERNEL = {
  * these: no bit depends on what is requested beside them.
  */
 enum {
-    COLUMNS = EDGE * EDGE, /* of a block */
+    COLUMNS = EDGE * EDGE, /* columns of a block */
     ROWS = EDGE,
-    BLOCKS = 128 / sizeof(VALUE), /* computed together: 8 KiB of the stack */
+    BLOCKS = 128 / sizeof(VALUE), /* blocks computed at once: 8 KiB of the stack */
     MOST_FINE = 16 /* greatest number of columns that are computed per column of a sinogram image */
 };
 
@@ -230,8 +230,8 @@ enum {
 struct image {
     const struct fbp_meridian_images *pictures;
     const VALUE *samples; /* sample 0 of the image's first view, in the requested channel */
-    size_t stride;        /* from view to view */
-    size_t view0, n;      /* its first view, and how many */
+    size_t stride;        /* samples from view to view */
+    size_t view0, n;      /* index of the image's first view; number of its views */
     size_t fine; /* columns computed per column of the sinogram image: the least power of two for
                     which a block's samples fit into a window of the loops; 0: none fits, and pixels
                     are computed one by one */
@@ -265,7 +265,7 @@ static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t
             t->samples = p->samples + k0 * p->stride;
             t->stride = p->stride;
             t->n = cpu_least(p->n - k0, FBP_PLANES_VIEWS);
-            t->last = (double)job->padded.panel.n_columns + 1; /* a spline has a tap before it */
+            t->last = (double)job->padded.panel.n_columns + 1; /* splines read sample last - 1 */
             t->narrow = true;
             for (size_t k = 0; k < t->n; k++) {
                 const double *at = p->pictures->at[p->view0 + k0 + k];
@@ -340,8 +340,7 @@ void MERIDIAN(const struct cpu_device *dev, const VALUE *filtered,
             add_image_rows(dev, &p, r - from, from, from + n, out);
             continue;
         }
-        /* pixel by pixel, because blocks of the sinogram image cover too many samples for the loops
-         */
+        /* a block of the image covers more samples than a window: compute single pixels */
         for (size_t c = 0; c < m->n_columns; c++) {
             VALUE sum = 0;
             for (size_t k = 0; k < p.n; k++) {

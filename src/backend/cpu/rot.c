@@ -203,8 +203,8 @@ static void item(void *user, size_t index, int worker)
     struct passage *const passages =
         (struct passage *)(void *)bp->dev->scratch[worker].buffer[CPU_KERNEL];
 
-    /* Size of the projection of a tile on the axis: the tile's diagonal in detector columns, and
-     * the bytes that each slice projects onto. */
+    /* columns: width of the projection of a tile on the axis (the tile's diagonal) in detector
+     * columns; slice_bytes: bytes of a group of views onto which one slice of the tile projects. */
     enum { LEAST_SLICES = 32 };
     const double *m = job->matrices[0], *voxel = job->grid.voxel_mm;
     const double columns = sqrt(m[0] * m[0] + m[1] * m[1]) * voxel[0] * TILE * 1.42 + 2;

@@ -24,10 +24,10 @@ enum { FBP_ROT_VIEWS = 4 };
 enum { FBP_ROT_LEFT = 1, FBP_ROT_RIGHT = 2, FBP_ROT_BELOW = 1, FBP_ROT_ABOVE = 2 };
 
 /**
- * Parameters of one group of symmetric views along one set of symmetric voxel columns.  At detector
- * position i, with t counted in slices,
+ * Parameters of one group of symmetric views along one set of symmetric voxel columns, which share
+ * detector positions i.  With t counted in slices, the detector row at position i is
  *
- *     v = v0[i] + t dv[i],   v_lo <= v <= v_hi by clamping,
+ *     v = v0[i] + t dv[i],   clamped to v_lo <= v <= v_hi,
  *
  * relative to the integer row `row`.
  */
@@ -43,6 +43,7 @@ struct fbp_bp_rot {
 /**
  *     dst[slice][lane] += sum over positions i of rotate_i(lerp(wl left + wr right, v_i(t)))
  *
+ * rotate_i  moves lane j to lane (j + i) % lanes
  * n_slices  number of slices, the first of which has t = t0
  * stride    floats from column to column, = rows x lanes; the lanes of a row are adjacent
  */
@@ -120,8 +121,7 @@ static inline void add_rows_of_4(float *p, __m256 a)
 }
 
 /* Defines the loop for LANES symmetric views.  T: vector of two rows of a packed view; OP(name):
- * its intrinsics.  The two rows have the weights BASE + b SLOPE, b: fraction of the row position.
- */
+ * its intrinsics; BASE + b SLOPE: weights (1 - b | b) of the two rows. */
 #    define ROT_KERNEL(NAME, LANES, T, OP, SLOPE, BASE)                                           \
         static void NAME(float *dst, size_t n, float t0, const struct fbp_bp_rot *r,              \
                          size_t stride)                                                           \
