@@ -380,8 +380,8 @@ static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab
     struct gl_point done;
 
     c.from.at += (z0 - slab->z0) * stored;
-    if (step == 0) { /* no scale or shift: a concurrent command computes the statistics while slices
-                        are copied */
+    if (step == 0) { /* slices are copied without conversion, and a concurrent command computes
+                        their statistics */
         c.from.bytes = (z1 - z0) * slice;
         c.n = c.from.bytes / sizeof(float);
         FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_voxels, &c, sizeof c));

@@ -21,7 +21,7 @@ enum { GL_MOST_RENDERERS = 16 };
 /** A renderer and its limits. */
 struct gl_renderer {
     char name[100], version[100]; /**< GL_RENDERER, GL_VERSION */
-    char reason[300];             /**< why the renderer cannot be used; "": it can be used */
+    char reason[300];             /**< reason that the renderer is unusable; "": it is usable */
     char card[64];    /**< device file of the graphics card, such as /dev/dri/card0; "": unknown */
     char bus_id[28];  /**< PCI address; "": unknown */
     bool software;    /**< the renderer computes on the CPU, like Mesa's llvmpipe */

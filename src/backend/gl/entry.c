@@ -199,7 +199,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     FBP_TRY_GOTO(gpu_find_principal(dev->job, "gl", &dev->principal));
     FBP_TRY_GOTO(gl_share_enter(&dev->share, dev->index));
     FBP_TRY_GOTO(gl_queue_open(&dev->queue, &life, dev));
-    FBP_TRY_GOTO(gl_statistics(*out, &none)); /* resets them */
+    FBP_TRY_GOTO(gl_statistics(*out, &none)); /* resets the statistics */
     return FBP_OK;
 fail:
     close_device(out);

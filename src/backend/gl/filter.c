@@ -270,8 +270,8 @@ static enum gl_program_id store_of(const struct gpu_kernel *k)
     return k->channels ? stores[k->bits == 16][k->channels / 2] : GL_P_STORE;
 }
 
-/* Store filtered rows, which are at offset `rows`: in a texture, in plain memory in the kernel's
- * layout, or as plain rows. */
+/* Store filtered rows (at offset `rows` of scratch memory) in the output, which is a texture, plain
+ * memory in the kernel's layout, or plain rows. */
 static fbp_status store(struct pass *p, size_t rows)
 {
     const struct gpu_kernel *k = &p->dev->kernel->gpu;
@@ -295,7 +295,7 @@ static fbp_status store(struct pass *p, size_t rows)
         } else {
             if (!bound_views(p, &begin, &end))
                 continue;
-            /* View i of each symmetric part of the scan belongs to group i. */
+            /* first view or group; group i has view i of each symmetric part of the scan */
             const size_t first = p->plain ? begin : begin % p->rows.n_groups;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + first * p->group,
                             (end - begin) * p->group, &skip));
@@ -309,7 +309,7 @@ static fbp_status store(struct pass *p, size_t rows)
 }
 
 /* Filter the pairs of rows [p->rows.first, first + n), which belong to one symmetric part of the
- * scan.  Steps that do not work in place read one of the tables `rows` and `work`, and write the
+ * scan.  Steps that do not work in place read one of the buffers `rows` and `work`, and write the
  * other. */
 static fbp_status filter_pairs(struct pass *p)
 {
@@ -317,7 +317,7 @@ static fbp_status filter_pairs(struct pass *p)
     const struct fbp_pad *pad = p->dev->job->filtering.pad;
     const struct fbp_filter_design *design = p->dev->job->filtering.design;
     const size_t n = p->rows.n, ends_bytes = n * 4 * sizeof(struct fbp_pad_end);
-    size_t at = t->rows, other = t->work; /* offset of the rows; of the other table */
+    size_t at = t->rows, other = t->work; /* offsets of the rows and of the other buffer */
 
     p->rows.weights = p->weights;
     if (pad)
@@ -325,7 +325,7 @@ static fbp_status filter_pairs(struct pass *p)
     if (p->dev->job->filtering.columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
     FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
-    /* one launch with transforms in shared memory (gpu/tables.h) */
+    /* transform, filter and transform back in one launch, in shared memory (gpu/tables.h) */
     if (t->way == GPU_FILTER_CHAIN) {
         struct gl_call c = call_of(p, fft_of(t->fft_length));
         FBP_TRY(bind_table(p, &c, 0, at, complex_bytes(p)));
@@ -586,7 +586,7 @@ fbp_status gl_filter_open(struct gl_device *dev)
     FBP_TRY(gl_programs_need(&dev->programs, store_of(&dev->kernel->gpu), 0));
     if (dev->tables.way == GPU_FILTER_CHAIN) {
         /* A software renderer may have less shared memory than the hardware for which the filter
-         * was planned (row_bytes() in kernel.c). */
+         * was planned (row_bytes() in kernel.c), and then cannot filter long rows. */
         const size_t bytes = gpu_chain_row_bytes(dev->tables.fft_length) + GL_ROW_RESERVE;
         if (bytes > (size_t)dev->renderer->shared_bytes)
             return gpu_host->fail(FBP_ERR_UNSUPPORTED,

@@ -109,8 +109,8 @@ fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
-    struct gl_part views;  /**< filtered rows of the batch in a buffer; or a texture, which contains
-                              all filtered views */
+    struct gl_part views;  /**< the batch's filtered views in plain memory, or the texture of all
+                              filtered views */
     struct gl_part volume; /**< from slice z0 on */
     size_t frame;          /**< bytes per frame of the volume */
     struct gpu_grid grid;
@@ -143,8 +143,8 @@ enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANE
 /** Bytes of a work group's shared memory that are not available for the row of a transform. */
 enum { GL_ROW_RESERVE = 512 };
 
-/** Functions from which backend/gpu/tables.c chooses how rows are filtered: by FFT in shared
- * memory, by FFT in steps, or in space. */
+/** Functions from which backend/gpu/tables.c chooses how rows are filtered: by FFT in one launch,
+ * by FFT in several launches, or by convolution in space. */
 extern const struct gpu_filter_capabilities gl_filter_capabilities;
 
 /** Returns whether a renderer's limits allow a buffer or, if `buffer` is NULL, the job's tables. If

@@ -119,7 +119,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
                       r->buffer_bytes);
     if (b->purpose == FBP_FOR_VOLUME)
         return true;
-    /* Each view in plain memory is bound separately, so only one view must fit. */
+    /* Each view in plain memory is bound as a storage block of its own. */
     const bool raw = b->purpose == FBP_FOR_RAW;
     return block_holds(r, raw ? "a view" : "a filtered view",
                        raw ? rows * job->padded.panel.n_columns * sizeof(float)
@@ -189,8 +189,8 @@ static bool columns_fit(const struct fbp_job *job)
     return gpu_column_texture_pays(job) && fits_textures(job);
 }
 
-/* Bytes of a work group's shared memory that are not available for windows of views: parameters of
- * the views of a launch. */
+/* Bytes of a work group's shared memory that contain positions and sizes of windows of views, and
+ * are therefore not available for the samples of the windows. */
 enum { WINDOWS_RESERVE = 1024 };
 
 static bool shape_fits(enum gl_program_id program, int shape, size_t shared_bytes)
@@ -313,8 +313,8 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
 #define PLAIN                   .views_bytes = gpu_plain_bytes
 #define TEXTURE(CHANNELS, BITS) .channels = (CHANNELS), .bits = (BITS)
 #define SAMPLED(CHANNELS, BITS) TEXTURE(CHANNELS, BITS), .halves_columns = true
-/* Views per step: WINDOWED, SINGLE: kernels that add one view at a time, with and without windows
- * in shared memory; SYMMETRIC: kernels that add T symmetric views to T symmetric voxel columns. */
+/* SINGLE: the kernel adds one view at a time; WINDOWED: one view at a time, through windows in
+ * shared memory; SYMMETRIC: T symmetric views at a time, to T symmetric voxel columns. */
 #define WINDOWED .symmetric_views = 1, .n_shapes = GL_WINDOW_SHAPES, .candidates = shapes_windowed
 #define SINGLE   .symmetric_views = 1, .n_shapes = GL_VIEW_SHAPES, .candidates = shapes
 #define SYMMETRIC(T, CANDIDATES)                                      \

@@ -292,7 +292,7 @@ static fbp_status run_make_host(void *share, void *command)
     *m->status = gl_buffer_make(m->buffer, true, m->what);
     if (*m->status != FBP_OK)
         snprintf(m->message, m->n, "%s", gpu_host->message());
-    glFinish(); /* makes it visible to other contexts */
+    glFinish(); /* makes the buffer visible to other contexts */
     return FBP_OK;
 }
 
@@ -453,7 +453,7 @@ fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
 
 /* A command that copies n equal pieces, which become contiguous in `to`. */
 struct copy {
-    struct gl_part from, to; /* the first piece */
+    struct gl_part from, to; /* source and destination of the first piece */
     size_t n, stride; /* n: number of pieces; stride: distance of the pieces in `from` [bytes] */
 };
 

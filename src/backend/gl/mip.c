@@ -24,7 +24,7 @@ struct device {
     struct gl_egl egl;
     struct gl_programs programs;
     GLuint texture;
-    /* Buffers: tables of the rotation; projections along x or y; projection along z. */
+    /* places: tables of the rotation; lines: projections along x or y; top: projection along z */
     struct gl_buffer places, lines, top;
 };
 

@@ -27,9 +27,8 @@ struct gl_texture {
 struct gl_buffer {
     char *base; /**< address; NULL: none */
     size_t bytes;
-    unsigned name,
-        texture; /**< OpenGL names; name: of the buffer; texture: of the texture; 0: none */
-    bool mapped; /**< host buffer; false: device memory */
+    unsigned name, texture;  /**< OpenGL names of the buffer and of the texture; 0: none */
+    bool mapped;             /**< host buffer; false: device memory */
     struct gl_texture shape; /**< size of the texture */
     /** owner of the buffer: its struct gl_device or, for host buffers, its struct gl_share */
     const void *owner;
@@ -56,9 +55,9 @@ struct gl_shape {
                  they are loaded again */
 };
 
-/** Number of shapes of a kernel: of kernels that add single views, without (VIEW) and with windows
- * in shared memory (WINDOW); of kernels of symmetric voxels (SYMMETRIC); of the kernel for plane
- * integrals (PLANE). */
+/** Number of shapes (compiled variants) of a kernel.  VIEW: adds single views; WINDOW: adds single
+ * views through windows in shared memory; SYMMETRIC: adds symmetric views to symmetric voxels;
+ * PLANE: adds plane integrals. */
 enum {
     GL_VIEW_SHAPES = 5,
     GL_WINDOW_SHAPES = 9,
@@ -143,14 +142,14 @@ void gl_shape_text(const struct gl_shape *shape, char out[GL_SHAPE_TEXT]);
 /** The programs of a context. */
 struct gl_programs {
     unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< 0: not compiled yet */
-    unsigned parameters; /**< uniform buffer for the parameters of launches; its slots are used in
-                            turn */
+    unsigned parameters; /**< uniform buffer that is divided into slots, each for the parameters of
+                            one launch */
     unsigned next;       /**< number of slots used so far */
     uint64_t alignment, block_bytes; /**< limits of the renderer */
 };
 
-/** Greatest number of bytes of the parameters of a launch, and of storage buffers that are bound
- * for it. */
+/** GL_PARAMETERS: greatest size of the parameters of a launch [bytes]; GL_MOST_BOUND: greatest
+ * number of storage buffers of a launch. */
 enum { GL_PARAMETERS = 4096, GL_MOST_BOUND = 6 };
 
 /** Parameters of gl_run(). */

@@ -40,8 +40,8 @@ struct gl_fence {
 struct gl_list {
     struct gl_command *first, **last;
     enum gl_lane lane; /* lane that runs the commands */
-    /* Number (ticket) of the last command of the sequence that was submitted; that a thread has
-     * run; that the device has finished. */
+    /* Tickets (numbers of commands of this sequence): last submitted command, last command that a
+     * thread has run, last command that the device has finished. */
     uint64_t submitted, run, finished;
     uint64_t after[GL_N_ORDERS]; /* dependencies of the next command */
     bool stamped;                /* the last command was a timestamp */
@@ -71,8 +71,8 @@ struct gl_queue {
 };
 
 /* POLL_NS: time between two checks of a fence while no command arrives [ns]; FULL_NS: duration of
- * one wait for a fence if a thread has GL_FENCES fences [ns]; CHECK_EVERY: a reset of the renderer
- * is tested at one of so many checks of pending fences. */
+ * one wait for a fence if a thread has GL_FENCES fences [ns]; CHECK_EVERY: number of checks of
+ * pending fences between two tests for a reset of the renderer. */
 enum { POLL_NS = 20000, FULL_NS = 200000, CHECK_EVERY = 64 };
 
 static void keep_failure(struct gl_queue *q, fbp_status st)
@@ -152,9 +152,9 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
     struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
-    /* No other command may run between a timestamp and the command before or after it in its
-     * sequence: the next command of the last sequence goes first if exactly one of it and the last
-     * command is a timestamp. */
+    /* No other command may run between a timestamp and the commands before and after it in its
+     * sequence.  Directly after a timestamp, the next command of its sequence runs (unless it is a
+     * timestamp, too); directly after another command, a timestamp that is next in its sequence. */
     struct gl_command *c = ready(l, l->last);
     *order = l->last;
     if (c && (c->with.moment != NULL) == q->lists[l->last].stamped)
@@ -178,7 +178,7 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
         *over = l->stop && l->n_fences == 0 && !any;
         if (!*over && l->n_fences == 0) {
             pthread_cond_wait(&q->changed, &q->lock);
-        } else if (!*over) { /* there are fences to check */
+        } else if (!*over) {
             struct timespec until;
             clock_gettime(CLOCK_MONOTONIC, &until);
             until.tv_nsec += POLL_NS;
@@ -200,7 +200,7 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
     struct gl_list *list = &q->lists[order];
     struct gl_fence f = {.point = {order, list->run + 1}, .with = c->with};
 
-    if (f.with.moment && l->n_fences == 0) { /* otherwise set when the fence is signaled */
+    if (f.with.moment && l->n_fences == 0) { /* with fences: set when this one is signaled */
         *f.with.moment = fbp_seconds();
         f.with.moment = NULL;
     }
