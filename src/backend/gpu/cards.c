@@ -44,7 +44,7 @@ static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_ROT180_HALF] = {2547, 2136, 2465},
     [GPU_ROT180_FAST] = {2466, 2013, 1651},
     [GPU_ROT180_EXACT] = {1549, 1328, 1205},
-    [GPU_COLUMN_HALF] = {1304, 1044, 1280}, /* not selected for J3 and J1: as matrix */
+    [GPU_COLUMN_HALF] = {1304, 1044, 1280}, /* J3, J1: not selected; as GPU_MATRIX_HALF */
     [GPU_COLUMN_EXACT] = {1442, 1204, 1037},
     [GPU_MATRIX_HALF] = {1304, 1044, 1278},
     [GPU_MATRIX_FAST] = {1268, 1034, 1221},
@@ -58,8 +58,8 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
     const size_t bytes = gpu_row_texels(k, job) * job->padded.panel.n_rows * texel;
     const double *at = apart[k->bits > 0];
-    enum gpu_id id = GPU_MATRIX_FAST; /* used for kernels from publications, which are not in the
-                                         table and no faster than "matrix" */
+    enum gpu_id id = GPU_MATRIX_FAST; /* default for kernels from publications, which the table does
+                                         not contain */
     size_t below = 0, above = 0;
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)

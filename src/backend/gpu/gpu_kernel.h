@@ -212,13 +212,13 @@ bool gpu_column_texture_pays(const struct fbp_job *job);
  */
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
-/** Returns the texels per row of a texture: one per column or, with two texels per column, twice
- * the number of columns plus one, because a mean is stored before the first sample, too. */
+/** Returns the texels per row of a texture: the number n of columns or, with two texels per column,
+ * 2 n + 1, because a mean is stored on either side of each sample. */
 size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
-/** gpu_remark_precision() writes a remark for the user if another precision than the requested one
- * is used, or if the default is "fast".  gpu_remark_add() appends a remark to others in `line`; an
- * empty remark is not appended. */
+/** gpu_remark_precision() writes a remark for the user if the precision differs from the requested
+ * one, or if none was requested and "fast" is used.  gpu_remark_add() appends a remark to others in
+ * `line`; an empty remark is not appended. */
 void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n);
 void gpu_remark_add(char *line, size_t n, const char *part);
 

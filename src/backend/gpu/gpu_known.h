@@ -63,10 +63,10 @@ struct gpu_card {
     const char *name;
     uint64_t memory_bytes;
     double up, down, up_all, down_all;
-    double both, both_all; /**< rates in each direction if both directions are used at the same
-                              time: both: one card; both_all: sum over all cards of a host */
-    double peer;           /**< from one card to another */
-    double copy;           /**< within the card's memory */
+    /** rates in each direction if both directions are used at the same time */
+    double both, both_all;
+    double peer;  /**< from one card to another */
+    double copy;  /**< within the card's memory */
     double speed; /**< speed of kernels, relative to the card on which the table of speeds was
                      measured */
 };

@@ -68,9 +68,9 @@ bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
     return (job->facts.symmetry & flags) == flags && !job->input.in_order && fbp_rows_run_up(job);
 }
 
-/* Rotation by 90 degrees counter-clockwise maps voxel (x, y) to (n - 1 - y, x), clockwise to (y, n
- * - 1 - x).  Relative to the reference voxel, n even, one of the two coordinates is off by 1; ex or
- * ey corrects that. */
+/* A rotation by 90 degrees counter-clockwise maps voxel (x, y) to (n - 1 - y, x), a clockwise
+ * rotation to (y, n - 1 - x).  If n is even, the reversed coordinate, counted from the reference
+ * voxel, is 1 - x or 1 - y instead of -x or -y: ex or ey is this 1. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
 {
     const size_t nx = slab->nx, ny = slab->ny,

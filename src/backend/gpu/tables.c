@@ -140,7 +140,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     if (t->rows_per_call == 0)
         t->rows_per_call = lanes;
     t->rows = place(t, t->rows_per_call * row);
-    /* a double takes as much as a pair */
+    /* a sample in double takes as many bytes as a pair of samples in float */
     if (t->way == GPU_FILTER_FFT || t->way == GPU_FILTER_SPATIAL) {
         t->work_bytes = t->rows_per_call * row;
         t->work = place(t, t->work_bytes);

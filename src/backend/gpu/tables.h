@@ -33,12 +33,12 @@ enum {
 
 /** Method of the row filter. */
 enum gpu_filter_method {
-    GPU_FILTER_CHAIN = 0, /**< in one launch */
-    GPU_FILTER_FFT, /**< by an FFT library, for rows that are too long for the shared memory of a
-                       thread block */
-    GPU_FILTER_SPATIAL, /**< by convolution in space, if the job requires that or there is no FFT
-                           library */
-    GPU_FILTER_NONE     /**< no filter: views are filtered already */
+    GPU_FILTER_CHAIN = 0, /**< Fourier transforms in one launch */
+    /** Fourier transforms by a library, for rows too long for a thread block's shared memory */
+    GPU_FILTER_FFT,
+    /** convolution in space, if the job requires it or there is no FFT library */
+    GPU_FILTER_SPATIAL,
+    GPU_FILTER_NONE /**< no filter: views are filtered already */
 };
 
 /** Capabilities of a GPU module for filtering.  A function is called only if its result is needed,
@@ -63,8 +63,8 @@ struct gpu_bridge {
     float weight[4];
 };
 
-/** Statistics of the output voxels that one thread block of GPU_STATISTICS_BLOCKS has processed;
- * two structs, for voxels in float and in double. */
+/** Statistics of the output voxels that one of the GPU_STATISTICS_BLOCKS thread blocks has
+ * processed, for voxels in float and for voxels in double. */
 struct gpu_block_statistics {
     float min, max;
     double sum;
@@ -98,13 +98,13 @@ struct gpu_tables {
     size_t taps_v; /**< taps of the filter along columns, with zeros on either side */
     size_t weighted; /**< weighted views [views_per_call], input of the filter along columns */
     size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
-    size_t ends; /**< struct fbp_pad_end [rows_per_call][row of the pair][end of the row] */
+    size_t ends; /**< struct fbp_pad_end [complex row][real or imaginary part][end of the row] */
     size_t planes;   /**< struct gpu_plane per view, for kernels of plane integrals */
     size_t wanted;   /**< requested slices: struct gpu_wanted [y][x], one per cell of voxel columns;
                         only for jobs with a region */
     size_t counters; /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
-    size_t row_bitmap; /**< words of struct fbp_row_bitmap, the rows whose repaired samples are
-                          counted */
+    size_t row_bitmap; /**< words of struct fbp_row_bitmap: one bit per row whose repaired samples
+                          were not counted yet */
     size_t found;      /**< statistics of output voxels: struct gpu_block_statistics
                           [GPU_STATISTICS_BLOCKS] */
     size_t slices;     /**< scaled slices before their copy to the host: GPU_STAGES buffers of

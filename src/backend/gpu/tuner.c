@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* LEAST_UPDATES: least number of voxels x views of a launch that is timed.  MARGIN: a shape
- * replaces the default one only if its time is below this part of the default one's. */
+ * replaces the default shape only if its time is below MARGIN x time of the default shape. */
 static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
 
 /* LEAST_ROUNDS: rounds of trials, each with all shapes, needed for a decision; the first does not

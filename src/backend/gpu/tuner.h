@@ -41,12 +41,12 @@ struct gpu_timer {
     bool (*elapsed)(void *user, int trial, float *ms);
 };
 
-/** State of the choice of a shape for the kernel of one device. */
+/** State of the choice of a shape (compiled variant) of the kernel of one device. */
 struct gpu_tuner {
     const struct gpu_timer *timer;
     void *user;  /**< argument of the timer's functions */
     int shape;   /**< shape of launches of more than 8 slices */
-    int thin[2]; /**< shapes of launches of up to 4 slices, and of 5 to 8 slices */
+    int thin[2]; /**< shape of launches of up to 4 slices, and shape of launches of 5 to 8 slices */
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
     int n; /**< number of timed launches so far; the next launch uses candidate n % n_candidates */

@@ -110,9 +110,8 @@ size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t tap
 
     for (size_t k = 0; k < job->n_views; k++)
         span = fmax(span, fbp_planes_span(job, k, box));
-    /* Rounding adds less than one sample at either end of the window; the taps of an interpolation
-     * may begin one sample later; and the window begins up to 3 samples earlier, at a multiple
-     * of 4. */
+    /* Beside the span, the window contains less than one sample at either end for rounding, the
+     * taps of an interpolation, and up to 3 samples because it begins at a multiple of 4. */
     const double samples = ceil(span + .5) + 1 + (double)taps + 3;
     return samples < 1e6 ? ((size_t)samples + 3) / 4 * 4 : 1000000;
 }
@@ -190,8 +189,8 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
             line = most_of(row, nc, line);
         }
         weight = image * line;
-    } else { /* weights per ray change little along a detector column, so three rows and a margin of
-                2 suffice */
+    } else { /* weights per ray change little along a detector column, so twice the greatest weight
+                of at most three rows is an upper bound */
         for (size_t k = 0; k < job->n_views; k++)
             for (size_t r = 0; r<nr; r += nr> 1 ? nr / 2 : 1) {
                 gpu_host->weights_row(job->filtering.weights, k, r, row);

@@ -17,8 +17,8 @@
 
 struct ref_device {
     const struct fbp_job *job;
-    pthread_mutex_t lock; /* held while the device computes, because stages of the pipeline call it
-                             from several threads */
+    pthread_mutex_t lock; /* protects the members below: several threads of the pipeline use the
+                             device at the same time */
     double *weights;      /* one row */
     struct fbp_row_work work;
     struct fbp_row_filter filter;
@@ -107,8 +107,8 @@ static double value_of(const struct fbp_job *job, const void *row, size_t c)
     return fbp_in_double(job) ? ((const double *)row)[c] : (double)((const float *)row)[c];
 }
 
-/* Add row r of the batch's view k, times its weights and `times`, to the buffer of the row filter.
- */
+/* Add row r of the batch's view k to the buffer of the row filter, multiplied by its weights and by
+ * the factor `times`. */
 static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
                     double times, void *raw)
 {
@@ -149,7 +149,7 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
         fbp_pad_ends(&pad->rule, line, weights, ends);
     }
     fbp_row_filter(&dev->filter, &dev->work, out);
-    for (int end = 0; pad && end < 2; end++) { /* the filtered extrapolations */
+    for (int end = 0; pad && end < 2; end++) { /* add the filtered extrapolations */
         const float *a = fbp_pad_table(pad, end, ends[end].at);
         const float *b = ends[end].part > 0 ? a + pad->n_columns : a;
         const double part = (double)ends[end].part, amount = (double)ends[end].amount;
@@ -241,7 +241,7 @@ static double value_at(const struct fbp_job *job, const struct fbp_batch *batch,
     const double c = floor_of(u), r = floor_of(v), fu = u - c, fv = v - r;
     const double first = (double)batch->row0, end = first + (double)batch->n_rows;
     double q[4];
-    if (c >= 0 && c + 1 < (double)nc && r >= first && r + 1 < end) { /* all exist, as a rule */
+    if (c >= 0 && c + 1 < (double)nc && r >= first && r + 1 < end) { /* usually, all exist */
         const double *at = view + (size_t)(r - first) * nc + (size_t)c;
         q[0] = at[0], q[1] = at[1], q[2] = at[nc], q[3] = at[nc + 1];
     } else {
