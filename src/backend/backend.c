@@ -20,15 +20,15 @@ const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) & fbp_backen
 
 enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
 
-/* Copies of the backends with defaults for missing functions, each made when the backend is first
- * requested; its name is NULL before. */
+/* Copies of the backends with defaults for missing functions.  Each copy is made when the backend
+ * is first requested; the name of a missing copy is NULL. */
 static struct {
     pthread_mutex_t lock;
     struct fbp_backend complete[N_BACKENDS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns the copy of a backend with defaults for missing functions; the backend, the same backend
- * loaded from a module, and the copy itself have one name and yield one copy. */
+/* Returns the copy of a backend with defaults for missing functions.  Backends of the same name
+ * share one copy: the backend, its version in a module, and the copy itself. */
 static const struct fbp_backend *completed(const struct fbp_backend *given)
 {
     struct fbp_backend *out = NULL;

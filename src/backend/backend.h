@@ -128,7 +128,7 @@ struct fbp_filtering {
  */
 struct fbp_meridian_images {
     size_t n_planes, n_columns, n_rows; /**< number of images; size of each */
-    size_t n_views;  /**< number of views of the first stage; views are sorted by meridian plane */
+    size_t n_views;  /**< number of filtered views, which are sorted by meridian plane */
     size_t *first;   /**< [n_planes + 1] index of the first view of each meridian plane: plane p has
                         views [first[p], first[p + 1]) */
     double (*at)[3]; /**< [n_views] column of the filtered view that belongs to sample (0, 0) of the
@@ -149,7 +149,7 @@ struct fbp_job_epr {
     /** If the job is the first of two stages: the sinogram images to which filtered views are
      * summed; no volume is computed.  NULL: filtered views are backprojected. */
     const struct fbp_meridian_images *images;
-    bool second_stage;    /**< views are images of a first stage */
+    bool second_stage;    /**< views are the sinogram images of a first stage */
     bool rows_are_slices; /**< the job is the second of two stages, and row r of each sinogram image
                              contributes only to slice r of the volume */
 };
@@ -161,8 +161,8 @@ struct fbp_job {
     size_t n_views;               /**< views of the scan */
     const struct fbp_view *views; /**< [n_views] */
     /** [n_views] 3x4 projection matrices, row-major, from mm to columns and rows of detector
-     * `padded`; scaled to w = 1 at the origin; if views are read filtered, to the w at the origin
-     * for which their values were computed. */
+     * `padded`.  The depth w is 1 at the origin or, if views are read filtered, the depth for which
+     * they were computed. */
     double (*matrices)[12];
     struct fbp_geometry_facts facts;
     fbp_rows_fn *rows; /**< function that computes the detector rows that slices need, for the
@@ -192,8 +192,8 @@ struct fbp_job {
     int n_threads;
 };
 
-/** Returns whether raw samples (then `input.type` is FBP_F64), filtered rows, slabs and fetched
- * slices are double; if not, they are float, and raw samples float or uint16. */
+/** Returns whether raw samples, filtered rows, slabs and fetched slices are double (`input.type` is
+ * FBP_F64); if not, all of them are float, except that raw samples may be uint16. */
 static inline bool fbp_in_double(const struct fbp_job *job)
 {
     return job->precision == FBP_PRECISION_DOUBLE;
@@ -234,18 +234,18 @@ static inline size_t fbp_volumes(const struct fbp_job *job)
  * consecutive views of each part, part after part: those of the first part begin at view0, those of
  * another part at the same position within that part. */
 struct fbp_batch {
-    size_t view0, n_views; /**< first view of the batch; number of views, of all parts of the circle
-                              together */
-    size_t row0,
-        n_rows; /**< detector rows [row0, row0 + n_rows) of each view, which are filtered */
+    /** view0: first view of the batch; n_views: number of views in all parts of the circle */
+    size_t view0, n_views;
+    /** detector rows [row0, row0 + n_rows) of each view, which are filtered */
+    size_t row0, n_rows;
     /** detector rows [load_row0, load_row0 + load_rows) that are read: more than the filtered rows
      * if corrections of bad pixels or a filter along columns need neighbours */
     size_t load_row0, load_rows;
-    size_t position;   /**< position of the batch in the buffer of filtered views: number of views,
-                          per part of the circle, that precede the batch; 0 for a backend without
-                          rates() and max_resident_views */
-    bool resident;     /**< filtered views stay in the buffer for several slabs; all batches of the
-                          buffer then have the same rows */
+    size_t position; /**< position of the batch in the buffer of filtered views: number of preceding
+                        views in each part of the circle; 0 for a backend with neither rates() nor
+                        max_resident_views */
+    bool resident; /**< the buffer keeps the filtered views for several slabs, so all batches in the
+                      buffer have the same rows */
     size_t time_point; /**< time point (index of the volume in a series) of the batch's rows */
 };
 
@@ -292,7 +292,7 @@ struct fbp_rates {
     double upload, fetch; /**< seconds per byte */
     double filter;        /**< seconds per sample */
     double update;        /**< seconds of backproject() per voxel and view; 0: no rate is known */
-    double call;  /**< additional seconds per call of backproject(), in which the last thread blocks
+    double call;  /**< additional seconds per call of backproject(), because its last thread blocks
                      do not occupy the whole device */
     double share; /**< seconds per byte of filtered views copied from another device */
     double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
@@ -308,8 +308,8 @@ struct fbp_rates {
  */
 struct fbp_row_bitmap {
     size_t n_views, n_rows;
-    unsigned *bits; /**< bit number view * n_rows + row; NULL: repaired samples of every row count,
-                       each time the row is read */
+    unsigned *bits; /**< bit number view * n_rows + row; NULL: repaired samples are counted each
+                       time a row is read */
 };
 
 enum { FBP_ROW_BITMAP_BITS = 32 }; /**< rows per word of `bits` */
@@ -360,12 +360,12 @@ struct fbp_capabilities {
     bool doubles;     /**< jobs may be in double: fbp_in_double() */
     unsigned interpolations; /**< interpolations of plane integrals that are supported in addition
                                 to linear: bits 1 << enum fbp_interpolation */
-    /** Number of views per group: every batch begins at a multiple of it, and the length of every
-     * batch except the last is a multiple of it; must be a multiple of 4. */
+    /** Number of views per group, a multiple of 4.  The first view of every batch, and the length
+     * of every batch except the last, are multiples of group_views. */
     size_t group_views;
-    size_t max_resident_views; /**< greatest number of views, per part of the circle, that a buffer
-                                  of filtered views can hold; 0: no limit, but the buffer cannot
-                                  keep views for several slabs */
+    size_t max_resident_views; /**< greatest number of views in each part of the circle that a
+                                  buffer of filtered views can hold; 0: no limit, but the buffer
+                                  cannot keep views for several slabs */
     /** The members from here on are set by fbp_backend_complete(); a backend leaves them unset. */
     bool own_memory; /**< devices have memory of their own, to which views are uploaded: function
                         memory.alloc exists */

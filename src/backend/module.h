@@ -77,11 +77,11 @@ struct fbp_module {
      * directory of installed libraries, and by the system's loader. */
     const char *file;
     const char *symbol; /**< name of its fbp_module_fn */
-    /** Text of a message that says how to get the module, if this build lacks it; NULL: this build
-     * has it. */
+    /** End of the error message if this build has no such module: how to get the module; NULL: this
+     * build has the module. */
     const char *remedy;
-    bool packaged; /**< the module is in another package, which may be installed: a reason of
-                      may_open() is reported instead of the remedy */
+    bool packaged; /**< the module is in another package, which may be installed: if may_open()
+                      returns false, its reason is reported instead of the remedy */
     /** Returns whether the module may be opened; if not, `why` receives the reason. */
     bool (*may_open)(char *why, size_t n);
     bool tried;                        /**< opening the module was tried, with or without success */

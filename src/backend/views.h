@@ -79,8 +79,9 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
     return out.end > 0 ? out : (struct fbp_interval){0, 0};
 }
 
-/** Returns whether all views are plane integrals, with matrix rows (n/tau, -t0/tau), 0 and (0, 0,
- * 0, 1) (n: direction, tau: distance of samples), and each detector row is one channel. */
+/** Returns whether all views are plane integrals and each detector row is one channel.  The matrix
+ * of a plane integral has rows (n/tau, -t0/tau), 0 and (0, 0, 0, 1); n: direction of the view, tau:
+ * distance of samples, t0: position of the first sample. */
 static inline bool fbp_planes_only(const struct fbp_job *job)
 {
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
