@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Name of value i of enum fbp_angular. As in all functions choices_…() of this header: "": value i
- * cannot be chosen by an option; NULL: i is beyond the last value. */
+/** Name of value i of enum fbp_angular. All functions choices_…() of this header return "" for a
+ * value that no option can choose, and NULL if i is beyond the last value. */
 const char *choices_weights(size_t i);
 /** Names for --quadrature: name i is the value i - 1 of enum fbp_quadrature; name 0 is "" and means
  * the weights of the scan. */

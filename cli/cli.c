@@ -242,7 +242,7 @@ struct place {
 };
 
 /* Read the status of a file by stat(). If the file is missing or unreachable, *there is set to
- * false. Other failures of stat() are errors, because the path could then name any file. */
+ * false. Other failures of stat() are errors, because the path could be that of an input file. */
 static int read_status(const char *path, struct stat *out, bool *there)
 {
     *there = stat(path, out) == 0;

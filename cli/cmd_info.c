@@ -232,8 +232,8 @@ static int array_info(const struct info_args *a, fbp_source *src)
         const fbp_status st = fbp_scan_load(&scan, a->file, NULL);
         rc = st == FBP_ERR_IO || st == FBP_ERR_NOMEM ? cli_fail() : 0;
     }
-    /* A MAT file with P, B and G of an EPR laboratory is reported as a scan, because none of the
-     * three arrays alone describes it. */
+    /* A MAT file of an EPR laboratory is reported as a scan, because none of its three arrays
+     * (spectra P, fields B, gradients G) describes it alone. */
     if (rc == 0 && is_mat && scan.n_views > 0 && !fbp_kind_has_lines(scan.kind)) {
         fbp_source_close(&src);
         return show_scan(a, &scan);

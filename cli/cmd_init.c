@@ -44,8 +44,8 @@ static const struct opt table[] = {
 };
 #undef I
 
-/* Write to target the folder of the new scan file: that of -o, or of the file to which standard
- * output is redirected, otherwise ".". */
+/* Write to target the folder of the new scan file (the argument of -o, or the file to which
+ * standard output is redirected); without such a file, ".". */
 static int find_base(const struct init_args *args, char target[PATH_MAX])
 {
     struct stat info;

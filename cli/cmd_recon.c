@@ -88,7 +88,7 @@ static fbp_status run_to_picture(fbp_plan *plan, const char *path, struct fbp_re
         st = fbp_plan_run_to(plan, NULL, sink, report);
     if (st == FBP_OK)
         st = fbp_source_memory(&source, values, &info);
-    if (st == FBP_OK) /* of a scan with several frames (time points), the picture shows the first */
+    if (st == FBP_OK) /* the picture shows the first frame (time point) of the scan */
         st = fbp_picture_write("the slice", path,
                                fbp_picture_params(.source = source, .shown = shown));
     fbp_source_close(&source);

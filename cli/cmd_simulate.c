@@ -244,7 +244,7 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
     if (!direction)
         return a->trajectory == C_ARM ? fbp_c_arm_views(circle, &scan->panel, scan->views)
                                       : fbp_circle_views(circle, scan->views);
-    /* Views of plane integrals: samples lie symmetrically about the origin. */
+    /* Create views of plane integrals, with samples symmetric about the origin. */
     const double first = -((double)a->detector[0] - 1) / 2 * a->pitch_mm;
     for (size_t k = 0; k < scan->n_views; k++)
         fbp_plane_view(direction[k], a->pitch_mm, first, a->detector[0], &scan->views[k]);
@@ -309,8 +309,8 @@ int simulate_scan(struct simulate_args *a)
         a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
     if (a->directions)
         st = make_directions(a, &direction, &a->views);
-    /* Angles of the views [rad]: on a circle, the end of the arc has no view; a C-arm has views at
-     * both ends. */
+    /* Angles of the views [rad]: a C-arm has views at both ends of the arc, a circle only at the
+     * first. */
     const size_t intervals = a->trajectory == C_ARM && a->views > 1 ? a->views - 1 : a->views;
     if (st == FBP_OK)
         angles = malloc(a->views * sizeof *angles);

@@ -16,7 +16,7 @@
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
 /** Rows of an option table: --centre, --offset, --tilt, --sod and --sdd, stored in the member f of
- * struct S, a double[FBP_ADJUSTS]. more: end of the help of --centre. */
+ * struct S, a double[FBP_ADJUSTS]. more: text appended to the help of --centre. */
 #define ADJUST_OPTIONS(S, f, centre_arg, more) \
     OPT(S, f[FBP_ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -FBP_SIDE_MAX, .max = FBP_SIDE_MAX, \
         .fallback = "from the scan file", \
@@ -65,7 +65,6 @@ struct geometry_from {
                                    of the file */
 };
 
-/** Initial value of a struct geometry_from. */
 #define GEOMETRY_FROM         \
     {                         \
         .adjust = ADJUST_NONE \

@@ -30,8 +30,8 @@ static __attribute__((format(printf, 2, 3))) void check_warn(struct check *c, co
 enum { VIEWS = 24, RADII = 4, ANGLES = 6, HEIGHTS = 3, COARSE = 72, FINE = 40 };
 enum { POINTS = RADII * ANGLES * HEIGHTS, MAX_RAYS = VIEWS * POINTS };
 
-/* Greatest distance [voxels] between the points of an object and the rays of a wrong geometry that
- * does not blur a reconstruction visibly. */
+/* Slices are blurred visibly if a point of the object is farther than this [voxels] from the ray
+ * that a wrong geometry assigns to it. */
 static const double SHARP_VOXELS = 0.25;
 
 /* A line in space: point and unit direction, in coordinates whose third axis is the rotation axis.
@@ -55,8 +55,8 @@ struct motion {
     bool mirrored, upside_down;
 };
 
-/* Set rows to a right-handed basis whose third vector is the rotation axis; if the axis is z, to x,
- * y, z. */
+/* Set rows to a right-handed basis whose third vector is the rotation axis; for the axis z, rows is
+ * the identity matrix. */
 static void basis_of(const double axis[3], double rows[3][3])
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
@@ -197,7 +197,7 @@ static void search(const struct rays *rays, double voxel_mm, struct flip *out)
     for (unsigned i = 0; i < 4; i++) {
         struct motion m = {.mirrored = i & 1u, .upside_down = i & 2u};
         const double sum = best_turn(rays, &m);
-        /* of motions with equal distances, the one with fewer mirrors is kept */
+        /* if motions have equal distances, keep the one with fewer mirrors */
         if (!(sum < best - 1e-9 * (1 + best)) && i > 0)
             continue;
         best = sum;

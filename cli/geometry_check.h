@@ -16,12 +16,11 @@
  */
 struct flip {
     unsigned flips;  /**< what is reversed: flags of enum fbp_flip */
-    double turn_rad; /**< rotation about the axis [rad], after mirroring, with which the object
-                        appears */
-    bool mirrored,
-        upside_down;       /**< the object appears mirrored left to right; mirrored top to bottom */
-    double rms_mm, max_mm; /**< distance between points of the object and the rays of the flipped
-                              geometry: rms, and greatest */
+    double turn_rad; /**< angle by which the object appears rotated, after mirroring [rad] */
+    /** mirrored, upside_down: the object appears mirrored left to right, mirrored top to bottom */
+    bool mirrored, upside_down;
+    /** root mean square and greatest distance of the object's points from their wrong rays */
+    double rms_mm, max_mm;
     bool sharp; /**< true if max_mm is below a quarter voxel: the slices are sharp despite the wrong
                    geometry */
 };
@@ -40,12 +39,12 @@ enum { MAX_WARNINGS = 8 };
 struct check_planes {
     double cutoff;   /**< cut-off frequency of the filter, as a fraction of the Nyquist frequency */
     double reach_mm; /**< half the longest side of the volume */
-    double needed;   /**< number of directions that the volume needs at this cut-off frequency */
-    double enough_at;  /**< greatest cut-off frequency for which the scan has enough directions */
+    double needed;   /**< number of directions that the volume needs at the frequency `cutoff` */
+    double enough_at;  /**< greatest `cutoff` for which the scan has the `needed` directions */
     double sum;        /**< sum of the weights, divided by 2 pi */
     char weights[160]; /**< description of the weights */
-    /** Planes of directions through a common axis, for two-stage EPR: only n, axis and most are
-     * set; n 0: there are none. */
+    /** Planes through a common axis that contain all directions, for two-stage EPR; only members n,
+     * axis and most are set. n 0: there are no such planes. */
     struct fbp_meridian_planes meridians;
 };
 
@@ -63,8 +62,8 @@ struct check {
     size_t rows[2];      /**< first and last + 1 of the detector rows that the volume needs */
     double theta_deg[2]; /**< angle theta of the source in the first and last view [deg]; its
                             position is (d cos theta, d sin theta) */
-    /** Columns of the projected axis at the lowest [0] and highest [1] z of the field of view:
-     *  least and greatest over the views. */
+    /** [end of the axis][least, greatest]: range, over the views, of the detector column of the
+     * lower [0] and upper [1] end of the rotation axis in the field of view */
     double axis[2][2];
     struct flip flips[N_FLIPS];
     struct check_planes planes;

@@ -1,6 +1,5 @@
-/* Conversion of an option's text to the value of its struct field, and the description of valid
- * values. Called by opt.c for every option on the command line; opt_help.c, man pages and
- * completion list permitted values with it. */
+/* Conversion of an option's text to the value of its struct field, called by opt.c for every option
+ * on the command line, and texts about valid values for help, man pages and completion. */
 #include "words.h"
 
 #include <ctype.h>

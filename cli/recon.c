@@ -97,7 +97,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .growing = a->p.input.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
-    /* the memory limit is also that of child processes that inspect files */
+    /* before files are read, because child processes that inspect files obey the limit, too */
     fbp_limit_memory(a->p.memory_bytes);
     const fbp_status st = fbp_scan_load(scan, a->scan, &known);
     free(steps.profile);
@@ -192,7 +192,7 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
     a->has_centre = true;
     if (isfinite(c->uncertainty))
         snprintf(range, sizeof range, ", give or take %.2g", fmax(c->uncertainty, 0.001));
-    if (!c->sure) /* warn about an unreliable column with --quiet, too */
+    if (!c->sure) /* --quiet does not hide this warning */
         say_warning(false,
                     "column %.6g%s of the rotation axis is NOT RELIABLE: %s; compare the images "
                     "of --sweep centre=%.6g:%.6g:0.5 -o sheet.png",

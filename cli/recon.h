@@ -42,10 +42,10 @@ struct recon_args {
     /** --bad-pixels: file of an image, or "auto"; NULL: that of the scan */
     const char *bad_pixels;
     const char *rings; /**< --rings: method of ring removal; NULL: that of the scan */
-    const char
-        *prepare; /**< --prepare: steps for rows of a spectrometer; NULL: those of the scan */
-    const char *
-        reference; /**< --reference: file of a spectrum (plane integrals); NULL: that of the scan */
+    /** --prepare: steps that compute plane integrals from spectra; NULL: those of the scan */
+    const char *prepare;
+    /** --reference: file of a spectrum (plane integrals); NULL: that of the scan */
+    const char *reference;
     /** Corrections of line integrals; beam_hardening[0] NaN: those of the scan. */
     struct fbp_corrections correct;
     unsigned quadrature; /**< --quadrature: 1 + enum fbp_quadrature (plane integrals); 0: that of
@@ -328,9 +328,9 @@ cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *plan);
 /** Add to the JSON object root the members "kernel", "isa", "threads", "weights", and "prepared" if
  * the plan has corrections. */
 void recon_json_kernel(cJSON *root, const struct fbp_plan_summary *plan);
-/** Fraction of the volume's voxels that lie inside the region of a plan (option --region).
- * recon_json_region() adds facts about the region to the JSON object root, as member "region". */
+/** Return the fraction of the volume's voxels that lie inside the region of a plan (--region). */
 double recon_region_share(const struct fbp_plan_summary *plan);
+/** Add facts about the region of a plan to the JSON object root, as member "region". */
 void recon_json_region(cJSON *root, const struct fbp_plan_summary *plan);
 /** Print the result of a reconstruction as JSON; returns the exit status. */
 int recon_print_json(const struct recon_args *args, const struct recon_result *result);

@@ -1,6 +1,6 @@
 /* The HTML page of fbp recon --report: warnings, viewer of the volume, settings with their reasons,
- * drawings, times, inputs; of a failed run, the error and what was known before. Called by
- * cmd_recon.c. */
+ * drawings, times, inputs. The page of a failed run contains the error and the facts found before
+ * it. Called by cmd_recon.c. */
 #include "report.h"
 #include "cli.h"
 #include "program.h"
@@ -367,8 +367,7 @@ static void put_settings(struct markup *m, const struct recon_args *a,
         find_why(why, lines.lines[i].name, a, plan);
         put_row(m, lines.lines[i].name, lines.lines[i].text, why);
     }
-    /* further rows of the table, which the plan does not decide: rotation axis, unit of the values
-     * */
+    /* rows that plan_tell() does not provide: rotation axis, unit of the values */
     if (a->has_centre) {
         snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
                  a->centre.sure ? "" : ", which is not reliable");

@@ -19,8 +19,8 @@ struct recon_report {
 /** Begin the page of --report before anything is loaded: store the command line, and request that
  * notes and warnings are stored. */
 void report_begin(struct recon_report *report, int argc, char **argv);
-/** Request a timeline from the plan before its run, as a file of --timeline or a temporary file.
- * Returns 0, or 1 after an error was reported. */
+/** Set the file for the timeline of the run, before the plan is run: that of --timeline, else a
+ * temporary file. Returns 0, or 1 after an error was reported. */
 int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan);
 /** Write the page a->report after a successful run. Returns 0, or 1 after an error was reported. */
 int report_write(struct recon_report *report, const struct recon_args *a,

@@ -249,7 +249,7 @@ void say_warning(bool quiet, const char *fmt, ...)
 
 const char *say_name(const char *text)
 {
-    /* longer than any path that a system call accepts, with escapes */
+    /* Each buffer has room for a path of 4096 characters that are all escaped. */
     static char kept[4][6 * 4096 + 1];
     static size_t next;
 

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* State of a running sweep. */
 struct sweep {
     struct recon_args *args;
     struct sweep_range *range;
@@ -26,9 +25,9 @@ struct sweep {
     struct fbp_view *views;
     struct fbp_source *source;
     struct fbp_grid grid; /* voxel grid of the slices */
-    size_t slice,
-        shown;      /* index of the displayed slice, in the volume (slice) and in `grid` (shown) */
-    double present; /* value of the parameter in the scan file */
+    /* slice, shown: index of the displayed slice in the volume, and in `grid` */
+    size_t slice, shown;
+    double present;   /* value of the parameter in the scan file */
     double radius_mm; /* least radius of the field of view over all values of the parameter [mm] */
     float *slices;    /* [grid.n[2]][ny][nx] voxels of the slices for the current value of the
                          parameter */
@@ -179,8 +178,8 @@ static int allocate(struct sweep *s)
     s->scores = calloc(s->range->n, sizeof *s->scores);
     if (!s->scores || !s->slices || !s->pictures)
         return cli_error("out of memory for the sweep; close other programs");
-    /* Write to all pages of the buffers: plans count resident memory, and the first plan must count
-     * the same as the last one. */
+    /* Make the buffers resident, because a plan depends on the process's resident memory, and the
+     * plans of all values must be equal. */
     memset(s->slices, 0, n[0] * n[1] * n[2] * sizeof *s->slices);
     memset(s->pictures, 0, pictures);
     return 0;
@@ -205,7 +204,6 @@ static void keep_picture(struct sweep *s, size_t i)
         }
 }
 
-/* Reconstruct the slices for one value. */
 static int reconstruct_value(struct sweep *s, double value)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -213,12 +211,12 @@ static int reconstruct_value(struct sweep *s, double value)
     fbp_sink *sink = NULL;
     fbp_status st = scan_with(s, value, &scan);
 
-    /* size of an object in the slice, relative to its size for the distance in the scan file */
+    /* size of the object in the slice, divided by its size if the scan file's value is used */
     const double magnification = s->range->parameter == FBP_ADJUST_SOD   ? value / s->present
                                  : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
                                                                          : 1;
     scan.volume = s->grid;
-    /* scale voxels like the object: edges then have the same width in voxels for all values */
+    /* scale voxels by the same factor: an edge is then equally many voxels wide for all values */
     for (int i = 0; i < 2; i++)
         scan.volume.voxel_mm[i] *= magnification;
     if (st == FBP_OK)

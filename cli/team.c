@@ -50,7 +50,7 @@ int team_check(bool has_part)
 {
     if (!apart[0] || has_part)
         return 0;
-    /* without PMI_RANK and SLURM_PROCID, this process cannot find its rank, and prints */
+    /* if neither PMI_RANK nor SLURM_PROCID is set, every process prints the error */
     if (is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID")))
         say_nothing();
     return cli_error("%s", apart);

@@ -25,12 +25,12 @@ struct word_meaning {
 
 /** A row of the table of aliases. */
 struct word {
-    const char *words;    /**< aliases without dashes, in lower case, separated by spaces */
-    const char *options;  /**< names of options in fbp: the first name that the command has is used;
-                             ".": its first positional argument */
-    const char *sentence; /**< message if the command has none of these options; NULL: it then
-                             treats the alias as unknown */
-    /** kind of the aliases; WORD_UNKNOWN: it follows from `options` and `sentence` */
+    const char *words;   /**< aliases without dashes, in lower case, separated by spaces */
+    const char *options; /**< names of options in fbp: the first name that the command has is used;
+                            ".": its first positional argument */
+    /** message if the command has none of these options; NULL: the alias is then unknown */
+    const char *sentence;
+    /** kind of the aliases; WORD_UNKNOWN: `options` and `sentence` determine the kind */
     enum word_kind kind;
     bool shown; /**< true: the help of the option mentions the first alias */
 };
@@ -43,7 +43,8 @@ extern const size_t word_table_length;
  * name. '_' counts as '-'; capitals count as small letters, except for a single letter. */
 struct word_meaning word_meaning(const struct command *c, const char *text);
 
-/** Write to buf[n] the alias that the help of the option named `option` mentions; false: none. */
+/** Write to buf[n] the alias that the help of the option named `option` mentions; returns false if
+ * the help mentions no alias. */
 bool word_shown(const char *option, char *buf, size_t n);
 
 /** Translate an option's value from other programs to fbp ("hanning" to "hann"); all other texts

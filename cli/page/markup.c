@@ -42,8 +42,7 @@ void markup_reserve(struct markup *m, size_t n)
                      : NULL;
 
     if (!more)
-        return; /* no error yet: make_room() allocates again, and sets m->failed if there is no
-                   memory */
+        return; /* m->failed is not set: make_room() tries again later */
     if (!m->bytes)
         more[0] = '\0';
     m->bytes = more;

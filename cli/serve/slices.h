@@ -9,8 +9,8 @@
 
 /** A block of neighbouring slices of one plane, which are read together. */
 struct slice_block {
-    size_t frame, first,
-        n;         /**< the block contains slices [first, first + n) of a frame; n 0: no slice */
+    /** the block contains slices [first, first + n) of frame number `frame`; n 0: no slice */
+    size_t frame, first, n;
     float *values; /**< [n][rows][columns] voxels, row 0 at the bottom */
 };
 
@@ -20,7 +20,7 @@ struct slice_block {
 struct slices {
     const struct reduced *r; /**< sizes of the volume, and its open file */
     pthread_mutex_t lock;    /**< protects the file and all members below */
-    pthread_cond_t room;     /**< signalled when slices are released, which reduces `out` */
+    pthread_cond_t room;     /**< condition for which slices_get() waits: slices are released */
     uint64_t out; /**< size of the slices that were returned and not yet released [bytes] */
     struct slice_block blocks[3]; /**< block of each plane: xy, xz, yz */
 };
