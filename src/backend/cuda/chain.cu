@@ -78,8 +78,7 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
         bad |= !isfinite(v.x) || !isfinite(v.y);
         line[c] = v;
     }
-    /* The bitmap of the rows that count is read only for rows with repaired samples, which are
-     * rare. */
+    /* The bitmap of rows whose repairs are counted is read after a repair only, which is rare. */
     if (!__syncthreads_or(bad || clipped[0] || clipped[1]) || p.prepared)
         return;
     const bool count[2] = {cuda_row_counts(p.prep, rows.view, rows.row),
@@ -99,8 +98,7 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
     __syncthreads();
 }
 
-/* Multiply both rows of a pair, in shared memory, by their weights, if there are any.  The loop is
- * not unrolled, because the loop of take() is. */
+/* Multiply both rows of a pair, in shared memory, by their weights, if there are any. */
 static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
                                     const fbp_ray_row *rays, float2 *line)
 {
@@ -120,10 +118,9 @@ template <int RADIX, int THREADS> struct samples {
     float2 in[TURNS][HALF];
 };
 
-/* Load the weighted samples of a thread into registers: from shared memory if the row was prepared
- * there, else directly from the batch, with weights that are products.  peak receives the greatest
- * magnitude in each row (the same value in all threads).  Returns true if a sample is not finite.
- */
+/* Load the weighted samples of a thread into registers: if PREPARED, from shared memory, else from
+ * the batch, times the product of `image` and `lines` (struct cuda_weights).  peak receives the
+ * greatest magnitude in each row.  Returns true in all threads if a sample is not finite. */
 template <bool PREPARED, int RADIX, int THREADS>
 static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, const float2 *line,
                                    unsigned *peak, samples<RADIX, THREADS> &out)

@@ -37,13 +37,11 @@ struct cuda_timestamps {
     pthread_mutex_t lock;
     gpuEvent_t *events;
     size_t n, room;  /**< number of events recorded, and created */
-    size_t n_read;   /**< number of timestamps read; when all n are read, events are used again from
-                        index 0 on */
+    size_t n_read;   /**< timestamps read; if all n are read, events are reused from index 0 on */
     gpuEvent_t zero; /**< reference event of all timestamps */
     double seconds;  /**< time of `zero` by fbp_seconds() */
 };
 
-/** The stream of a stage. */
 struct cuda_stream {
     gpuStream_t stream;
     gpuEvent_t events[CUDA_EVENTS]; /**< events of the stream; event number t (its ticket) is
@@ -120,7 +118,7 @@ void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID]);
 /** Returns the NUMA node nearest to a device; -1: unknown, or the machine has only one node. */
 int cuda_node_of(int ordinal);
 
-/* stream.c: streams, events and times.  The last five functions are members of the backend. */
+/* stream.c: streams, events, times.  From cuda_event_record() on: members of the backend. */
 fbp_status cuda_streams_open(struct cuda_device *dev);
 void cuda_streams_close(struct cuda_device *dev);
 fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out);
@@ -147,9 +145,9 @@ bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes);
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
 
-/** Returns the place of a batch in a buffer of several batches.  In plain memory, `memory` is the
- * address of the batch, and *group0 is 0; in a texture, *group0 is the layer of the batch's first
- * group of symmetric views. */
+/** Returns the buffer of one batch inside a buffer of several batches.  In plain memory, `memory`
+ * of the result is the address of the batch, and *group0 is 0; in a texture, *group0 is the layer
+ * of the batch's first group of symmetric views. */
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
                                 const struct fbp_batch *batch, const struct cuda_views *views,
                                 unsigned *group0);
@@ -179,8 +177,7 @@ fbp_status cuda_fft_place(gpuFft_t plan, void *work, gpuStream_t stream);
 /** Transform the rows of a cuFFT plan in place, without a scale factor. */
 fbp_status cuda_fft_run(gpuFft_t plan, float2 *rows, bool inverse);
 
-/* filter.c: from raw views to filtered views; all functions but the first two are members of the
- * backend */
+/* filter.c: filters raw views.  The functions from cuda_filter() on are members of the backend. */
 
 /** Functions from which backend/gpu/tables.c chooses how rows are filtered: in one launch, by
  * cuFFT, or in space. */
@@ -194,8 +191,8 @@ fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, 
                              float *rows);
 /** Copy n floats of plain filtered rows to the host (member `download` of the backend). */
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
-/** Copy the bitmap that selects the rows whose repaired samples are counted to the device (member
- * `set_bitmap` of the backend). */
+/** Copy to the device the bitmap of rows whose repaired samples are counted (member `set_bitmap` of
+ * the backend). */
 fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 

@@ -17,8 +17,8 @@ enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 /* The usable devices, found when the module is loaded. */
 static struct {
     int n, ordinal[MOST_DEVICES];
-    char isa[4][24]; /* description of the first device for each precision, [precision - 1];
-                        --resume compares the texts */
+    /* [precision - 1]: first device and precision ("sm_90 exact"); a resumed run compares it */
+    char isa[4][24];
 } found;
 
 /* All kernels, fastest first. */
@@ -121,7 +121,7 @@ static void describe(int index, struct fbp_device_info *out)
 }
 
 /* Select the fastest usable kernel or, if `name` is not NULL, the kernel of this name (member
- * `choose` of the backend).  Kernels of papers are selected only by name. */
+ * `choose` of the backend).  Kernels of publications are selected only by name. */
 static bool choose(struct fbp_job *job, const char *name)
 {
     const struct gpu_kernel *k = gpu_kernel_find(kernels, job, name);

@@ -72,8 +72,8 @@ struct line {
     float u0, v0, w0, u1, v1, w1; /* u w = u0 + u1 tz, … */
 };
 
-/* Limits to which coordinates' floors are clamped, as CUDA_FLOOR + floor: beyond them, all taps are
- * zeros of the border of the view. */
+/* Range of CUDA_FLOOR + floor(u) and of CUDA_FLOOR + floor(v); values beyond are clamped to the
+ * limits, at which all four taps are zeros of the view's border. */
 struct limits {
     float u0, u1, v0, v1;
 };
@@ -83,8 +83,8 @@ static __device__ inline float clamp(float x, float low, float high)
     return fminf(fmaxf(x, low), high);
 }
 
-/* Add one view to the thread's voxels; fetch(floor u, floor v) returns the four taps.  COLUMN: u
- * and w are the same for all voxels of the thread. */
+/* Add one view to the thread's voxels.  fetch() returns the taps at CUDA_FLOOR + floor(u) and
+ * CUDA_FLOOR + floor(v).  COLUMN: all voxels of the thread have equal u and w (gpu_view). */
 template <bool COLUMN, class Tile, int REACH, class Fetch>
 static __device__ inline void add_line(const line &l, const limits &most, float tz, Fetch fetch,
                                        float sum[Tile::SLICES][1])

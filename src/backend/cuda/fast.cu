@@ -99,7 +99,7 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return SHAPES;
 }
 
-/* No limit on layers is needed: a batch has fewer views than a texture may have layers. */
+/* The texture has enough layers: a batch has fewer views than GPU_MOST_LAYERS. */
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_HALF =
     cuda_kernel_from(gpu_known[GPU_MATRIX_HALF], launch<false>, SHAPES, candidates);
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_FAST =

@@ -14,7 +14,7 @@ static gpuStream_t filter_stream(const struct cuda_device *dev)
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
 
-/* Returns the device address of a table; at: its offset, a member of struct gpu_tables. */
+/* Returns the device address of a table; at: offset of the table, from struct gpu_tables. */
 static void *table(const struct cuda_device *dev, size_t at)
 {
     return dev->memory + at;
@@ -96,7 +96,7 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
 }
 
 /* Filter pairs of rows in scratch memory; *out: address of the filtered rows.  prepared: samples
- * are line integrals; otherwise this step, in one launch, also computes the line integrals. */
+ * are line integrals; otherwise the launch that filters them also computes the line integrals. */
 static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_pairs *pairs,
                                bool prepared, float2 **out)
 {
@@ -109,8 +109,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     struct cuda_pad pad;
 
     *out = rows;
-    if (job->filtering.pad) { /* fits the extrapolation of rows before the filter, which may
-                                 overwrite the rows */
+    if (job->filtering.pad) { /* fit the extrapolation before the filter overwrites the rows */
         pad = (struct cuda_pad){.pairs = *pairs,
                                 .weights = weights_of(dev),
                                 .weighted = job->filtering.columns != NULL,
@@ -157,8 +156,8 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     return FBP_OK;
 }
 
-/* Filter a batch into the buffer `views`, from group group0 of symmetric views on; if `plain` is
- * not NULL, into plain rows instead. */
+/* Filter a batch, and store it in `views` from group group0 of symmetric views on or, if `plain`
+ * is not NULL, as rows [view][row][column] in `plain`. */
 static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *b, void *raw,
                                const struct cuda_views *views, unsigned group0, float *plain)
 {
@@ -339,8 +338,7 @@ fbp_status cuda_filter_open(struct cuda_device *dev)
 
     if (t->way == GPU_FILTER_CHAIN)
         CUDA_TRY(cuda_chain_open(t->fft_length));
-    while (t->way == GPU_FILTER_FFT) { /* halves the rows per call until the scratch memory that
-                                          cuFFT needs for them is available */
+    while (t->way == GPU_FILTER_FFT) { /* halve rows_per_call until cuFFT's scratch memory fits */
         size_t work;
         FBP_TRY(cuda_fft_create(&dev->plan, t->row_length, t->rows_per_call, &work));
         if (work <= t->work_bytes) {

@@ -26,8 +26,7 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
             row[c] = x;
         bad |= !isfinite(x);
     }
-    /* The bitmap of the rows that count is read only for rows with repaired samples, which are
-     * rare. */
+    /* The bitmap of rows whose repairs are counted is read after a repair only, which is rare. */
     if (!__syncthreads_or(bad || clipped))
         return;
     const bool counts = cuda_row_counts(prep, view, detector_row);

@@ -8,7 +8,7 @@
 
 #include "backend/cuda/gpu_runtime.h"
 
-#ifdef GPU_COMPILER /* must be defined before any include of weight/ray.h or filter/pad.h */
+#ifdef GPU_COMPILER /* macros for weight/ray.h and filter/pad.h, which are included below */
 #    define FBP_RAY_INLINE static __device__ inline
 #    define FBP_PAD_FN     static __host__ __device__ inline
 #    include <cfloat>
@@ -25,11 +25,9 @@ struct cuda_raw {
     const uint16_t *counts;
     unsigned n_views, load_rows, n_columns;
     unsigned first_row; /**< detector row of the batch's first row */
-    unsigned view0;     /**< index in the scan of the batch's first view */
-    unsigned a_part; /**< number of views of the batch in each symmetric part of the scan, such as a
-                        quarter turn */
-    /** number of views of the scan in each symmetric part, such as a quarter turn (backend/views.h)
-     */
+    unsigned view0;     /**< index of the batch's first view in the scan */
+    unsigned a_part;    /**< number of views of the batch in each symmetric part of the scan */
+    /** number of views of the scan in each of its symmetric parts, such as quarter turns */
     unsigned part_views;
 };
 
@@ -45,14 +43,14 @@ struct cuda_prep {
     unsigned panel_rows; /**< rows per view in `ledger` */
 };
 
-/** Weights of samples: products of image and lines if both are set; computed per ray if views is
- * set, where lines, if set, replaces the factors for the angle step and redundancy.  All NULL: no
- * weights. */
+/** Weights of samples.  If `image` and `lines` are set, a weight is their product.  If `views` is
+ * set, weights are computed per ray; `lines`, if set, then replaces the factors for angle step and
+ * redundancy.  Without `image` and `views`, samples are not weighted. */
 struct cuda_weights {
-    const float *image, *lines; /**< factor per pixel [row][column], and factor per view and column
-                                   [view][column]; NULL: not used */
+    /** image: factor per pixel [row][column]; lines: factor per view and column [view][column] */
+    const float *image, *lines;
     struct fbp_rays rays;
-    const struct fbp_ray_view *views; /**< per view of the scan; NULL: see above */
+    const struct fbp_ray_view *views; /**< constants of the rays of each view of the scan */
 };
 
 /** Parameters of cuda_filter_columns(), which filters prepared views of a raw batch along columns.
@@ -79,14 +77,14 @@ struct cuda_pairs {
     /** n_groups: groups of symmetric views in the batch; n_rows: filtered rows per view; row0:
      * detector row of the first filtered row. */
     unsigned n_groups, n_rows, row0;
-    /** view0: index in the scan of the batch's first view; pad_left: column of a filtered row that
+    /** view0: index of the batch's first view in the scan; pad_left: column of a filtered row that
      * corresponds to measured column 0. */
     unsigned view0, pad_left;
     unsigned apart; /**< distance, in a filtered row, between adjacent measured columns [samples] */
 };
 
-/** Parameters of cuda_filter_rows(), which filters pairs of rows in one launch, from raw samples
- * on. */
+/** Parameters of cuda_filter_rows(), which corrects, weights and filters pairs of rows in one
+ * launch. */
 struct cuda_chain {
     struct cuda_pairs pairs;
     struct cuda_prep prep;
@@ -95,8 +93,8 @@ struct cuda_chain {
     const float *response; /**< response of the row filter, one entry per frequency in the order of
                               gpu_chain_frequency() */
     float2 *out;           /**< filtered pairs [n][stride] */
-    unsigned stride, n_columns; /**< stride: distance between filtered rows; n_columns: samples per
-                                   filtered row */
+    /** stride: distance between filtered rows [samples]; n_columns: samples per filtered row */
+    unsigned stride, n_columns;
 };
 
 /** Parameters of cuda_pad_find() and cuda_pad_add(): prepared pairs of rows, and the rule by which
@@ -118,20 +116,21 @@ struct cuda_pad {
 struct cuda_doubles {
     double *samples;
     unsigned n_views, load_rows, n_columns;
-    unsigned view0; /**< index in the scan of the batch's first view */
-    unsigned first_row,
-        row0; /**< detector row of the first loaded row; detector row of the first filtered row */
+    unsigned view0; /**< index of the batch's first view in the scan */
+    /** first_row: detector row of the first loaded row; row0: that of the first filtered row */
+    unsigned first_row, row0;
     unsigned n_rows;          /**< filtered rows per view */
     unsigned pad_left, apart; /**< see struct cuda_pairs */
     unsigned length;          /**< samples of a filtered row */
     const double *weights;    /**< one per view of the scan; NULL: none */
 };
 
-/** Filter for a struct cuda_doubles.  Output: [view][group of channels][column][channel of the
- * group] (struct gpu_planes), with zeros after the last column and the last channel. */
+/** Filter of plane integrals in double, and its output `views`: [view][group of
+ * channels][column][channel of the group] (struct gpu_planes), with zeros after the last column and
+ * the last channel. */
 struct cuda_doubles_filter {
     const double *taps;
-    unsigned half_width, passes; /**< passes 0: rows are filtered already */
+    unsigned half_width, passes; /**< passes: number of convolutions; 0: already filtered rows */
     unsigned rows_per_call;
     double *rows, *work; /**< scratch [rows_per_call][length], each */
     unsigned columns, groups, frames;
@@ -139,15 +138,15 @@ struct cuda_doubles_filter {
 };
 
 FBP_BEGIN
-/** Compute line integrals of a batch in place; samples that are not finite are interpolated along
- * their row, and bad pixels of detector rows [row0, row0 + n_rows) from good pixels. */
+/** Compute line integrals of a batch in place.  Samples that are not finite are interpolated along
+ * rows.  Bad pixels in detector rows [row0, row0 + n_rows) are interpolated from good pixels. */
 gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
                              const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
                              unsigned n_rows, gpuStream_t stream);
 
-/** Weight views and convolve them along columns, in place, with 2 S + 1 taps.  The S rows at either
- * end of the loaded rows are correct only at the ends of the detector.  A sample is always the same
- * sum in the same order, whichever rows are loaded. */
+/** Weight views and convolve them along columns, in place, with 2 S + 1 taps.  The first and last S
+ * loaded rows are correct only if the detector ends there.  A filtered sample is the same sum in
+ * the same order, whichever rows are loaded. */
 gpuError_t cuda_filter_columns(const struct cuda_columns *columns, gpuStream_t stream);
 
 /** Fit the extrapolation of prepared rows beyond the panel.  Must be called before the filter,
@@ -267,7 +266,7 @@ static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view
 template <class T>
 static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
 {
-    unsigned repaired = 0, last = n; /* index of the last finite sample so far; n: none was found */
+    unsigned repaired = 0, last = n; /* last: index of the previous finite sample; n: none */
 
     for (unsigned c = 0; c < n; c++) {
         const T next = x[c * step];
@@ -293,8 +292,7 @@ struct cuda_pair {
     unsigned row;    /**< detector row */
     size_t pixel;    /**< index of the first pixel of the pair's detector row in an image of the
                         detector */
-    unsigned view;   /**< index in the scan of the view of the first row of the pair; the second row
-                        is from view + 1 */
+    unsigned view;   /**< index of the first row's view in the scan; second row: view + 1 */
 };
 
 /** Returns the pair of rows that complex row p.first + local consists of. */
@@ -312,8 +310,8 @@ static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned lo
             p.view0 + turn * p.part_views + group};
 }
 
-/** Compute the weights' factors that are constant along each row of a pair, into shared memory;
- * each of the block's first two threads computes one row's. */
+/** Compute into rays[2], in shared memory, the factors of the weights that are constant along each
+ * row of a pair: thread i of the block computes those of row i. */
 static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_pair &rows,
                                              fbp_ray_row *rays)
 {
@@ -321,7 +319,6 @@ static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_p
         fbp_ray_row_of(&w.rays, &w.views[rows.view + threadIdx.x], rows.row, &rays[threadIdx.x]);
 }
 
-/** Are there weights? */
 static __device__ inline bool cuda_has_weights(const cuda_weights &w)
 {
     return w.image || w.views;
@@ -340,7 +337,7 @@ static __device__ inline float cuda_weight(const cuda_weights &w, const cuda_pai
     return fbp_ray_weight(&w.rays, &w.views[rows.view + i], &rays[i], (float)c);
 }
 
-/** Returns v, the samples of both rows in column c, times their weights. */
+/** Returns the samples v of both rows of a pair in column c, multiplied by their weights. */
 static __device__ inline float2 cuda_weighted(const cuda_weights &w, const cuda_pair &rows,
                                               const fbp_ray_row *rays, unsigned c,
                                               unsigned n_columns, float2 v)

@@ -52,8 +52,8 @@ template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_t
     }
 };
 
-/** A thread's voxel column and first slice, relative to the slab's first voxel; inside: the column
- * lies in the slab. */
+/** Indices of a thread's first voxel, relative to the slab's first voxel; inside: the slab contains
+ * the thread's voxel column. */
 struct cuda_place_in_volume {
     int x, y, z;
     bool inside;
@@ -152,9 +152,9 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
             at[k * LAYERS * slice] = cuda_pack(sum[k]);
 }
 
-/* Tests which views of a launch a block of voxels projects onto; other views would add zeros, and
- * are skipped.  The projection of a box is the convex hull of its projected corners, if w > 0 at
- * all corners. */
+/* Search for the views of a launch onto which a block's box of voxels projects; other views would
+ * add zeros, and are skipped.  If all corners of a box lie in front of the source, its projection
+ * is the convex hull of the projected corners. */
 
 /** Method by which the samples of a view are loaded. */
 enum cuda_reach {
@@ -181,8 +181,9 @@ template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
 struct __align__(16) cuda_seen
 {
     float u[4], v[4], w[4];
-    unsigned origin; /**< modulo 2^32; plus the bits of floor(u) and of floor(v): index of a tap in
-                        memory */
+    /** index of a tap in memory = origin + bits(u + CUDA_FLOOR) + row length * bits(v +
+     * CUDA_FLOOR), modulo 2^32; the sums in parentheses are rounded downwards */
+    unsigned origin;
     int column, row; /**< principal pixel */
     int reach;       /**< enum cuda_reach */
     /** first column and row of the window, in the view including the zeros around it */
@@ -191,15 +192,14 @@ struct __align__(16) cuda_seen
     int view; /**< index in the pass */
 };
 
-/** Bounds of the projection of a box. */
+/** Bounds of the projection of a box [pixels], relative to the principal pixel. */
 struct cuda_hull {
-    /** bounds of the projected box in pixels, relative to the principal pixel */
     float u0, u1, v0, v1;
-    bool before; /**< w > 0 at all corners of the box, which thus lies in front of the source */
+    bool before; /**< true: all corners of the box lie in front of the source (w > 0) */
 };
 
-/* Eight adjacent threads project one corner of the box each, at (tx, ty, tz), then combine their
- * results: all eight return the bounds of the box. */
+/* Returns the bounds of a projected box.  Eight adjacent threads call this function, each with one
+ * corner (tx, ty, tz) of the box; all return the same result. */
 static __device__ inline cuda_hull cuda_hull_of(const gpu_view &view, float tx, float ty, float tz)
 {
     const float w = fmaf(tx, view.w[0], fmaf(ty, view.w[1], fmaf(tz, view.w[2], view.w[3])));
@@ -239,8 +239,8 @@ static __device__ inline bool cuda_is_inside(const cuda_hull &s, const gpu_view 
            s.v1 < (float)(in.rows - 1 - view.row);
 }
 
-/* Set the window of a view if it is large enough for all taps.  A row of the window begins at a
- * multiple of 16 bytes, like the rows of views. */
+/* Choose the window of a view, if all taps of the block fit into a window.  A row of the window
+ * begins at a multiple of 16 bytes, like the rows of views. */
 template <class Window>
 static __device__ inline void cuda_find_window(const cuda_hull &s, const gpu_view &view,
                                                cuda_seen *out)
@@ -259,8 +259,8 @@ static __device__ inline void cuda_find_window(const cuda_hull &s, const gpu_vie
         (unsigned)(view.column + GPU_BORDER - out->first_column) - CUDA_FLOOR_BITS;
 }
 
-/** Store those views of a launch onto which the block's box of voxels projects in list[0 … n - 1],
- * in their order; returns n.  list has 2 GPU_PASS elements; all threads of the block call this
+/** Store in list[0 … n - 1], in their order, the n views of a launch onto which the block's box of
+ * voxels projects; returns n.  list has 2 GPU_PASS elements; all threads of the block call this
  * function. */
 template <class Tile, class Window>
 static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid &g,
@@ -313,8 +313,10 @@ static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid
 
 /** Projection of a voxel column onto a view. */
 struct cuda_projected {
-    float u, r;  /**< coordinate u, relative to the principal column; 1/w */
-    float v, dv; /**< coordinate v at the reference slice; change of v per slice */
+    /** u: detector column, relative to the principal column; r: 1/w (struct gpu_view) */
+    float u, r;
+    /** v: detector row at the reference slice, relative to the principal row; dv: step per slice */
+    float v, dv;
 };
 
 static __device__ inline cuda_projected cuda_project(const gpu_view &view, float tx, float ty)

@@ -49,7 +49,7 @@ struct cuda_bp {
     const struct cuda_views *views;
     size_t first; /**< index in `views` of the first group of symmetric views */
     struct gpu_pass pass;
-    /** parameters of the batch's views for plane integrals; NULL: `pass` is used */
+    /** parameters of all views of plane integrals; NULL: the views of `pass` are added */
     const struct gpu_plane *planes;
     struct gpu_grid grid;
     float *volume; /**< from slice grid.z0 on */
@@ -70,7 +70,7 @@ struct cuda_fetch {
 /** A GPU kernel and the functions that launch it. */
 struct cuda_kernel {
     struct gpu_kernel gpu; /**< properties that kernels of all GPU backends have; first member,
-                              because job->selection.entry points to both structs */
+                              because cuda_kernel_of() casts pointers to it */
     /** Launches the convolution of rows in space with the kernel's own function; NULL:
      * cuda_convolve_rows() (filter_kernels.h) is used. */
     gpuError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
@@ -80,7 +80,7 @@ struct cuda_kernel {
 };
 
 FBP_BEGIN
-/** Declares the kernels of GPU_KNOWN: cuda_kernel_PLANES_EXACT, … */
+/** Declare all kernels in the list GPU_KNOWN, such as cuda_kernel_PLANES_EXACT. */
 #define CUDA_KERNEL(ID, ...) extern const struct cuda_kernel cuda_kernel_##ID;
 GPU_KNOWN(CUDA_KERNEL)
 #undef CUDA_KERNEL
@@ -89,7 +89,6 @@ GPU_KNOWN(CUDA_KERNEL)
  * name; NULL: there are none.  Set by fbp-bench's module. */
 extern const struct cuda_kernel *cuda_kernels_by_name;
 
-/** Returns the kernel that was selected for the job. */
 static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job)
 {
     return (const struct cuda_kernel *)job->selection.entry;
@@ -130,12 +129,11 @@ static constexpr cuda_kernel cuda_kernel_from(gpu_kernel known,
     return {.gpu = known, .backproject = backproject};
 }
 
-/** Position, in the batch, of a row of texels whose first lane comes from complex row `local` of r.
- */
+/** Position, in a buffer of views, of the samples of a complex row of struct cuda_rows. */
 struct cuda_place {
-    unsigned group, row; /**< group (texture layer) and row of the real parts; the imaginary parts
-                            belong to group + 1 */
-    bool second;         /**< group + 1 exists */
+    unsigned group, row; /**< real parts: group of symmetric views (layer of a texture), and row in
+                            the view; imaginary parts: the same row of the next group */
+    bool second;         /**< true: the next group exists */
 };
 
 static __device__ inline cuda_place cuda_place_of(const cuda_rows &r, unsigned local)

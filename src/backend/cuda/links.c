@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* RUNS: timed runs; COPIES: copies per run between each pair of memories; slow links: one run of
- * one copy.  TOUCHING_THREADS: threads that write host memory first. */
+/* RUNS: number of timed runs, COPIES: copies per run between each pair of memories (1 and 1 on a
+ * slow link); TOUCHING_THREADS: number of threads that first write to host memory. */
 enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
 /* a link on which a copy takes longer than this counts as slow [s] */
@@ -140,8 +140,8 @@ bool cuda_link_connect(void *meter, size_t from, size_t to)
            cuda_peer_carries(&ends[0], &ends[1], (unsigned char *)b->host);
 }
 
-/* Returns the device at end `at` (0 or 1) of a copy; if that end is the host, the device at the
- * other end.  A copy never has the host at both ends; index 0 only satisfies the compiler. */
+/* Returns the device at the end `at` of a copy (an index, or FBP_HOST) or, if this end is the host,
+ * at the end `other`.  One end is always a device; index 0 only prevents a compiler's warning. */
 static const struct end *end_of(const struct meter *m, int at, int other)
 {
     const int device = at == FBP_HOST ? other : at;

@@ -7,7 +7,7 @@
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
-/* TURNS: number of symmetric views per group; number of slices per thread. */
+/* T: number of symmetric views per group; S: number of slices per thread. */
 template <int T, int S> struct shape {
     using Tile = cuda_tile<16, 16, S, 8>;
     static constexpr int TURNS = T, SLICES = S;
@@ -31,7 +31,7 @@ static __device__ inline void load_if(bool wanted, const float2 *p, float (&out)
         : "l"(p), "r"((int)wanted));
 }
 
-/* The four taps of a sample, in memory order: [next row][next column]. */
+/* Samples for a bilinear interpolation, t[row, row + 1][column, column + 1][symmetric view]. */
 template <int LANES> struct taps {
     float t[2][2][LANES];
 };
@@ -63,8 +63,8 @@ static __device__ inline void load_row(const typename S::packed *p, unsigned abo
     }
 }
 
-/* Add a group of symmetric views to the voxel that is the thread's voxel rotated I times and,
- * recursively, to those rotated more often: the group has all their samples at one position. */
+/* Project the thread's voxel, rotated I times, onto a group of symmetric views: the sample of view
+ * j there is added to the voxel rotated I + j times (frame.h).  The recursion increases I. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,
@@ -76,12 +76,11 @@ static __device__ inline void add_places(const gpu_view &view,
     const float v_lo = (float)(-1 - view.row), v_hi = (float)(in.rows - view.row);
     const float last = tz + (float)(S::SLICES - 1);
 
-    /* Skip a group of views if no voxel of the thread projects onto rows of the batch, because only
-     * zeros would be added. */
+    /* Skip the group if no voxel of the thread projects onto the batch: it would add zeros. */
     if (s.u > u_lo && s.u < u_hi && fmaf(last, s.dv, s.v) > v_lo && fmaf(tz, s.dv, s.v) < v_hi) {
         const float iu = __fadd_rd(s.u, CUDA_FLOOR), a = s.u - (iu - CUDA_FLOOR), rr = s.r * s.r;
         const float wr = a * rr, wl = rr - wr;
-        /* Offset modulo 2^32; offset plus the bits of floor(v) is an index in the view. */
+        /* index of a tap in the view = origin + bits(v + CUDA_FLOOR) * in.stride, modulo 2^32 */
         const unsigned origin = __float_as_uint(iu) - CUDA_FLOOR_BITS +
                                 (unsigned)(view.column + GPU_BORDER) +
                                 ((unsigned)(view.row + GPU_BORDER) - CUDA_FLOOR_BITS) * in.stride;

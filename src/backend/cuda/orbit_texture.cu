@@ -25,8 +25,8 @@ struct layout {
     float inverse;     /* 1 / scale of the views */
 };
 
-/* Add a group of symmetric views to the voxel that is the thread's voxel rotated I times and,
- * recursively, to those rotated more often: the group has all their samples at one position. */
+/* Project the thread's voxel, rotated I times, onto a group of symmetric views: the sample of view
+ * j there is added to the voxel rotated I + j times (frame.h).  The recursion increases I. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
                                          const gpu_domain &d, float tx, float ty, float tz,
@@ -38,8 +38,7 @@ static __device__ inline void add_places(const gpu_view &view, const layout &in,
     const float row = ((float)view.row + 0.5f) - CUDA_ROUND, rr = s.r * s.r * in.inverse;
     const float last = tz + (float)((S::SLICES - 1) * S::Tile::LAYERS);
 
-    /* Skip a group of views if no voxel of the thread projects onto rows of the batch, because only
-     * zeros would be added. */
+    /* Skip the group if no voxel of the thread projects onto the batch: it would add zeros. */
     if (column > -1 && column < in.width + 1 && fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
         fmaf(tz, s.dv, s.v) < in.rows + (float)(1 - view.row)) {
 #pragma unroll
@@ -102,8 +101,9 @@ template <class S> static gpuError_t launch_shape(const struct cuda_bp *bp)
     return gpuGetLastError();
 }
 
-/* Shapes: blocks of one or of two layers of voxels.  Two layers are faster with wide texels,
- * because samples of two slices lie nearer to each other than samples of two lines. */
+/* Shapes: blocks of one or of two layers of voxels.  Two layers are faster with wide texels:
+ * samples for two adjacent slices lie nearer to each other than those for two adjacent lines of
+ * voxels. */
 enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
 
 template <int T> static gpuError_t launch(const struct cuda_bp *bp)

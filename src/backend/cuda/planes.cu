@@ -39,8 +39,8 @@ static gpuError_t launch_shape(const struct cuda_bp *bp)
     return gpuGetLastError();
 }
 
-/* Shapes of kernel "planes", named by volume and slices per thread: small volumes need many blocks,
- * large volumes need windows that serve many voxels. */
+/* Shapes of kernel "planes"; names contain the size of suitable volumes, and the greatest number
+ * of slices per thread.  Small volumes need many blocks; large ones, many voxels per window. */
 enum { LARGE_8, SMALL_8, LEAST_8, LARGE_16, THIN_4, SHAPES };
 typedef planes_shape<8, 8, 8, 14> least_8;
 typedef planes_shape<16, 16, 16, 3> large_16;

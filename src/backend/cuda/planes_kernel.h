@@ -27,13 +27,14 @@
 #    include "backend/cuda/planes_parts.h"
 #endif
 
-/** planes_slide() keeps samples from voxel to voxel, for threads with at least so many channels and
- * views whose step of u along z is at most the bound: rounding does not lengthen the step to 1. */
+/** Conditions for planes_slide(), which keeps samples from voxel to voxel: a thread has at least
+ * PLANES_SLIDING channels, and u changes along z by less than PLANES_STEP per voxel, which rounding
+ * errors cannot raise to 1. */
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
-/** Number of views whose windows one buffer in shared memory holds at most (one per lane of the
- * warp that finds them); number of such buffers; number of lists of views. */
+/** PLANES_CHUNK: most views with windows in one buffer of shared memory (one per lane of the warp
+ * that finds them); PLANES_STAGES: number of buffers; PLANES_LISTS: number of lists of views. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
 /** Tile of voxels of a thread block, and voxels of a thread along z.  A warp covers 8 x 4 voxel
@@ -54,18 +55,21 @@ template <class T> struct planes_in {
     size_t frame;            /**< voxels from frame to frame of the volume */
     int n;                   /**< number of views */
     int columns;             /**< samples per row, including the zeros at its end */
-    int groups, frames;      /**< number of groups of channels; number of channels */
-    int window;              /**< samples per window, a multiple of 4 */
-    int chunk;               /**< views per stage */
+    int groups, frames; /**< groups: number of groups of channels; frames: number of channels */
+    int window;         /**< samples per window, a multiple of 4 */
+    int chunk;          /**< views per stage */
 };
 
 /** A view that a block adds. */
 template <class T> struct alignas(16) planes_seen {
-    T first, a, b, c; /**< u of the first voxel of a cube minus an integer; change of u per voxel
-                         along x, y, z */
-    unsigned origin; /**< modulo 2^32; plus the bits of floor(u): index of a sample in the window */
-    int column,
-        view; /**< first sample of the window, in the view; index of the view in the batch */
+    /** first: fractional part of u + SHIFT at the first voxel of the cube; a, b, c: change of u per
+     * voxel along x, y, z */
+    T first, a, b, c;
+    /** index in the window of a voxel's first sample = origin + low_bits(u + FLOOR), modulo 2^32;
+     * see struct planes_real */
+    unsigned origin;
+    /** column: index, in the view, of the window's first sample; view: index in the batch */
+    int column, view;
     int unused;
 };
 
@@ -84,7 +88,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
     }
 };
 
-/** SHIFT is a little more than 1/2, for the reason in filter/parabola.h. */
+/** SHIFT rounds u to the nearest sample: it is FBP_NEAREST of filter/parabola.h. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     static constexpr int N = 1, FIRST = 0;
     static constexpr double SHIFT = .5 + 1. / 4096;
@@ -152,8 +156,8 @@ static PLANES_DEVICE bool planes_is_needed(const gpu_grid &g, const planes_corne
     return false;
 }
 
-/** Add the range of step * i, i = off … off + n - 1, to [low, high]: the part of u that one axis
- *  contributes in a box of n voxels, `off` voxels after its cube's first voxel. */
+/** Extend [*low, *high], the range of u in a box of voxels, by one axis: the box contains voxels
+ *  off … off + n - 1 of its cube, and u changes by `step` per voxel. */
 static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low, double *high)
 {
     const double from = off * step, to = (off + n - 1) * step;
@@ -199,8 +203,8 @@ static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner
     return true;
 }
 
-/** Store those of the views [k, k + in.chunk) of the batch onto which the block of voxels projects
- * in `list`, in their order, and their number in *n.  The first warp calls this function. */
+/** Store in list[0 … *n - 1] those of the batch's views [k, k + in.chunk) onto which the block of
+ * voxels projects, in their order.  The first warp calls this function. */
 template <class T, class Taps, class Shape>
 static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corner &at, int k,
                                       planes_seen<T> *list, int *n)
@@ -219,8 +223,8 @@ static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corne
         *n = planes_count(all);
 }
 
-/** Start copies of the windows of a list of n views to shared memory at `to`, for one group of
- * channels.  Each thread copies its share. */
+/** Start copies of the windows of a list of n views, for one group of channels, to shared memory at
+ * `to`.  All threads of the block call this function, and the copies are divided among them. */
 template <class T, int FRAMES, class Shape>
 static PLANES_DEVICE void planes_copy(const planes_in<T> &in, int group, const planes_seen<T> *list,
                                       int n, unsigned to)

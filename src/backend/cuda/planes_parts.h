@@ -96,8 +96,8 @@ static __device__ inline void planes_wait_but_for_one(void)
     cuda_wait_for_copies<1>();
 }
 
-/** Load channels [FIRST, FRAMES) of one sample from shared memory to q if a != b; else leave q
- * unchanged. */
+/** If a != b, load channels [FIRST, FRAMES) of the sample at address at + OFFSET of shared memory
+ * to q; else leave q unchanged. */
 template <int OFFSET, int FIRST = 0, int FRAMES>
 static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned b,
                                                float (&q)[FRAMES])
@@ -170,8 +170,8 @@ static __device__ inline void planes_load(unsigned at, T (&q)[N][FRAMES])
     }
 }
 
-/** q holds the two samples from address `last` on.  Replace them by the samples from address `at`
- *  on, which is the same address or one sample above (UP) or below. */
+/** Replace the two samples in q, from address `last` on, by those from address `at` on: `at` equals
+ *  `last`, or is one sample above (UP) or below. */
 template <bool UP, int FRAMES>
 static __device__ inline void planes_move(unsigned at, unsigned last, float (&q)[2][FRAMES])
 {

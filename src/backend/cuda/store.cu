@@ -16,7 +16,7 @@ static unsigned blocks_of(unsigned n, unsigned threads)
     return (n + threads - 1) / threads;
 }
 
-/* Call launch(part) for parts of the rows, each with at most MOST_ROWS rows of texels. */
+/* Call launch() for consecutive ranges of the rows, with at most MOST_ROWS rows of texels each. */
 template <class Launch> static void for_parts(const cuda_rows &rows, Launch launch)
 {
     const unsigned most = MOST_ROWS * rows.n_lanes;
@@ -42,8 +42,8 @@ template <class Launch> static void for_lanes(unsigned n, Launch launch)
         launch(std::integral_constant<int, 1>());
 }
 
-/* Store a column of texels, of all symmetric views (lanes), in plain memory, including the zeros at
- * the borders, for the two groups of views in a pair of rows. */
+/* Store rows, with zeros at both ends, in plain memory.  A thread stores one texel of each of the
+ * two groups of symmetric views that are the real and imaginary parts of complex rows. */
 template <int LANES>
 static __global__ void store_plain(const cuda_rows r, const gpu_plain to, float *views)
 {
@@ -80,7 +80,6 @@ static __global__ void store_border(unsigned width, size_t group, unsigned n_row
         views[blockIdx.z * group + (size_t)row * width + at] = 0;
 }
 
-/* Copy a lane of a pair of rows. */
 static __global__ void copy_rows(const cuda_rows r, float *out)
 {
     const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, lane = blockIdx.z;
@@ -162,8 +161,8 @@ static __device__ inline void put_all(const Bits (&q)[N], gpuSurfaceObject_t to,
         surf2DLayeredwrite(*(const word<STEP> *)((const char *)q + at), to, x + at, y, layer);
 }
 
-/* Store a column of texels, of all symmetric views (lanes), in a texture, for the two groups of
- * views in a pair of rows. */
+/* Store rows in a texture.  A thread stores TEXELS texels of each of the two groups of symmetric
+ * views that are the real and imaginary parts of complex rows. */
 template <class Bits, int LANES, int TEXELS>
 static __global__ void store_texels(const cuda_rows r, float scale, gpuSurfaceObject_t views)
 {
