@@ -51,9 +51,8 @@ fbp_status fbp_data_check_memory(fbp_data_check *check, const fbp_source *source
 fbp_status fbp_data_check_finish(fbp_data_check *check, fbp_source *source, bool top_down,
                                  const char *name, struct fbp_report *report);
 
-/** Write a warning into line[n]; "": nothing was found.  The four functions warn about truncated
- * views (padded: rows are extrapolated), views of another exposure, transmissions in place of line
- * integrals, and dead views. */
+/** Write a warning about the views into line[n]; "": no warning.  padded: rows are extrapolated.
+ * fbp_data_check_air() warns about transmissions in place of line integrals. */
 void fbp_data_check_truncated(const struct fbp_report *report, size_t n_views, bool padded,
                               char *line, size_t n);
 void fbp_data_check_exposure(const struct fbp_report *report, size_t n_views, char *line, size_t n);

@@ -65,8 +65,7 @@ static inline double fbp_least_rate(double a, double b)
  * links to the host's memory, and files.
  */
 
-/** Rates that the devices of a machine share [bytes/s]; 0: no limit, unless a member states
- * otherwise. */
+/** Rates that the devices of a machine share [bytes/s]; 0: no limit, unless stated otherwise. */
 struct fbp_machine {
     double up, down; /**< rates from host to device (up) and back (down) of one device, while other
                         devices copy nothing; 0: the rate in struct fbp_rates */
@@ -77,19 +76,19 @@ struct fbp_machine {
                         at once */
     double peer; /**< rate from one device to another; 0: the rate `share` in struct fbp_rates */
     double read,
-        write; /**< rates of reading files of views and writing the volume, all devices together; 0:
-                  no time is needed, because the data are in memory that devices reach */
+        write; /**< rates of reading files of views and of writing the volume, each for all devices
+                  together; 0: the data are in memory that devices reach, so no time is needed */
     double begin; /**< time before the first command of a run [s] */
-    /** Number of processes that share the views of a slab; each of them adds and writes a part of
-     * every block of slices; 0: 1. */
+    /** Number of processes that share the views of a slab, and that each add and write a part of
+     * every block of slices; 0 means 1. */
     size_t sharers;
     double sum; /**< rate at which a process receives partial volumes while it sends as much; 0: no
                    time is needed */
-    int sum_cores; /**< number of cores that are shared by as many computing threads and one thread
-                      that adds partial volumes; 0: adding does not slow the computation down */
+    int sum_cores; /**< number of cores, on which as many threads compute while one more thread adds
+                      partial volumes; 0: adding does not slow the computation down */
 };
 
-/* division.c, tasks.c: slabs, batches and buffers within limits of memory; tasks of a slab */
+/* division.c, tasks.c: division of the work into slabs, batches and tasks within memory limits */
 
 /** Input of fbp_work_divide(). */
 struct fbp_work_request {
@@ -98,10 +97,10 @@ struct fbp_work_request {
     size_t n_workers; /**< number of devices; each has a worker */
     /** [n_workers] index of each worker's device; NULL: all workers use device 0. */
     const int *devices;
-    size_t slabs_each;     /**< least number of slabs per worker; 0: 1 */
+    size_t slabs_each;     /**< least number of slabs per worker; 0 means 1 */
     uint64_t base_bytes;   /**< host memory that is used besides slabs and batches [bytes] */
     uint64_t writer_bytes; /**< memory of each thread that converts slices for the output [bytes] */
-    int n_cores; /**< number of host threads that convert slices of a block, such as to PNG; 0: 1 */
+    int n_cores;           /**< number of threads that convert slices, such as to PNG; 0 means 1 */
     uint64_t memory_limit; /**< bytes of host memory of this process */
     uint64_t device_limit; /**< limit of the memory of a device with memory of its own [bytes]; 0:
                               no limit */
@@ -111,7 +110,7 @@ struct fbp_work_request {
                        views that the kernel takes, and the run joins batches if it falls behind
                        (stage_read.c) */
     bool one_slab;  /**< whether a worker begins a slab only after its previous slab is written */
-    size_t sharers; /**< number of processes that add their partial slabs block by block; 0: 1 */
+    size_t sharers; /**< number of processes that add partial slabs block by block; 0 means 1 */
     /** Whether each device has the least number of buffers for blocks of slices. */
     bool few_blocks;
     bool plain; /**< whether to use the fewest slabs that fit into memory, even if another division
@@ -119,7 +118,7 @@ struct fbp_work_request {
     bool even;  /**< whether stages do not overlap: batches have one size, and slabs are finished as
                    a whole */
     bool on_device;         /**< whether the views are already in the memory of the device */
-    struct fbp_rates rates; /**< speeds of a device; update 0: the speeds that the backend states */
+    struct fbp_rates rates; /**< speeds of a device; those of the backend if `update` is 0 */
     /** Rates of links and files that devices share; NULL: not known. */
     const struct fbp_machine *machine;
 };
@@ -135,23 +134,22 @@ struct fbp_work_request {
  */
 struct fbp_work {
     size_t n_workers;
-    size_t group_views; /**< number of views of which every batch but the last has a multiple */
+    size_t group_views; /**< divisor of the number of views of every batch but the last */
     bool even;          /**< whether stages do not overlap, and all batches have one size */
     bool level;         /**< whether the first batches are as large as the others */
-    /** Number of slabs per volume; number of slices of the thickest slab. */
+    /** Number of slabs per volume, and of slices of the thickest slab. */
     size_t n_slabs, slab_slices;
     bool weighed; /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;
-    size_t n_batches, batch_views; /**< number of batches; number of views of the largest batch */
-    bool follow; /**< whether batches have group_views views, and the run may join them up to
-                    batch_views views */
+    size_t n_batches, batch_views; /**< number of batches, and of views of the largest batch */
+    bool follow; /**< whether batches have group_views views, and the run may join consecutive
+                    batches up to batch_views views */
     size_t block_slices; /**< number of slices per block that is written at once, each with all
                             frames */
-    /** Number of slices that the last batch of a slab updates at a time, before they are written.
-     */
+    /** Number of slices that the last batch of a slab updates before they are written. */
     size_t finish_slices;
     bool kept; /**< filtered views are kept on the device */
-    /** Batch of all views (fbp_work_all()), if filtered views are kept on the device. */
+    /** Batch of all views (fbp_work_all()); used only if filtered views are kept on the device. */
     struct fbp_batch all;
     /** Whether each batch is filtered by one worker, and the filtered views are copied by the other
      * workers; only if filtered views are kept on the devices. */
@@ -180,13 +178,13 @@ struct fbp_task {
     size_t z0, z1;    /**< slices [z0, z1) of the volume that the task updates */
     size_t step;      /**< slices that are backprojected at a time */
     bool loads;       /**< the batch must be read and filtered */
-    bool first, last; /**< whether this is the first or the last task of the slab */
+    bool first, last; /**< first: first task of the slab; last: last task */
     bool final;       /**< whether the slices are complete after the task, block by block */
 };
 
-/** Get slices [*z0, *z1) of block i of a task, at most task->step; false: there is no block i.  If
- * filtered views are kept on the device, tasks begin at the end of the slab, where few views see
- * the slices: the blocks that take longest come last, when few slices are left to be fetched. */
+/** Get slices [*z0, *z1) of block i of a task, at most task->step slices; false: no such block.  If
+ * filtered views are kept on the device, blocks begin at the end of the slab, where few views see
+ * the slices: blocks that take longest come when few slices are left to be fetched. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
 enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
@@ -197,8 +195,7 @@ enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
 int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job *job);
 
 /** Threads per worker that read: fbp_work_io_threads(), or job->n_threads if the views are sinogram
- *  images of a first stage, which are computed when they are read; at most job->input.most_readers.
- */
+ * images of a first stage, computed when they are read; at most job->input.most_readers. */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
 /** Number of slices per block that is written at once, in a slab of slab_slices slices to which
@@ -273,8 +270,8 @@ struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_s
 /** Make a batch of all views, with the detector rows that all computed slices need. */
 struct fbp_batch fbp_work_all(const struct fbp_job *job);
 
-/** Make batch b of a division, with the detector rows that a slab needs, or, if filtered views stay
- * on the device, with the detector rows that the volume needs (work->all). */
+/** Make batch b of a division, with the detector rows that the slab needs; if filtered views stay
+ * on the device, with the rows that the whole volume needs. */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b);
 
@@ -368,7 +365,7 @@ void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
  */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z);
 
-/** Number of slices of the thickest segment (fbp_ranks_owner()) of a block. */
+/** Number of slices of the thickest of the n_parts segments of a block (fbp_ranks_owner()). */
 size_t fbp_ranks_segment(size_t n_parts, size_t block);
 
 /** Set job->part.slices and job->part.view_groups to those of a position of the grid of processes,
@@ -430,9 +427,8 @@ fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
 /* slabs.c: detector rows whose repaired samples have not been counted yet (backend/backend.h) */
 
 /** Create a bitmap with the rows of each view that the slices of this process need, including the
- *  reach of a filter along columns.  With job->part.counts_once, rows that earlier shares need are
- * left out.  The rows are found per view, so they depend on scan, volume and share, not on batches.
- */
+ * reach of a filter along columns.  With job->part.counts_once, rows that processes with earlier
+ * slices also need are left out.  The bitmap does not depend on batches. */
 fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger);
 
@@ -466,7 +462,7 @@ struct fbp_link {
 struct fbp_links {
     size_t n;
     struct fbp_link alone[FBP_MOST_LINKED]; /**< each device, while others copy nothing */
-    /** Rates to and from the host, summed over all devices, which copy at once. */
+    /** Rates to and from the host, summed over all devices, which copy at the same time. */
     struct fbp_link together;
     /** peer[i][j]: rate of direct copies from device i to device j, which do not pass the host's
      * memory; 0: not possible.  If i and j are the same device: copies within its memory. */
@@ -508,8 +504,8 @@ enum fbp_key_unit {
     FBP_KEY_COUNT,  /**< size_t */
     FBP_KEY_INT,    /**< int */
     FBP_KEY_NUMBER, /**< double, without a unit */
-    FBP_KEY_BYTES,  /**< uint64_t, bytes: G and GiB are 2^30, GB is 10^9 */
-    FBP_KEY_RATE,   /**< double, bytes per second: GB/s is 10^9 */
+    FBP_KEY_BYTES,  /**< uint64_t, bytes; in texts, G and GiB mean 2^30 bytes, GB 10^9 bytes */
+    FBP_KEY_RATE,   /**< double, bytes per second; in texts, GB/s means 10^9 bytes per second */
     FBP_KEY_WORD,   /**< char[FBP_KEY_WORD_ROOM] */
 };
 
@@ -519,7 +515,7 @@ struct fbp_key {
     const char *name;
     enum fbp_key_unit unit;
     double least, most;   /**< range of a number */
-    const char *expected; /**< description of valid values for messages; NULL for words */
+    const char *expected; /**< description of valid values for messages; NULL for FBP_KEY_WORD */
     size_t offset;        /**< offset of the field in the filled struct [bytes] */
 };
 

@@ -22,8 +22,7 @@
 /** A job and everything that it points to; fbp_job_clear() frees all of it. */
 struct fbp_job_tables {
     struct fbp_job job;
-    /** Views with the centre of the source's circle as origin; NULL: the job uses the scan's views.
-     */
+    /** Views with the centre of the source's circle as origin; NULL: views of the scan. */
     struct fbp_view *views;
     double centre_mm[3]; /**< origin of `job` in coordinates of the scan [mm] */
     struct fbp_prep prep;
@@ -98,8 +97,8 @@ void fbp_box_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
 /** Set *out to the requested box of the volume, as a grid. */
 void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out);
 
-/** Get slices [*first, *first + *n) of the grid that this process computes: its share
- * (job->part.slices), or all slices with requested voxels (fbp_box_wanted()). */
+/** Get slices [*first, *first + *n) of the grid that this process computes: those of
+ * job->part.slices if these are set, else all slices with requested voxels (fbp_box_wanted()). */
 void fbp_job_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
 /** Return whether this process writes slice z of the box.  A process writes the slices of its
@@ -136,7 +135,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *params, const struct fbp
 uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                            size_t z1);
 
-/** fbp_wanted_voxels() divided by the number of all voxels of slices [z0, z1) of a slab; 1 if there
+/** Return the fraction of the voxels of slices [z0, z1) of a slab that are requested; 1 if there
  * are no voxels. */
 double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                         size_t z1);

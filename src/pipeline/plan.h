@@ -34,13 +34,13 @@ struct fbp_plan_rows {
     /** Division of the filtering into the scratch file in an open plan, whose buffers for
      * backprojection are allocated at the same time. */
     struct fbp_work beside;
-    bool may_open; /**< whether the limit of memory allows the division `beside` */
+    bool may_open; /**< whether the division `beside` fits into the limit of memory */
 };
 
 /** Memory that a division of the work needs, if more than the limit: in this process, or in a team
  * of processes in the one that needs most. */
 struct fbp_plan_lack {
-    uint64_t needs, limit; /**< needed memory and its limit [bytes]; needs 0: the limit suffices */
+    uint64_t needs, limit; /**< needed memory (0: the limit suffices) and its limit [bytes] */
     char who[110]; /**< prefix of the message that names the process, such as "rank 2 on node3: ";
                       "": all processes have the same message, or there is a single process */
 };
@@ -100,8 +100,7 @@ struct fbp_plan {
     bool hold; /**< whether compressed views, which must be read in order, are kept in memory
                   decompressed */
     uint64_t hold_bytes; /**< memory that `hold` takes */
-    /** Kernel that would be used if decompressed views were kept in memory; NULL: the kernel that
-     * is used anyway. */
+    /** Kernel that would be used if decompressed views were kept in memory; NULL: the same one. */
     const char *kernel_unpacked;
     uint64_t unpacked_needs;   /**< memory of a run that keeps decompressed views in memory, if it
                                   exceeds the limit [bytes]; else 0 */
@@ -111,7 +110,7 @@ struct fbp_plan {
      * format of the output. */
     struct fbp_output_needs needs;
     uint64_t device_limit; /**< limit of a device's own memory, in bytes */
-    size_t n_on_card; /**< number of processes of the team that share this process's device; 0: 1 */
+    size_t n_on_card;      /**< number of processes that share this process's device; 0 means 1 */
     /** Position of this process in the grid of processes of params.cluster.team. */
     struct fbp_ranks ranks;
     /** Greatest number of slices per slab that fits into memory in all processes that share this
@@ -148,8 +147,7 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
 /** Preparation of the measured samples. */
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
-/** The view step of ring removal and phase retrieval (corrections.c); NULL: the plan needs neither.
- */
+/** The view step of ring removal and phase retrieval (corrections.c); NULL: neither is needed. */
 struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
 /** Pass a line to the caller's log, if there is one and the line is not empty; control characters
  * are replaced. */
@@ -161,8 +159,7 @@ size_t fbp_stored_views(const struct fbp_scan *scan);
 const char *fbp_plan_source_name(const fbp_plan *p);
 
 /** Set *out to the number of samples that view steps (view_step.h) repaired in this process.
- * Processes that share a slab add these numbers; processes of other slabs count the same samples.
- */
+ * Processes of one slab add these numbers; processes of other slabs count the same samples. */
 fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out);
 /** Add to the report of a run the time of its view steps (view_step.h) and the samples they
  * repaired. */
@@ -179,16 +176,16 @@ bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
 /** Choose where corrected views are kept, the kernel, and the division of the work. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
-/** Number of times that a run reads all views for phase retrieval: at most once per slab; 1 if
- * corrected views are kept, or without phase retrieval. */
+/** Number of times that a run retrieves the phases of all views: each time it reads them, or 1 if
+ * corrected views are kept or no phases are retrieved. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
 
 /** Fill in the request by which fbp_work_divide() divides the work of a job of this plan. */
 void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                            struct fbp_work_request *out);
 
-/** Use a scratch file for filtered views if --scratch is given and saves time; else log the reason,
- * or that --scratch would help. */
+/** Use a scratch file for filtered views if --scratch is given and the file saves time.  Otherwise,
+ * log why --scratch is not used or, if it is not given, that it would save time. */
 fbp_status fbp_plan_consider_rows(fbp_plan *p);
 /** Before the plan is opened: divide the filtering into the scratch file within the memory that the
  * buffers of the open devices leave.
@@ -202,10 +199,8 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source);
 void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);
 
 /** Wrap the source of stored views into the source that the run reads: add selection and binning,
- * corrections (view steps, view_step.h), and a copy in memory (`hold`), as far as the plan needs
- * them; *out is `stored` if it needs none of these.  Close *out by fbp_plan_source_drop(), before
- * `stored`.
- */
+ * corrections (view steps, view_step.h), and a copy in memory (`hold`), if the plan needs them;
+ * *out is `stored` if it needs none.  Close *out by fbp_plan_source_drop(), before `stored`. */
 fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out);
 void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
 
@@ -243,8 +238,8 @@ fbp_status fbp_plan_take_card(fbp_plan *p);
  *  must be chosen before.
  *  request: work of one process */
 fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *request);
-/** Set the slices and views of the rank with the middle slab, in a plan for another cluster
- * (p->target); otherwise as fbp_plan_take_share(). */
+/** Choose the grid of the ranks of another cluster (p->target), and set the slices and views of the
+ * rank that has the middle slab. */
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request);
 /** Prepare the sum of partial volumes in a team whose processes share views (team_run.c).
  * fbp_plan_forget_sums() frees its buffers. */
@@ -262,8 +257,8 @@ void fbp_plan_note_team(const fbp_plan *p);
 fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status);
 /** Set *value to its maximum over all processes of the team. */
 fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value);
-/** Make processes that share the views of a slab divide the slab in the same way; `divide` is
- * called again with fewer slices per slab if their divisions differ. */
+/** Make processes that share the views of a slab divide it in the same way: if their divisions
+ * differ, call `divide` again with the fewest slices per slab of these divisions. */
 fbp_status fbp_plan_agree_division(fbp_plan *p,
                                    fbp_status (*divide)(fbp_plan *, struct fbp_work *));
 /** Barrier after planning: all processes return the same status, that of the first failure.
@@ -320,8 +315,7 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run);
 fbp_status fbp_device_memory_alloc(const char *device, size_t bytes, void **out);
 void fbp_device_memory_release(const char *device, void *memory);
 
-/** Copy from host to device memory, or from device to host memory; returns when the copy is done.
- */
+/** Copy between host and device memory; returns when the copy is done. */
 fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from, size_t bytes);
 
 /** One of several parts of the output. */
@@ -333,8 +327,8 @@ struct fbp_part {
 };
 
 /**
- * Set *out to the slices, updates and missing slices of one part of the output. part: number of the
- * part, from 1 to params.cluster.n_parts.
+ * Set *out to the slices, updates and missing slices of part number `part` of the output, from 1 to
+ * params.cluster.n_parts.
  * @return FBP_ERR_INVALID if the plan has no such part.
  */
 fbp_status fbp_plan_part(const fbp_plan *plan, size_t part, struct fbp_part *out);

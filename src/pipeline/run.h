@@ -33,9 +33,9 @@ void fbp_mask_destroy(fbp_mask **mask);
 /** Greatest number of bytes that fbp_mask_create() allocates, including temporary tables. */
 size_t fbp_mask_bytes(const struct fbp_job *job, bool field);
 
-/** Set the voxels of slices [z, z + n) that lie outside the region or the field of view to the
- * mask's value; values: [n][y][x], voxels of the requested box only. found: gets min, max and sum
- * of the other voxels
+/** Set the voxels of slices [z, z + n) outside the region or field of view to the mask's value.
+ *  values: [n][y][x], voxels of the requested box only
+ *  found: gets minimum, maximum and sum of the other voxels
  *  @return number of the other voxels.  Thread-safe. */
 size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, void *values,
                       struct fbp_statistics *found);
@@ -66,8 +66,7 @@ struct fbp_sum {
     double scale, shift; /**< scale and shift of the values: output = scale * sum + shift */
 };
 
-/** Move scale and shift of the values from the job to `sum`: the devices then return unscaled sums.
- */
+/** Move scale and shift of the values from the job to `sum`: devices then return unscaled sums. */
 void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job);
 
 /* timeline.c: when each stage worked, as an SVG drawing with one lane per stage
@@ -97,7 +96,7 @@ struct fbp_span {
     enum fbp_stage stage;
     /** Timestamps of the device when the work began and ended in its queue, if `queued` is set. */
     uint64_t stamps[2];
-    double begin; /**< begin by the host's clock [s] */
+    double begin; /**< time of the beginning by the host's clock [s] */
     bool queued;
 };
 
@@ -105,17 +104,17 @@ struct fbp_span {
 fbp_status fbp_timeline_create(fbp_timeline **out);
 void fbp_timeline_destroy(fbp_timeline **timeline);
 
-/** Begin a bar of the timeline for work of the host.  timeline NULL: nothing is recorded. */
+/** Begin a bar of the timeline for work of the host.  timeline NULL: no bar. */
 struct fbp_span fbp_span_host(fbp_timeline *timeline);
 
-/** Begin a bar of the timeline for work of a stage in a device's queue.  timeline NULL: nothing is
- * recorded. */
+/** Begin a bar of the timeline for work of a stage in a device's queue.  timeline NULL: no bar. */
 fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *backend,
                            fbp_device *dev, enum fbp_stage stage, struct fbp_span *out);
 
 /** End a bar at the time of this call, or at the present end of the device's queue, and add the bar
- * to its timeline.  shade: bars with even and with odd numbers get different shades; fmt:
- * description of the work */
+ * to its timeline.
+ *  shade: bars with even and with odd numbers get different shades
+ *  fmt: description of the work */
 fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
                         ...) __attribute__((format(printf, 4, 5)));
 
@@ -190,9 +189,9 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 /* stage_read.c: loading a batch */
 
 /** Read a batch of views into out, [n_views][load_rows][n_columns] of the job's input type; the row
- * index grows with +v (backend/rows.h). pool: threads that read; NULL: the calling thread check:
- * checks each view for bad data in the thread that has read it, while the view is in the CPU's
- * cache; NULL: none */
+ * index grows with +v (backend/rows.h).
+ *  pool: threads that read; NULL: the calling thread reads
+ *  check: check of each view for bad data, in the thread that has read it; NULL: none */
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check,
                     void *out);

@@ -24,7 +24,7 @@ struct fbp_view_step_request {
     /** Scan that describes the views which the step reads; must outlive the step. */
     const struct fbp_scan *scan;
     const struct fbp_recon_params *params; /**< parameters of the plan; must outlive the step */
-    const struct fbp_backend *backend;     /**< backend of the plan */
+    const struct fbp_backend *backend;
     bool top_down;     /**< whether the views that the step reads start with the top row */
     bool measured;     /**< whether the step is the first one, and thus reads the measured views */
     char warning[300]; /**< output: warning about what the step cannot correct; "": none */
@@ -32,9 +32,9 @@ struct fbp_view_step_request {
 
 /** How often a run reads the views that the last view step (correction of the views) returns. */
 struct fbp_view_readings {
-    size_t slabs;  /**< number of slabs that read all views */
-    double rows;   /**< rows read / rows of the scan */
-    int n_threads; /**< threads of the run */
+    size_t slabs; /**< number of slabs that read all views */
+    double rows;  /**< number of rows that are read, divided by that of the scan */
+    int n_threads;
 };
 
 /** A view step: a correction that turns a scan and the source of its views into another scan and
@@ -51,8 +51,7 @@ struct fbp_view_step {
     /** This step, if it is that of ring removal and phase retrieval (corrections.c); NULL: another
      * step. */
     struct fbp_corrections_step *corrections;
-    bool checks; /**< whether the step can check the measured views for bad data while it reads them
-                  */
+    bool checks; /**< whether the step can check measured views for bad data when it reads them */
     fbp_data_check *check; /**< check of the measured views by this step; NULL: not checked */
     /* Results of the last run: */
     struct fbp_prep_counts repaired; /**< numbers of repaired samples */
@@ -84,7 +83,7 @@ struct fbp_view_step {
     /** Acquire the devices and memory that runs need, unless the step already has them. */
     fbp_status (*open)(struct fbp_view_step *step);
 
-    /** Store in `repaired` the counts of the last run that a device has kept until then. */
+    /** Store in `repaired` how many samples the last run repaired, if a device counts them. */
     fbp_status (*count)(struct fbp_view_step *step);
 };
 
@@ -111,11 +110,11 @@ fbp_view_step_create fbp_two_stages_step_create;
 
 /* corrections.c: reading measured rows as line integrals, for all corrections of views */
 
-/** The measured scan, and the preparation of its samples. */
+/** The measured scan (a copy that borrows its pointers), and the preparation of its samples. */
 struct fbp_measured {
-    struct fbp_scan scan; /**< borrowed pointers */
-    struct fbp_prep prep; /**< owned */
-    bool top_down;        /**< stored images start with the top row */
+    struct fbp_scan scan;
+    struct fbp_prep prep;
+    bool top_down; /**< stored images start with the top row */
 };
 
 /** Return a copy of a scan that describes views of line integrals: without darks, flats, i0 and bad

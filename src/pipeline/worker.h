@@ -64,8 +64,8 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
  * that are not computed; nz 0: none) returns to the work list. */
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing);
 
-/** Set *mine to the detector rows of a slab whose repaired samples no worker counts yet, and remove
- * these rows from s->uncounted.  If filtered views are kept on the devices, the rows stay in
+/** Move the detector rows of a slab that are in s->uncounted (no worker counts their repaired
+ * samples yet) to *mine.  If filtered views are kept on the devices, the rows also stay in
  * s->uncounted, because every worker counts all of them. */
 void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
                      struct fbp_row_bitmap *mine);
@@ -92,8 +92,7 @@ struct fbp_shared {
     size_t n, n_taken; /**< number of batches; batches [0, n_taken) are taken */
     /** Table of the batches that workers filter for one another; NULL: none. */
     struct fbp_shared_batch *list;
-    /** A work item with one task per batch of the table, for reading and filtering, without
-     * backprojection. */
+    /** Work item with one task per batch of `list`: reading and filtering, no backprojection. */
     struct fbp_work_item *views;
     bool aborted; /**< whether the run ends, so that no thread takes or awaits a batch any more */
 };
@@ -107,7 +106,7 @@ void fbp_shared_destroy(struct fbp_shared *s);
 /** Take the next batch for a worker to read and filter; *b: index of the batch.
  *  @return false if all batches are taken, or the run ends. */
 bool fbp_shared_take(struct fbp_shared *s, size_t worker, size_t *b);
-/** Record that batch b is enqueued for filtering, and the event at the end of its filter. */
+/** Record that the filter of batch b is enqueued, and the event `ready` at the end of this work. */
 void fbp_shared_set_queued(struct fbp_shared *s, size_t b, struct fbp_event ready);
 /** Wait until a worker has enqueued the filter of batch b, and copy the batch's state to *out.
  *  @return false if the run ends. */
@@ -127,7 +126,7 @@ struct run_state {
     size_t n_working;     /**< number of workers whose device has not failed */
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
-    atomic_bool stop;     /**< the run ends: a failure, or cancelled */
+    atomic_bool stop;     /**< whether the run ends, after a failure or because it is cancelled */
     /** Whether a worker has begun to write the slices outside the region, which only one worker
      * writes. */
     atomic_bool blank;
@@ -135,7 +134,7 @@ struct run_state {
     uint64_t updates_done, updates_total;
     size_t slabs_done, n_slabs, views_read;
     size_t waiting_for; /**< number of the view that the reading stage waits for, from 1; 0: none */
-    double started;     /**< fbp_seconds() */
+    double started;     /**< start of the run, by fbp_seconds() */
     struct fbp_slabs slabs;   /**< work list */
     struct fbp_shared shared; /**< table of the batches that workers filter for one another */
     pthread_mutex_t turn; /**< lock held by the stage that works, if only one stage works at a time
@@ -200,7 +199,7 @@ struct piece_slot {
     /** frame: time point of the series; z0, nz: first slice and number of slices */
     size_t frame, z0, nz;
     struct fbp_event fetched;
-    struct fbp_span span;      /**< timeline: from fetched to written */
+    struct fbp_span span;      /**< bar of the timeline, from fetching to writing */
     atomic_size_t n_unwritten; /**< number of parts of the piece that are not written yet */
 };
 
@@ -235,8 +234,7 @@ enum worker_queue {
     RAW_FULL = N_OF_FREE,
     FILTERED_FULL,
     BLOCK_FULL,
-    PARTS_FULL, /**< parts of pieces of slices: index of the piece * MOST_PARTS + index of the part
-                 */
+    PARTS_FULL, /**< parts of pieces: index of the piece * MOST_PARTS + index of the part */
     N_QUEUES
 };
 
@@ -250,7 +248,7 @@ struct worker {
     struct run_state *run;
     struct fbp_work_item *drawn; /**< list of the slabs that this worker has taken, in the order in
                                     which it took them */
-    /** End of the list of slabs (`drawn`); used by the stage that takes slabs. */
+    /** Address of the pointer at the end of the list `drawn`, where the next slab is appended. */
     struct fbp_work_item **last;
     const void *views; /**< caller's memory of views, if the device can copy from it; NULL: views
                           are read into raw[] */
@@ -263,8 +261,8 @@ struct worker {
     /** Bitmap of the detector rows whose repaired samples the device has counted since the counts
      * were last added to the report. */
     struct fbp_row_bitmap claimed;
-    const struct fbp_work_item *counts; /**< slab for which this worker last took detector rows to
-                                           be counted; NULL: all counts are added to the report */
+    const struct fbp_work_item *counts; /**< slab of the detector rows whose repaired samples are
+                                           counted now; NULL: all counts are in the report */
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
@@ -294,8 +292,7 @@ struct worker {
     char why[1000];       /**< its message */
 };
 
-/** Add the statistics of a written slab's voxels, and its counts of repaired samples, to the run.
- */
+/** Add the voxel statistics and the counts of repaired samples of a written slab to the run. */
 fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn);
 /** Make the device count repaired samples, from its next filter() on, in those rows of this slab
  * that no other worker counts. */
@@ -338,7 +335,7 @@ fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp
 fbp_status fbp_stage_wait(struct worker *w, struct fbp_event m);
 
 /** Begin work of a stage; with the option no_overlap, wait until no other stage works.
- *  @return fbp_seconds() */
+ *  @return time of the beginning, by fbp_seconds() */
 double fbp_stage_begin(struct worker *w);
 /** End work of a stage that began at time `start`, and add its seconds to busy[stage]; with the
  * option no_overlap, first wait until the device has ended the work. */
