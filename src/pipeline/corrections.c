@@ -113,8 +113,7 @@ static enum fbp_retrieved_from retrieved_from(const corrections *c)
 void fbp_corrections_choose_rows(corrections *c, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
-    /* keep all rows if phases are retrieved after ring removal, because retrieval needs whole views
-     */
+    /* keep all rows if phases are retrieved after ring removal: retrieval needs whole views */
     const bool whole = all.load_rows == 0 || (c->retrieves && c->stripes.method);
 
     c->row0 = whole ? 0 : all.load_row0;
@@ -207,7 +206,7 @@ static void phase_reach(const corrections *c, size_t view, double reach[2])
     double z, M;
 
     fresnel_scale(c, v, &z, &M);
-    const double length = M * sqrt(c->wave * z); /* on the detector */
+    const double length = M * sqrt(c->wave * z); /* width of the blur on the detector [mm] */
     reach[0] = length / fbp_norm(v->u);
     reach[1] = length / fbp_norm(v->v);
 }
@@ -238,7 +237,7 @@ struct kept {
     atomic_bool has_rings;
     /* Corrected samples, [view][kept row][column]; NULL: the samples are in `file` */
     float *samples;
-    struct fbp_scratch file; /* in the same order */
+    struct fbp_scratch file; /* corrected samples, in the order of `samples` */
 };
 
 /* Work that the threads of a pool share.  For ring removal: kept rows [row0, row0 + n) of all
@@ -248,9 +247,9 @@ struct band {
     size_t row0, n;
     float *samples;
     fbp_pool *pool;
-    char *memory; /* thread_bytes() for each thread */
+    char *memory; /* working memory, thread_bytes() bytes per thread */
     size_t bytes;
-    struct fbp_prep_counts *counts; /* per thread */
+    struct fbp_prep_counts *counts; /* numbers of repaired samples, per thread */
 };
 
 /* Index of the first sample of a kept row of a view in the kept samples. */
@@ -391,7 +390,7 @@ static fbp_status fill(fbp_source *src)
         FBP_TRY_GOTO(fbp_check_cancelled());
         fbp_pool_for(b.pool, b.n, remove_rings_of_row, &b);
         FBP_TRY_GOTO(fbp_check_cancelled());
-        for (size_t k = 0; !s->samples && k < n_views; k++) { /* in memory: already there */
+        for (size_t k = 0; !s->samples && k < n_views; k++) { /* write to the file */
             FBP_TRY_GOTO(fbp_check_cancelled());
             FBP_TRY_GOTO(store(&b, position(src, k, b.row0), b.samples + k * b.n * nc,
                                b.n * nc * sizeof(float)));
@@ -746,10 +745,10 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
 fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
                                        struct fbp_view_step_request *request)
 {
-    static const double KEV_MM = 1.23984198e-6; /* h c */
+    static const double KEV_MM = 1.23984198e-6; /* Planck constant times speed of light [keV mm] */
     const struct fbp_scan *scan = request->scan;
     const struct fbp_panel *panel = &scan->panel;
-    /* Greatest reach of phase_reach() in any view, in columns and rows. */
+    /* Greatest distances over which the phases of a pixel blur any view, in columns and rows. */
     double most[2] = {0, 0}, reach[2];
     struct fbp_corrections wanted;
     corrections *c = NULL;

@@ -215,7 +215,7 @@ static void check_row(const struct row_samples *line, const struct checked_colum
         v[i] = sample(line, columns->at[i]);
     for (size_t i = 0; prep->intensity && i < columns->n; i++)
         v[i] = value(prep, first + columns->at[i], v[i], &clipped);
-    for (size_t i = 0; i < CHECKED_PLACES; i++) { /* the lesser of two: no hot pixel */
+    for (size_t i = 0; i < CHECKED_PLACES; i++) { /* the lesser of two: one may be hot */
         /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): at least 64 columns are read */
         const float a = v[i], b = v[CHECKED_PLACES + i];
         peak = isfinite(a) && isfinite(b) ? greater(peak, lesser(a, b)) : peak;
@@ -377,7 +377,7 @@ static void find_air(fbp_data_check *check)
     find_usual(check, &u);
     for (size_t i = 0; i < check->n_rows; i++)
         for (int end = 0; end < 2; end++)
-            /* 0: the end is the axis side of an offset detector in all views */
+            /* u.end is 0 at the axis side of an offset detector */
             if (u.end[i][end] != 0)
                 ends[n_ends++] = (float)u.end[i][end];
     const double air = n_ends > 0 ? (double)fbp_median(ends, n_ends) : 0;
@@ -871,8 +871,7 @@ fail:
     return st;
 }
 
-/* Read rows of a view that seems dead, from the middle row on, until different samples are found.
- */
+/* Read rows of a view that seems dead, from the middle row on, until samples differ. */
 static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_down, size_t view)
 {
     struct fbp_job job = *check->job; /* a copy whose samples are floats */

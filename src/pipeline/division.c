@@ -22,14 +22,14 @@ enum {
     THREAD = 256 << 10, /* bytes per thread */
     /* greatest size of a batch of views that already lie in device memory [bytes] */
     DEVICE_BATCH_BYTES = 1 << 30,
-    HOST_BUFFERS = 2, /* host buffers per kind of data: one is filled while the other is read */
+    /* buffers of views as read, and of filtered views: one is filled while another is read */
+    HOST_BUFFERS = 2,
     BLOCK_BYTES = 8 << 20, /* bytes per block of slices that is written to the output at once */
-    /* blocks of slices that are copied from a device while other blocks are written */
+    /* number of blocks of slices that are copied from a device while other blocks are written */
     FETCHED_BLOCKS = 2,
     BLOCKS_SHARE = 16, /* blocks of slices beyond three per device take at most 1/16 of the limit of
                           host memory */
-    /* Number of parts of a slab into which the slab's last batch of views is backprojected, part by
-     * part. */
+    /* number of parts of a slab that its last batch of views updates one after another */
     FINISH_PARTS = 8,
     SLICE_BYTES = 16, /* bytes of tables per slice of the output */
     /* reserve in bytes, because the resident set of a new process varies by 300 KiB */
@@ -189,8 +189,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     const size_t io_threads = (size_t)fbp_work_io_threads(b, job);
     double rows = 0;
 
-    /* find the greatest number of detector rows per batch, and the number of rows that all slabs
-     * read, relative to the rows of the scan */
+    /* find the greatest numbers of detector rows that a batch reads and filters, and the number of
+     * rows that all slabs read, divided by the number of rows of the scan */
     w->load_rows = w->filter_rows = 0;
     for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
@@ -211,8 +211,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
     w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
     w->block_slices = fbp_work_block(job, w->slab_slices, rq->sharers);
-    /* The last batch updates a slab in parts: kernels are fast with long voxel columns, and with
-     * eight parts, writing overlaps with the computation of seven parts. */
+    /* The last batch updates a slab in parts, because finished parts are written while the next
+     * ones are computed; in few parts, because kernels are slow with thin ones. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
     w->finish_slices = (w->slab_slices + parts - 1) / parts;
     if (w->finish_slices < w->block_slices)
@@ -336,8 +336,8 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
 }
 
 /* Find the least number of slabs, at least `slabs`, with which the work fits into memory; false: no
- * number fits.  Sizes that do not fit even without views are rejected first, because finding the
- * detector rows of a slab takes long. */
+ * number fits.  Numbers whose slabs do not fit even without buffers for views are rejected first,
+ * because finding the detector rows of a slab takes long. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
     const size_t nz = work_slices(rq->job);
@@ -463,8 +463,8 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
  * found. */
 struct need {
     uint64_t memory; /* least host memory of tried divisions that fit into device memory [bytes] */
-    /* least device memory of tried divisions that do not fit into it, and host memory of the
-     * division with the least device memory [bytes] */
+    /* device: least device memory of tried divisions that do not fit into it [bytes]; beside_it:
+     * host memory of the division that needs this least device memory [bytes] */
     uint64_t device, beside_it;
     bool held; /* whether the devices can allocate the buffers of at least one division */
 };
@@ -562,8 +562,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
     if (slabs < least)
         slabs = least < nz ? least : nz;
-    /* If no division fits into memory, try again with the fewest buffers for blocks of slices. With
-     * this, every limit of memory above a sufficient limit is sufficient, too. */
+    /* If no division fits into memory, try again with the fewest buffers for blocks of slices: a
+     * larger limit allows more buffers, but must not fail if a smaller one suffices. */
     few.few_blocks = true;
     const bool fits =
         try_from(out, rq, slabs) || (rq->backend->can.own_memory && try_from(out, &few, slabs));

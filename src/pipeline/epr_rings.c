@@ -171,7 +171,7 @@ static fbp_status resample(fbp_source *src, double **out)
     const size_t nc = src->info.n[0], nr = src->info.n[1], n = nc * nr;
     const size_t n_below = src->below->info.n[2];
     double *samples = NULL, *views = NULL, *weights = NULL, *scratch = NULL;
-    const struct fbp_prep line = {.panel = {.n_columns = nc}}; /* of plane integrals */
+    const struct fbp_prep line = {.panel = {.n_columns = nc}}; /* no preparation */
     size_t most = 1;
     fbp_status st;
 

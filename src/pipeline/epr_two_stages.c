@@ -124,11 +124,11 @@ static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
     for (size_t p = 0; p < m->n_planes; p++) {
         struct fbp_view *view = &out->views[p];
         const double angle = s->planes.angle[p];
-        double across[3]; /* unit vector across the axis, at the angle of the plane */
+        double across[3]; /* unit vector in the plane, perpendicular to the axis */
         for (int i = 0; i < 3; i++)
             across[i] = cos(angle) * s->planes.across[0][i] + sin(angle) * s->planes.across[1][i];
 
-        fbp_cross(across, s->planes.axis, view->s); /* s is in front: u, v right-handed */
+        fbp_cross(across, s->planes.axis, view->s); /* u, v, s are right-handed */
         for (int i = 0; i < 3; i++) {
             view->u[i] = width * across[i];
             view->v[i] = along * s->planes.axis[i];
@@ -358,8 +358,8 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_hash(h, &first, sizeof first);
 }
 
-/* Predict the time of stage one: time the filter with views of zeros, and some rows of one image.
- */
+/* Predict the time of stage one: time the filter with views of zeros, and the computation of some
+ * rows of a sinogram image. */
 static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds)
 {
@@ -420,8 +420,8 @@ static fbp_status count(struct fbp_view_step *step)
     return FBP_OK;
 }
 
-/* Find the meridian planes in which the directions of the views lie.  If they lie in none, but form
- * rings of equal steps, the message proposes to resample the rings. */
+/* Find the meridian planes in which the directions of the views lie.  If there are none, fail; if
+ * the directions form rings of equal steps, the message proposes to resample the rings. */
 static fbp_status find_planes(struct two_stages *s, const struct fbp_scan *scan)
 {
     double(*direction)[3] = NULL;

@@ -191,8 +191,8 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
     return named ? fbp_error_context(scan->path, st) : st;
 }
 
-/* Greatest difference between the central sample (a fraction, middle_of()) of two views that one
- * reference spectrum can serve. */
+/* Greatest difference of the index middle_of() between two views that one reference spectrum can
+ * serve. */
 static const double SAME = 1e-6;
 
 /* Index (a fraction) of the sample of view k whose plane passes through the origin, which is the

@@ -109,7 +109,7 @@ static fbp_status measure_host(const struct fbp_link_meter *meter, void *own, si
     return FBP_OK;
 }
 
-/* Measure the rates of all links of the devices that meter->open() has opened; own: its state. */
+/* Measure the rates of all links of the devices of `own`, a state made by meter->open(). */
 static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, struct fbp_links *out)
 {
     struct fbp_flow flows[FBP_MOST_LINKED];
@@ -208,7 +208,7 @@ static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
     return n_set;
 }
 
-/* Copy the rates `of` the devices in `set` to `out`, in the order of the list `devices`. */
+/* Copy the rates of the devices in `set` to `out`, in the order of the list `devices`. */
 static void put_in_order(const struct fbp_links *of, const int *set, const int *devices,
                          struct fbp_links *out)
 {

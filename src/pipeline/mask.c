@@ -24,8 +24,7 @@ struct fbp_mask {
     double value;
     struct column *columns; /* columns of voxels, [y][x]; NULL: the field of view is not masked */
     const struct fbp_region *region;
-    void *blank; /* a slice without a requested voxel, filled with `value`; NULL: there is no region
-                  */
+    void *blank; /* slice of voxels outside the region, filled with `value`; NULL: no region */
 };
 
 /* Bound of the field of view, z >= x[0] x + x[1] y + x[2] (lower bound) or z <= (upper bound): the
@@ -41,8 +40,8 @@ struct make {
     size_t n_lower, n_upper;
 };
 
-/* Add the bound that the first or last detector row of a view puts on the field of view: side (row
- * - edge) >= 0 in detector coordinates becomes g . (x, y, z, 1) >= 0. */
+/* Bound the field of view by the first or last detector row of a view: its points (x, y, z) must be
+ * projected to side * (row - edge) >= 0 (side: 1 or -1), which is g . (x, y, z, 1) >= 0. */
 static void add_bound(struct make *m, const double *P, double edge, double side)
 {
     double g[4];

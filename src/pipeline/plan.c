@@ -123,7 +123,7 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
     return FBP_OK;
 }
 
-/* ---- Sources of views: stored; selected and binned; corrected by view steps; kept in memory ----
+/* ---- Sources of views: stored, selected and binned, corrected by view steps, kept in memory ----
  */
 
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
@@ -220,8 +220,8 @@ static fbp_status take_source(fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, "%s", info->taken);
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", info->missing);
     fbp_preparation_describe(scan->preparation, p->info.prepared, sizeof p->info.prepared);
-    if (!p->info.prepared[0]) { /* no preparation of a spectrometer's rows: begin the description
-                                   with the scan's corrections */
+    if (!p->info.prepared[0]) { /* without preparation of spectrometer rows, the description begins
+                                   with the corrections */
         FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
         fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
     }
@@ -239,7 +239,7 @@ static fbp_status take_source(fbp_plan *p)
                               "excludes --follow; omit one of the two"));
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
-    /* Each view step (view_step.h) gets the scan of the view step before. */
+    /* The input of each view step (view_step.h) is the scan that the previous step yields. */
     for (size_t i = 0; i < n_all; i++) {
         const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
         struct fbp_view_step_request request = {.scan = last ? &last->scan : scan,
@@ -363,8 +363,7 @@ static void fill_info(fbp_plan *p)
     i->n_parts = p->params.cluster.n_parts;
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->time_points *
                  fbp_work_own_views(job, p->backend->can.group_views);
-    if (job->requested.region) { /* compute the work that the region saves, relative to the
-                                    requested box without a region */
+    if (job->requested.region) { /* compute the fraction of the box's work that the region saves */
         struct fbp_job whole = *job;
         whole.requested.region = NULL;
         fbp_job_slices(&whole, &first, &n);
@@ -404,7 +403,6 @@ static void log_remarks(const fbp_plan *p)
     struct fbp_corrections c;
     char line[600], bytes[32];
 
-    /* the scan */
     if (fbp_scan_assumed(p->scan, line, sizeof line) > 0)
         fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
     if (p->scan->note)
@@ -432,7 +430,7 @@ static void log_remarks(const fbp_plan *p)
          fbp_scan_remark(p->scan, &measured->facts, &p->info.volume, i, line, sizeof line); i++)
         fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
 
-    /* parameters that have no effect */
+    /* warn about parameters that have no effect */
     if (!p->backend->can.precisions &&
         (params->precision == FBP_PRECISION_FAST || params->precision == FBP_PRECISION_HALF))
         fbp_plan_note(p, FBP_LOG_NOTE,
@@ -450,7 +448,7 @@ static void log_remarks(const fbp_plan *p)
     p->backend->remark(&p->tables.job, line, sizeof line);
     fbp_plan_note(p, FBP_LOG_NOTE, "%s", line);
 
-    /* memory that is too small */
+    /* warn about too little memory */
     if (p->follow && p->work.n_slabs > p->n_devices)
         fbp_plan_note(p, FBP_LOG_WARNING,
                       "only %zu of %zu slabs of the volume fit into memory; only these are "
@@ -468,7 +466,7 @@ static void log_remarks(const fbp_plan *p)
                       "read, and phases retrieved, %zu times, once per slab; raise --memory, or "
                       "name a folder for the views with --scratch",
                       fbp_plan_retrievals(p));
-    if (p->unpacked_needs) { /* a compressed scan changes the kernel */
+    if (p->unpacked_needs) { /* the scan is compressed, so another kernel is used */
         line[0] = '\0';
         if (p->unpacked_needs > p->info.memory_limit)
             snprintf(line, sizeof line, "raise --memory to %s, or ",
@@ -479,7 +477,8 @@ static void log_remarks(const fbp_plan *p)
             "replaces %s, and values differ in their last digits; %sdecompress it",
             fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, line);
     }
-    if (fbp_box_crops(&p->tables.job) && !p->tables.region) { /* whole slices, smaller box */
+    if (fbp_box_crops(&p->tables.job) && !p->tables.region) { /* the kernel computes more than the
+                                                                 requested box */
         const size_t *all = p->info.whole.n, *box = p->info.volume.n;
         const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
         const char *name = NULL;
@@ -501,8 +500,7 @@ static void log_remarks(const fbp_plan *p)
 
 /* ---- Making a plan ---- */
 
-/* Callback of the cancel scope: return whether the caller has cancelled the creation of the plan.
- */
+/* Callback of the cancel scope: return whether the caller has cancelled fbp_plan_create(). */
 static bool plan_stops(void *user)
 {
     const fbp_plan *p = user;

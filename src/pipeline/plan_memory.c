@@ -152,7 +152,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
 }
 
 /* Get what the output format needs: memory of its writing threads, at most `room` bytes, and the
- * number of slices per file.  An output without a name needs nothing yet. */
+ * number of slices per file.  Without a path of the output, the number is 0. */
 static void take_output(fbp_plan *p, uint64_t room)
 {
     struct fbp_job *job = &p->tables.job;
@@ -177,8 +177,8 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     p->info.memory_limit = request.memory_limit < UINT64_MAX ? request.memory_limit : 0;
     fbp_status st = fbp_work_divide(&request, work);
     if (st == FBP_ERR_NOMEM && level_bytes > 0) {
-        /* Divide the work again with the fewest writing threads: if the work fits into some limit
-         * of memory, it must also fit into every larger limit. */
+        /* Divide the work again with the fewest writing threads: a larger limit of memory allows
+         * more threads, but must not fail if a smaller one suffices. */
         take_output(p, 0);
         if (p->needs.level_bytes != level_bytes) {
             fbp_message_clear();
@@ -380,8 +380,8 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
     return st;
 }
 
-/* Call arrange_corrections() with another place for corrected views; before: status of the previous
- * call. */
+/* Replace the previous arrangement of the corrections, whose status was `before`, by one with
+ * another place for corrected views. */
 static fbp_status arrange_instead(fbp_plan *p, fbp_status before, const char *folder, bool as_read)
 {
     fbp_message_clear();
@@ -414,8 +414,8 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
      * views can only be read in order */
     const bool may_wait = c->retrieves && !c->stripes.method && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
-    /* keep all rows if another correction follows: the job's rows are then those of another
-     * detector */
+    /* keep all rows if another correction follows, because the rows that the job needs are then
+     * rows of the corrected detector */
     if (p->n_steps == 1)
         fbp_corrections_choose_rows(c, &p->tables.job);
     if (may_wait) {
@@ -567,8 +567,8 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         return FBP_OK;
     }
     if (!p->params.tuning.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
-        return FBP_OK; /* no message: the number of slabs is that of --part, and more memory would
-                          not reduce it */
+        return FBP_OK; /* no message: the plan has no more slabs than it needs for several devices
+                          or --part */
     fbp_job_of_rows(&p->tables.job, &r->prep, &r->job);
     const fbp_status st = divide_scratch_rows(p, r);
     if (st == FBP_ERR_NOMEM) {

@@ -49,7 +49,7 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     h = fbp_hash(h, layout, sizeof layout);
     h = fbp_hash(h, values, sizeof values);
     if (p->params.output.fill) {
-        /* one NaN */
+        /* all NaNs have the same hash */
         const double value = isnan(p->params.output.fill_value) ? NAN : p->params.output.fill_value;
         h = fbp_hash(h, &value, sizeof value);
     }
@@ -67,11 +67,11 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                                         .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     const size_t nz = fbp_box_size(&p->tables.job, 2);
-    /* level_bytes: memory for threads that write [bytes]: as planned, or, for an output that was
-     * not known to the plan, the rest of the memory limit; 1: nothing is left */
+    /* level_bytes: memory for threads that write [bytes], as planned; if the plan did not know the
+     * output, the memory up to the limit that the plan does not need, at least 1 */
     const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
     struct fbp_inputs inputs = {0};
-    unsigned char *mine = NULL; /* [slice] this process writes it */
+    unsigned char *mine = NULL; /* [slice] 1: this process writes the slice */
     uint64_t hash = 0;
     fbp_status st;
 
@@ -96,8 +96,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
-        /* computed from the grid of the whole volume, because boxes of one volume must join exactly
-         */
+        /* computed from the grid of the whole volume, because its boxes must join exactly */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.box[i][0]);
     }
     info.time_points = p->info.time_points;

@@ -31,12 +31,12 @@ _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
  * otherwise the run checks views when it reads them, and the search follows the run, while the
  * files are cached. */
 struct checks {
-    bool searches; /* search with `samples` */
+    bool searches; /* whether bad pixels are searched, with `samples` */
     struct fbp_sample_check samples;
     const struct fbp_cancel_flag *stop;
     bool has_thread;
     pthread_t thread;
-    fbp_status status; /* of the thread, with `message` */
+    fbp_status status; /* status of the thread; its message is in `message` */
     char message[400];
 };
 
@@ -192,7 +192,7 @@ static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink 
 {
     const struct fbp_grid *g = &p->info.volume;
     const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
-    /* closed plan: free memory */
+    /* a closed plan holds no buffers, so there is memory for all threads */
     const size_t threads = p->workers.n ? 1 : (size_t)p->tables.job.n_threads;
     double range[2] = {report->min, report->max};
 
@@ -218,8 +218,8 @@ static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct f
     FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
     for (size_t z = 0; z < n; z++)
         p->missing[z] = !fbp_sink_has(sink, z, 1);
-    /* list the parts that lack slices: "3, 5, 9"; none if the missing slices belong to a run with
-     * another number of parts */
+    /* list the parts that lack slices, such as "3, 5, 9"; the list is empty if the missing slices
+     * belong to a run with another number of parts */
     for (size_t k = 1; k <= n_parts && count <= NAMED; k++) {
         struct fbp_part part = {.struct_size = sizeof part};
         if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
@@ -237,8 +237,7 @@ static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct f
     return FBP_OK;
 }
 
-/* Set this thread's error message to what is left of an interrupted output, and how to continue it.
- */
+/* Set this thread's error message to what is left of an interrupted output and how to resume it. */
 static void name_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
 {
     const size_t kept = fbp_sink_resumable(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
@@ -280,7 +279,7 @@ static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, d
     report->output_after_last_view = fbp_follow_latency(r->source, fbp_seconds());
     const struct fbp_array_info *info = fbp_sink_info(written);
     report->hash = fbp_sink_hash(written);
-    report->output_clipped += fbp_sink_clipped(written); /* added to those of other processes */
+    report->output_clipped += fbp_sink_clipped(written); /* added to other processes' counts */
     report->output_scale = info->scale;
     report->output_offset = info->offset;
     if (info->scale != 0) {
@@ -372,9 +371,10 @@ static void begin_checks(struct plan_run *r, fbp_source *measured)
     fbp_job_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
     c->n_rows = end - c->row0;
-    /* search all rows if a correction yields rows of another detector */
+    /* search all rows if the job needs more than half of them, or rows of another detector that a
+     * correction yields */
     if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
-        (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) { /* nearly all */
+        (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) {
         c->row0 = 0;
         c->n_rows = prep->panel.n_rows;
     }
@@ -517,17 +517,17 @@ fail:
 }
 
 /* Open source and sink, and run.
- * given: views; NULL: those of the scan
- * output: path of a file; NULL: the slices go to the sink `to` of rank 0 */
+ *  given: source of the views; NULL: the files of the scan
+ *  output: path of the output file; NULL: rank 0 gives the slices to the sink `to` */
 static fbp_status open_and_run(fbp_plan *p, fbp_source *given, fbp_sink *to, const char *output,
                                struct fbp_report *report)
 {
     const double start = fbp_seconds();
-    const bool finds_range = output && p->params.output.auto_range; /* floats, then integers */
+    const bool finds_range = output && p->params.output.auto_range; /* first written as floats */
     struct fbp_report own_report = {0};
     fbp_source *own = NULL, *stored = NULL, *reduced = NULL;
     struct plan_run run = {.plan = p, .output = finds_range ? output : NULL};
-    fbp_sink *sink = NULL; /* opened here */
+    fbp_sink *sink = NULL; /* sink that this function opens */
     fbp_status st = FBP_OK;
 
     fbp_message_clear();

@@ -32,7 +32,7 @@ static const double AT_ONCE = 1e30; /* rate of a link without a limit [bytes/s] 
 /* A step of the simulation: one block of slices of a task, which backprojects a batch into a slab.
  * The batch is read and filtered in the first step of its task. */
 struct step {
-    double amount[STAGES]; /* bytes per stage; FILTER and BP: seconds */
+    double amount[STAGES]; /* work of each stage [bytes]; FILTER, BP: [s] */
     /* loads: the step reads and filters a batch; spends: it is the last step that uses the batch's
      * buffer; first, last: it is the first or last step of its slab; finished: its slices are
      * final, and are fetched */
@@ -48,10 +48,11 @@ struct lane {
     /* loads[s]: number of batches that have passed stage s; spent: number of batches whose buffer
      * of filtered views is free again */
     size_t loads[STAGES], spent;
-    size_t slabs, fetched;  /* slabs begun by BP; slabs fetched */
+    size_t slabs, fetched;  /* slabs: slabs that BP has begun; fetched: fetched slabs */
     size_t here[STAGES];    /* here[s]: number of final blocks of slices that have passed stage s */
     struct fbp_task *tasks; /* tasks of the current slab */
-    size_t n_tasks, task, block, drawn; /* position in `tasks`; slabs taken so far */
+    /* task, block: position in `tasks`; drawn: slabs taken so far */
+    size_t n_tasks, task, block, drawn;
 };
 
 struct course {
@@ -116,14 +117,13 @@ static bool make_step(struct course *c, struct lane *l)
     if (l->made - l->done[WRITE] == AHEAD)
         return false;
     if (c->work->shared && l->loads[READ] - l->loads[UP] == c->work->n_raw)
-        return false; /* wait: only a device with a free buffer takes the next batch of shared views
-                       */
+        return false; /* only a device with a free buffer takes the next shared batch */
     while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
         l->block = 0;
         if (l->task < l->n_tasks && ++l->task < l->n_tasks)
             continue;
-        /* Take the next slab; if filtered views are kept on the device, only when the
-         * backprojection of all steps of its present slab has begun. */
+        /* Take the next slab.  If filtered views are kept on the device, take it only when the
+         * backprojection of all steps of the present slab has begun. */
         if (c->next_slab == fbp_work_slabs(c->work, c->job) ||
             (c->work->kept && l->drawn > 0 && l->begun[BP] < l->made))
             return false;
@@ -373,7 +373,7 @@ static fbp_status time_sample(const struct fbp_backend *b, const struct fbp_job 
 {
     const size_t n = fbp_raw_samples(job, batch);
 
-    /* for doubles: both halves */
+    /* a double is filled as two floats */
     for (size_t i = 0; i < n * fbp_value_size(job) / sizeof *s->host; i++)
         s->host[i] = (float)(i * 2654435761u % 1000) * 1e-3f;
     if (b->can.own_memory) {

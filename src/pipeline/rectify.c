@@ -39,9 +39,10 @@ struct rectify {
 
 static const double DEGREE = FBP_PI / 180;
 
-/* Views are resampled if detector rows are inclined to the plane of rotation by more than
- * LEAST_ROLL; by more than LEAST_WOBBLE if the panel is centred and the angle varies over the views
- * by more than its mean: errors of first order then cancel, and 0.003 % remain. */
+/* Views are resampled if the angle between detector rows and the plane of rotation exceeds
+ * LEAST_ROLL.  LEAST_WOBBLE replaces it if the panel is centred and the angle varies over the views
+ * by more than its mean: the errors that are proportional to the angle then cancel, and 0.003 %
+ * remain. */
 static const double LEAST_ROLL = 0.05 * FBP_PI / 180, LEAST_WOBBLE = 0.5 * FBP_PI / 180;
 
 /* The B-spline prefilter uses REACH samples on each side: its weights, powers of POLE, are below
@@ -54,8 +55,7 @@ static const struct fbp_panel one_pixel = {1, 1};
 /* Outline of a view's measured panel, projected onto the plane of the upright detector; coordinates
  * in mm from the image of the origin. */
 struct outline {
-    /* view with an upright detector of 1 mm pixels, whose pixel (0, 0) is the image of the origin
-     */
+    /* view with an upright detector of 1 mm pixels; pixel (0, 0) is the image of the origin */
     struct fbp_view unit;
     double P[12];        /* projection matrix of `unit` */
     double corner[4][2]; /* corners of the measured panel, counter-clockwise; the first is that of
@@ -192,8 +192,8 @@ static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
     return isfinite(e->y[0] + e->y[1] + e->inner[0] + e->inner[1]);
 }
 
-/* Number of pixels of the upright panel for a length of `length` pixels: as odd or even as the
- * number of measured pixels, so that the centres of the two panels can coincide. */
+/* Number of pixels of the upright panel that cover `length` pixels.  It differs from the number of
+ * measured pixels by an even number, so that the centres of the two panels can coincide. */
 static size_t count(double length, size_t measured)
 {
     const double more = ceil((length - 0.01 - (double)measured) / 2);
@@ -255,8 +255,8 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         project(o.P, from->views[k].d, at);
         for (int i = 0; i < 2; i++) {
             double *step = i ? v->v : v->u;
-            /* shift the upright panel by whole pixels from the measured centre: with small angles,
-             * hardly any interpolation is needed */
+            /* shift the upright panel by whole pixels from the centre of the measured one: if rows
+             * are inclined by a small angle, hardly any interpolation is needed */
             const double pixels = (middle[i] - at[i]) * e.per_mm[i];
             fbp_axpy(v->d, at[i] + round(pixels) / e.per_mm[i], step, v->d);
             for (int j = 0; j < 3; j++)
@@ -556,10 +556,9 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
     return FBP_OK;
 }
 
-/* Return whether the views must be resampled: if detector rows are inclined to the plane of
- * rotation by more than LEAST_ROLL (LEAST_WOBBLE for a centred panel whose angle varies by more
- * than its mean), and by more than the uncertainty of the axis, which is found from the source
- * positions. */
+/* Return whether the views must be resampled: whether the angle between detector rows and the plane
+ * of rotation exceeds the least angle (LEAST_ROLL, LEAST_WOBBLE), and the uncertainty of the axis,
+ * which is found from the source positions. */
 static bool is_rolled(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts)
 {
     double axis[3], sum = 0, squares = 0;

@@ -58,7 +58,7 @@ void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out)
     *out = job->grid;
     for (int i = 0; i < 3; i++) {
         const size_t first = fbp_box_first(job, i), n = fbp_box_size(job, i);
-        if (n == job->grid.n[i]) /* keep the centre exactly */
+        if (n == job->grid.n[i]) /* keep the centre free of rounding errors */
             continue;
         out->n[i] = n;
         out->centre_mm[i] = fbp_grid_coordinate(&job->grid, i, (double)first + ((double)n - 1) / 2);

@@ -229,9 +229,8 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
 
-    /* Collect the counts of repaired samples of earlier slabs, after waiting for their filter: if
-     * the device fails, counts that were not collected are lost.  A single device's failure ends
-     * the run anyway. */
+    /* Collect the counts of repaired samples of earlier slabs now, because a device that fails
+     * loses them.  A single device needs no collection: its failure ends the run. */
     if (run->n_workers > 1 && drawn != w->drawn)
         FBP_TRY(fbp_worker_collect(w));
     pthread_mutex_lock(&run->lock);
@@ -247,8 +246,7 @@ fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *dr
     struct run_state *run = w->run;
     struct fbp_statistics fetched;
 
-    /* use the statistics that the device computed of fetched voxels, if these are written unchanged
-     */
+    /* use the device's statistics of fetched voxels if these are written unchanged */
     if (w->backend->can.statistics && !fbp_box_crops(run->rq->job) && !fbp_run_finishes(run->rq)) {
         FBP_TRY(w->backend->statistics(w->dev, &fetched));
         fbp_statistics_join(&w->found, &fetched);
@@ -306,7 +304,8 @@ static fbp_status list_slabs(struct run_state *run)
     struct fbp_slabs *list = &run->slabs;
 
     const fbp_status st = fbp_slabs_create(list, job, work);
-    FBP_TRY(fbp_shared_create(&run->shared, job, work)); /* both can be destroyed now */
+    /* make both before a failure of either returns, because both are destroyed then */
+    FBP_TRY(fbp_shared_create(&run->shared, job, work));
     FBP_TRY(st);
     for (size_t all = 0; all < n_slabs; all += work->n_workers)
         for (size_t i = 0; i < run->n_workers && all + i < n_slabs; i++) {
@@ -449,8 +448,8 @@ static void open_one(void *user, size_t i, int thread)
     }
 }
 
-/* Return the first worker whose device has not failed.  If all devices have failed: returns NULL,
- * with the status and message of the first worker. */
+/* Return the first worker whose device has not failed.  If all have failed, return NULL, and set
+ * *st and this thread's message to those of the first worker. */
 static struct worker *first_usable(const struct fbp_workers *w, fbp_status *st)
 {
     *st = FBP_OK;
@@ -509,7 +508,7 @@ void fbp_workers_release(const struct fbp_workers *workers, void *memory)
 {
     const struct worker *w = &workers->list[0];
 
-    fbp_host_put(w->backend, w->dev, memory); /* the same for all devices */
+    fbp_host_put(w->backend, w->dev, memory); /* any device can free the memory */
 }
 
 /* Prepare all workers for a run; each takes its first slab.  Fails if no device is left. */
@@ -556,8 +555,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     FBP_TRY_GOTO(begin_workers(run));
     run->report.open = fbp_seconds() - run->started;
 
-    /* Start all four stages of a worker, even if one of them fails at once: the stage that ends
-     * last returns unfinished slabs to the work list. */
+    /* Start all four stages of a worker even if one of them fails at once, because the stage that
+     * ends last returns the unfinished slabs to the work list. */
     for (size_t i = 0; i < run->n_workers; i++)
         for (size_t k = 0; run->workers[i].run && k < N_THREADS; k++, n++) {
             starts[n] = (struct stage_start){stages[k], &run->workers[i]};
@@ -640,8 +639,8 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status)
 {
     pthread_mutex_lock(&s->lock);
-    /* Continue the run without this worker only at the worker's first failure, if the device or an
-     * allocation failed, and if other workers are left. */
+    /* If the device or an allocation failed, and other workers are left, continue the run without
+     * this worker, and ignore its later failures; otherwise the run fails. */
     const bool followed = atomic_load(&w->gone);
     const bool needed = s->rq->work->shared && s->slabs_done < s->n_slabs; /* its filtered views */
     const bool drop = (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&

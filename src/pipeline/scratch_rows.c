@@ -128,7 +128,7 @@ static fbp_status run_pass(struct rows_pass *p)
                         "threads: the system cannot start another thread; close other programs");
     for (size_t k = 0; st == FBP_OK && k < rq->work->n_batches; k++) {
         st = fbp_check_cancelled();
-        if (st != FBP_OK || !fbp_queue_pop(p->free, &i, NULL)) /* the writer has failed */
+        if (st != FBP_OK || !fbp_queue_pop(p->free, &i, NULL)) /* the writing thread has failed */
             break;
         struct fbp_batch *batch = &p->slots[i].batch;
         *batch = fbp_work_batch(rq->work, rq->job, &any, k);
@@ -154,7 +154,7 @@ static fbp_status run_pass(struct rows_pass *p)
     return FBP_OK;
 }
 
-/* Does the caller cancel? */
+/* Callback of the cancel scope: return whether the caller has cancelled. */
 static bool pass_stops(void *user)
 {
     const struct rows_pass *p = user;

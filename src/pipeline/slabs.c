@@ -171,7 +171,7 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
 void fbp_slabs_return(struct fbp_slabs *s, struct fbp_slab missing)
 {
     pthread_mutex_lock(&s->lock);
-    if (missing.nz > 0) /* n_drawn > 0, because this slab was taken */
+    if (missing.nz > 0) /* n_drawn is at least 1, because this slab was taken */
         s->list[--s->n_drawn] = missing;
     s->n_open--;
     pthread_cond_broadcast(&s->changed);

@@ -25,7 +25,7 @@ struct load {
     bool top_down;
     const struct fbp_job *job;
     const struct fbp_batch *batch;
-    size_t at_once; /* views per item of work */
+    size_t at_once; /* views per work item */
     /* number of blocks of rows into which each view is cut; each block is a work item */
     size_t bands;
     fbp_data_check *check; /* NULL: views are not checked */
@@ -69,7 +69,7 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
     FBP_TRY(fbp_alloc((void **)&band, BAND_BYTES, "rows of a view"));
     for (size_t r = 0; r < n && st == FBP_OK; r += at_once) {
         const size_t some = n - r < at_once ? n - r : at_once;
-        char *to = out + (n - r) * row; /* end of the place of row r */
+        char *to = out + (n - r) * row; /* end of the memory of row r in `out` */
         st = read_rows(l, view, 1, row0 + r, some, some == 1 ? to - row : band);
         for (size_t k = 0; some > 1 && k < some && st == FBP_OK; k++)
             memcpy(to - (k + 1) * row, band + k * row, row);
@@ -105,9 +105,9 @@ static fbp_status load_item(void *user, size_t item, int worker)
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check, void *out)
 {
-    /* Without a pool, a work item is all views of the batch from one part of the circle, which have
-     * consecutive numbers (kernels with rotational symmetry take views from several parts of the
-     * circle); else it is a view or a block of rows. */
+    /* at_once: views per work item.  Without a pool: all views of the batch from one part of the
+     * circle, which have consecutive numbers (kernels with rotational symmetry take views from
+     * several parts of the circle).  With a pool: one view, or a block of its rows. */
     const size_t at_once = pool ? 1 : batch->n_views / job->selection.symmetric_views;
     struct load l = {source, top_down, job, batch, at_once, 1, check, out};
 
@@ -132,8 +132,7 @@ double fbp_follow_latency(const fbp_source *source, double at)
     return complete_at > 0 && at > complete_at ? at - complete_at : 0;
 }
 
-/* Report the progress of a run.  waiting_for: number of the view that is awaited, from 1; 0: none.
- */
+/* Report the progress of a run.  waiting_for: number of the awaited view, from 1; 0: none. */
 static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t n_there)
 {
     pthread_mutex_lock(&s->lock);
@@ -295,7 +294,7 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
     return FBP_OK;
 }
 
-/* Read the views of one slab after another; only of the first slab, if filtered views are kept. */
+/* Read the views of one slab after another; if filtered views are kept, only once. */
 static fbp_status read_slabs(struct worker *w)
 {
     /* If views can only be unpacked in order, workers that read in turn would make the source

@@ -216,7 +216,7 @@ static fbp_status await_pieces(struct worker *w)
     for (size_t i = 0; i < n; i++)
         if (!fbp_queue_pop(w->queues[PIECE_FREE], &piece, NULL))
             return FBP_ERR_CANCELLED;
-    for (size_t i = 0; i < n; i++) /* all of them are free */
+    for (size_t i = 0; i < n; i++) /* refill the queue */
         fbp_queue_push(w->queues[PIECE_FREE], i);
     return FBP_OK;
 }
@@ -298,7 +298,7 @@ static fbp_status write_block(struct worker *w, const struct block_slot *b)
     struct volume_slot *volume = &w->volumes[b->volume];
 
     FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_OUT, b->ready));
-    if (w->volume) { /* the caller's memory */
+    if (w->volume) { /* fetch to the caller's memory */
         const size_t slice = fbp_written_slice(rq->job, s->time_point, b->z0);
         FBP_TRY(fetch(w, b, b->z0, b->z1, (char *)w->volume + slice * slice_bytes(w)));
         FBP_TRY(fbp_stage_record(w, FBP_STAGE_OUT, &volume->fetched));

@@ -308,7 +308,8 @@ static fbp_status backproject_slabs(struct worker *w)
     struct fbp_shared_batch b;
     size_t volume = 0, i;
 
-    for (i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) { /* batches of shared views */
+    for (i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) { /* batches that workers filter for
+                                                                    one another */
         const struct place at = {d, &d->tasks[i]};
         if (!fbp_shared_await(&w->run->shared, i, &b))
             return FBP_ERR_CANCELLED;

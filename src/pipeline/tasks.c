@@ -15,8 +15,8 @@ static const double COMMAND_SECONDS = 0.03;
 /* ---- Cuts of a volume into slabs or parts of equal cost ---- */
 
 enum {
-    VIEWS = 32, /* sampled views */
-    SIDE = 8,   /* sampled voxels per side of a slice */
+    VIEWS = 32, /* number of sampled views */
+    SIDE = 8,   /* number of sampled voxels per side of a slice */
     STEP = 16, /* slices that a kernel backprojects in one pass; slabs of 511 + 513 slices took 12 %
                   longer than 2 x 512 */
     /* least thickness of slabs that end at multiples of STEP, in multiples of STEP; thinner slabs
@@ -46,7 +46,7 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
         const size_t slice = first + (size_t)middle;
         const struct fbp_slab s = fbp_slab_asked(job, slice, 1);
         const double z = fbp_grid_coordinate(g, 2, (double)first - 0.5 + middle);
-        size_t seen = 0; /* samples whose rays meet the panel */
+        size_t seen = 0; /* number of samples whose rays meet the panel */
         for (size_t k = 0; k < VIEWS; k++) {
             const double *m = job->matrices[spread(k, VIEWS, job->n_views)];
             for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
@@ -96,7 +96,7 @@ static size_t cut_slice(const struct fbp_cut *cut, size_t n, size_t n_parts, siz
 {
     const double cost = (double)i / (double)n_parts;
     const size_t step = n / n_parts >= (size_t)STEPS_A_SLAB * STEP ? STEP : 1;
-    size_t k = 0; /* inverse of cost_before() */
+    size_t k = 0; /* the inverse of cost_before() lies between k and k + 1 */
 
     while (k + 1 < FBP_CUT_PARTS && cut->before[k + 1] < cost)
         k++;
@@ -128,9 +128,9 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     return out;
 }
 
-/* Sizes of batches, in multiples of group_views views: n_rising batches of 1, 2, 4 … multiples, all
- * smaller than `most` (none if all batches are to be equal), together `rising` multiples; then
- * `even` batches that share the remaining views. */
+/* Sizes of the batches of n_groups groups of group_views views: first n_rising batches of 1, 2, 4 …
+ * groups, fewer than `most` each and `rising` together (none if all batches are to be equal); then
+ * `even` batches that share the remaining groups. */
 struct ramp {
     size_t n_groups, most, n_rising, rising, even;
 };
@@ -185,8 +185,7 @@ void fbp_work_views(const struct fbp_work *w, const struct fbp_job *job, size_t 
     *n = (end < job->n_views ? end : job->n_views) - first;
 }
 
-/* Set [*r0, *r1) to the detector rows of a batch's views that slices [z0, z1) need; both 0: none.
- */
+/* Set [*r0, *r1) to the detector rows of a batch that slices [z0, z1) need; both 0: none. */
 static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, size_t z0, size_t z1,
                     size_t *r0, size_t *r1)
 {
@@ -315,8 +314,7 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
 {
     const double views = COMMAND_SECONDS / (w->update * voxels);
 
-    /* no limit of the number of views per command, if the device's speed is not known or very high
-     */
+    /* no limit of the views per command, if the device's speed is not known or very high */
     if (!(views < (double)(SIZE_MAX / 2)))
         return SIZE_MAX / 2;
     const size_t groups = (size_t)views / w->group_views;
@@ -356,8 +354,7 @@ fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size
         if (!per_file || i == 0 || i == n_parts)
             continue;
         /* Move the border between two parts to the nearest border between output files, if that is
-         * not farther than an eighth of the smaller part: each part keeps at least three quarters.
-         */
+         * at most an eighth of the smaller part away: each part keeps at least three quarters. */
         const size_t below = at - part_slice(job, &cut, n, n_parts, i - 1);
         const size_t above = part_slice(job, &cut, n, n_parts, i + 1) - at;
         const size_t least = below < above ? below : above;

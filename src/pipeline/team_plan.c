@@ -92,9 +92,8 @@ void fbp_plan_note_team(const fbp_plan *p)
         snprintf(rest, sizeof rest, "; %zu ha%s no work", idle, idle > 1 ? "ve" : "s");
     name_grid(r->n_slabs, r->n_parts, taken, sizeof taken);
     name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
-    const double ratio = r->other_cost / r->cost; /* of the best other grid, if there is one */
-    /* why the alternative grid was not chosen if it is faster: sums of partial volumes change the
-     * last digits */
+    const double ratio = r->other_cost / r->cost; /* time of the best other grid, if there is one,
+                                                     divided by that of the grid taken */
     if (p->params.cluster.view_ranks == 0)
         snprintf(remedy, sizeof remedy, ", but with other last digits; use --view-ranks %zu",
                  r->other_parts);
@@ -204,12 +203,12 @@ struct given {
 
 /* Resources of a rank. */
 struct means {
-    /* memory for slabs and batches [bytes], if this rank needs as much memory for the exchange with
-     * other ranks as rank 0, which needs most */
+    /* memory for slabs and batches [bytes], less the memory that rank 0 needs for the exchange with
+     * other ranks, because rank 0 needs most */
     uint64_t room;
     uint64_t device; /* limit of device memory given by --device-memory [bytes]; 0: not given */
     uint64_t writer_bytes; /* bytes per writing thread */
-    size_t local;          /* ranks on its host */
+    size_t local;          /* number of ranks on its host */
     int threads, cores;
     struct fbp_rates rates; /* seconds per unit of work of its device */
     struct given given;
@@ -348,8 +347,7 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
 
 /* ---- Agreement of all ranks on where views are kept and how the work is divided ---- */
 
-/* Memory that a process lacks for its division of the work, and the error message of that process.
- */
+/* Memory that a process lacks for its division of the work, and its error message. */
 struct lack {
     bool lacks;
     struct fbp_plan_lack what;
@@ -361,7 +359,7 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
     fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct lack mine = {.lacks = status == FBP_ERR_NOMEM}, *all = NULL;
-    /* among the ranks that lack memory, the one that needs most; `size`: none */
+    /* rank that needs most memory of those that lack memory; `size`: no rank lacks memory */
     size_t poorest = size;
     bool alike = true; /* whether all ranks have the same message */
     char name[100];
@@ -377,7 +375,7 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
     }
     if (mine.lacks) {
         snprintf(mine.why, sizeof mine.why, "%s", fbp_message());
-        fbp_message_clear(); /* not a failure yet: another way may fit */
+        fbp_message_clear(); /* the caller may try another division */
     }
     fbp_status st = fbp_calloc((void **)&all, size, sizeof *all, "a team's plans");
     st = fbp_team_gather(team, "memory", st, &mine, sizeof mine, all);
@@ -431,7 +429,7 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     const size_t size = fbp_team_size(team);
     const struct fbp_work *w = &p->work;
     struct division *all = NULL;
-    bool all_same = false; /* the processes of every slab divide alike */
+    bool all_same = false; /* whether the processes of every slab divide it in the same way */
 
     if (!team || p->ranks.n_parts < 2)
         return FBP_OK;
@@ -441,7 +439,7 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
                                       w->block_slices, w->finish_slices, w->weighed};
         size_t least = mine.slab_slices; /* fewest slices per slab among the processes that share
                                             this process's views */
-        bool same = true;                /* the processes of this slab divide alike */
+        bool same = true;                /* whether the processes of this slab do */
         st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
         if (st != FBP_OK)
             break;

@@ -22,7 +22,7 @@
 
 struct fbp_plan_run_team {
     fbp_plan *plan;
-    const struct fbp_cancel_flag *stop; /* of the run */
+    const struct fbp_cancel_flag *stop; /* flag that ends the run */
     fbp_sink *sink;
     bool apart; /* each process writes its own slices */
     /* thread of rank 0 that receives slices, until each of the other processes has sent its last
@@ -57,7 +57,7 @@ struct fbp_plan_sums {
     const fbp_plan *plan;
     float *pieces; /* partial sums of this process's slices that the n_parts - 1 other processes
                       have sent, `room` floats from each */
-    size_t room;   /* floats per received segment */
+    size_t room;   /* number of floats per received segment */
     struct segment of[];
 };
 
@@ -216,7 +216,7 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
 {
     struct fbp_plan_run_team *t = user;
     const struct fbp_recon_params *p = &t->plan->params;
-    const bool counts = t->plan->ranks.part == 0; /* one process per slab counts it */
+    const bool counts = t->plan->ranks.part == 0; /* one process counts it */
     const uint64_t own[FBP_TEAM_COUNTERS] = {
         [DONE] = now->done,
         [TOTAL] = now->total,
@@ -351,9 +351,9 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
     if (status == FBP_OK && first)
         status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "results of processes");
     if (t->plan->ranks.part > 0) /* only the first of the processes that share a slab counts the
-                                    slabs that existed before */
+                                    slabs that the output had before the run */
         found.report.slabs_resumed = 0;
-    if (!first && writes_output(t->plan, t->apart)) /* rank 0 adds its own later */
+    if (!first && writes_output(t->plan, t->apart)) /* rank 0 adds its own count later */
         found.report.output_clipped = fbp_sink_clipped(t->sink);
     if (status == FBP_OK) {
         memcpy(mine, &found, sizeof found);
@@ -576,7 +576,7 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
         return open_sink(p, source, output, true, sink);
     if (!opened.joint || *apart)
         return FBP_OK;
-    fbp_sink_close(sink); /* rank 0 writes all slices */
+    fbp_sink_close(sink); /* reopen the output for rank 0 alone, which writes all slices */
     return open_sink(p, source, output, false, sink);
 }
 
