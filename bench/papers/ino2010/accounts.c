@@ -37,7 +37,7 @@ enum { PAPER_LAUNCH = 5 };
 
 /* Operations of an update as the paper of 2008 counts them for this kernel: 162.6 GFLOP/s while
  * 512^3 x 360 updates take 4.3 s. */
-static const double UPDATE_FLOPS = 162.6e9 * 4.3 / (512. * 512 * 512 * 360);
+const double s2_update_flops = 162.6e9 * 4.3 / (512. * 512 * 512 * 360);
 
 /* Rates of the backprojection by one device.  Bytes of an update: 4 of a view, and 8 of the voxel
  * per launch.  That gives the paper's 137 GB/s for its 2048^3 in 235.3 s if a GB has 2^30 bytes.
@@ -53,7 +53,7 @@ static struct s2_rates rates_of(size_t size, size_t views, size_t n_devices, siz
     return (struct s2_rates){.views = (double)views / total,
                              .speed_up = one / total,
                              .gups = 1e-9 * rate,
-                             .gflops = 1e-9 * UPDATE_FLOPS * rate,
+                             .gflops = 1e-9 * s2_update_flops * rate,
                              .gbytes = 0x1p-30 * (4 + 8 / (double)launch_views) * rate};
 }
 

@@ -98,14 +98,15 @@ static void print_memory(const struct fbp_s2_plan *p)
 {
     char needs[40], limit[40];
 
-    printf("memory needed per device: %s of ",
-           fbp_bytes_text(needs, sizeof needs, p->device_bytes));
-    printf("%s; ", p->device_limit ? fbp_bytes_text(limit, sizeof limit, p->device_limit)
-                                   : "an amount that the device does not report");
-    printf("host memory: %s of %s; the volume %s\n",
+    printf("memory of each device: boxes and buffers of views need %s; allowed: %s\n",
+           fbp_bytes_text(needs, sizeof needs, p->device_bytes),
+           p->device_limit ? fbp_bytes_text(limit, sizeof limit, p->device_limit)
+                           : "no limit, because the device does not report its free memory");
+    printf("memory of the host: views, buffers%s need %s; allowed: %s\n",
+           p->in_file ? " (the volume does not fit beside them, and goes to a file)"
+                      : " and volume",
            fbp_bytes_text(needs, sizeof needs, p->host_bytes),
-           fbp_bytes_text(limit, sizeof limit, p->host_limit),
-           p->in_file ? "does not fit, and goes to a file" : "is part of it");
+           fbp_bytes_text(limit, sizeof limit, p->host_limit));
     if (p->in_file)
         printf("in a file: %s; the paper cuts along x and y\n",
                p->split[0] == 1 ? "boxes are slabs of whole rows, cut along y alone"
@@ -122,8 +123,12 @@ void s2_print_plan(const struct s2_result *r)
            r->size, r->views, p->n_columns, p->n_rows, p->kernel, p->half_width, p->n_devices,
            p->backend, p->device);
     print_table1(p);
-    printf("Columns C = 1, 2, 4 count per device: filtering in samples, backprojection in updates "
-           "of voxels; k, M, G: 10^3, 10^6, 10^9.\n");
+    printf("N: voxels per side; K: views of M x M pixels; B: boxes; C: devices; I: views per "
+           "launch; GB = 10^9 bytes.\n"
+           "The columns are costs per device: filtering in samples, backprojection in updates of "
+           "voxels, concatenation in boxes.\n"
+           "Download, proposed: each view once for the filter, and once per box of the device, "
+           "KM^2/C + ceil(B/C) KM^2 samples\nof 4 bytes; the paper's formula omits the filter.\n");
     print_reason(p);
     print_memory(p);
     fflush(stdout);

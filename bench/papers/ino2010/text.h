@@ -24,6 +24,8 @@ enum { S2_CASES = 2 };
 /** Limits of one GPU of the paper (a quarter of a Tesla S1070): GB/s of memory, GFLOP/s. */
 enum { S2_GBYTES = 102, S2_GFLOPS = 933 };
 extern const struct s2_published s2_published[S2_CASES];
+/** Operations per update of a voxel. */
+extern const double s2_update_flops;
 
 /** A job as it was done. */
 struct s2_result {
