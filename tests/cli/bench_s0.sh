@@ -34,8 +34,9 @@ has out "^volume readback +0\\.3 +0\\.9$none"
 has out "^unpacking +- +-$none"
 has out "^write +- +-$three"
 has out "^sync and rename +- +-$three"
-has out "^total, stages apart +5\\.6 +7\\.9$three"
-has out "^total, overlapping +- +-$three"
+has out "^others +0\\.0 +0\\.0$three"
+has out "^total, no overlap +5\\.6 +7\\.9$three"
+has out "^total, with overlap +- +-$three"
 has out "^GUPS of the total +8\\.6 +6\\.1$three"
 has out '^reading overlaps \[%\] +- +-( +[0-9]+){3}$'
 has out '^writing overlaps \[%\] +- +-( +[0-9]+){3}$'
@@ -44,9 +45,9 @@ has out "^largest difference \\[1e-6/mm\\] +- +-$three"
 # Tables 3 and 4: published figures, and why there are none of today on a processor.
 has out '^The CPU.s 135\.4 s are 2\.7 views/s; 2\.8 is what was published\.$'
 has out '^instruction issue \[10\^9/s\] +178\.0 +125\.4 +172\.8$'
-has out '^processing units \[GFLOPS\] +105\.8 +38\.3 +345\.6$'
-has out '^texture units \[GFLOPS\] +- +124\.3 +172\.8$'
-has out '^total \[GFLOPS\] +105\.8 +162\.6 +518\.4$'
+has out '^processing units \[GFLOP/s\] +105\.8 +38\.3 +345\.6$'
+has out '^texture units \[GFLOP/s\] +- +124\.3 +172\.8$'
+has out '^total \[GFLOP/s\] +105\.8 +162\.6 +518\.4$'
 has out '^memory bandwidth \[2\^30 B/s\] +130\.5 +71\.0 +86\.4$'
 has out '^naive +436\.7$'
 has out '^#1 coalescing +27\.0$'
@@ -55,7 +56,7 @@ has out '^#3 local access reduction +13\.5$'
 has out '^#4 local access elimination +5\.7$'
 has out '^proposed: latency hiding +4\.3$'
 has out '70\.2 instead of 71\.0$'
-has out '1391, 980 and 1350'
+has out '1391, 980 and 1350; the 1391 of the filter exceed the theoretical 1350 in the paper, too\.$'
 ! grep -q 'merged' out || say "$last: the merged form is not in the paper"
 has out 'Tables 3 and 4 were not measured: the paper.s kernels need '
 # Fig. 6.
@@ -76,8 +77,10 @@ for name in fft spatial matrix; do
     [ "$(json bench)" = S0 ] || say "$last: bench"
     [ "$(json device)" = cpu ] || say "$last: device"
     is "$(json size) == 16 && $(json views) == 12 && $(json seconds) > 0 && $(json gups) > 0"
-    is "$(json stages.init) + $(json stages.read) + $(json stages.filter) + \
-        $(json stages.backproject) + $(json stages.write) + $(json stages.finish) <= $(json seconds_apart)"
+    is "$(json stages.others) >= 0"
+    sum="$(json stages.init) + $(json stages.read) + $(json stages.filter) + \
+        $(json stages.backproject) + $(json stages.write) + $(json stages.finish) + $(json stages.others)"
+    is "$sum > 0.9999 * $(json seconds_apart) && $sum < 1.0001 * $(json seconds_apart)"
     [ "$(json stages.download)" = null ] || say "$last: a processor downloads nothing"
     [ "$(json psnr_db)" = null ] || say "$last: nothing was compared"
     for key in kernel isa threads views_per_second read_overlap write_overlap memory_peak_bytes; do
@@ -97,7 +100,7 @@ has err "^fbp: --case paper: the paper's kernels need "
 run 1 bench S0 --case ladder --device cpu --size 16 --views 12 --dir place --json -q
 for device in cpu ref mock; do
     run 0 bench S0 --case ladder --device $device --size 16 --views 12 --dir place -q
-    has out '^total \[GFLOPS\] +105\.8 +162\.6 +518\.4$'
+    has out '^total \[GFLOP/s\] +105\.8 +162\.6 +518\.4$'
     has out "^Tables 3 and 4 were not measured: the paper's kernels need "
     run 0 bench S0 --device $device --size 16 --views 12 --dir place -q
     has out "16 x 16, on $device, "

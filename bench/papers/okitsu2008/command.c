@@ -78,18 +78,20 @@ static void take_times(const struct fbp_plan_summary *p, const struct fbp_report
     out->isa = p->isa;
     out->n_threads = p->n_threads;
     if (apart && seconds < out->apart) {
+        struct s0_stages *s = &out->stages;
         out->apart = seconds;
-        out->stages = (struct s0_stages){.init = prepared + r->open,
-                                         .read = r->read,
-                                         .packing = NAN,
-                                         .download = r->upload > 0 ? r->upload : NAN,
-                                         .filter = r->filter - r->upload,
-                                         .projections_back = NAN,
-                                         .backproject = r->backproject,
-                                         .volume_back = r->fetch > 0 ? r->fetch : NAN,
-                                         .unpacking = NAN,
-                                         .write = r->write - r->fetch,
-                                         .finish = r->finish};
+        *s = (struct s0_stages){.init = prepared + r->open,
+                                .read = r->read,
+                                .packing = NAN,
+                                .download = r->upload > 0 ? r->upload : NAN,
+                                .filter = r->filter - r->upload,
+                                .projections_back = NAN,
+                                .backproject = r->backproject,
+                                .volume_back = r->fetch > 0 ? r->fetch : NAN,
+                                .unpacking = NAN,
+                                .write = r->write - r->fetch,
+                                .finish = r->finish};
+        s->others = seconds - s->init - s->read - r->filter - s->backproject - r->write - s->finish;
     } else if (!apart && seconds < out->seconds) {
         out->seconds = seconds;
         out->gups = 1e-9 * (double)p->updates / seconds;

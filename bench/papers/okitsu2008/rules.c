@@ -18,9 +18,9 @@ const struct s0_method s0_table1[S0_METHODS] = {
 /* Instructions are published in MIPS of one of 128 processors. */
 const struct s0_account s0_table3[S0_ROWS] = {
     {"instruction issue [10^9/s]", "instructions", {1391 * .128, 980 * .128, 1350 * .128}},
-    {"processing units [GFLOPS]", "processing_gflops", {105.8, 38.3, 345.6}},
-    {"texture units [GFLOPS]", "texture_gflops", {NAN, 124.3, 172.8}},
-    {"total [GFLOPS]", "total_gflops", {105.8, 162.6, 518.4}},
+    {"processing units [GFLOP/s]", "processing_gflops", {105.8, 38.3, 345.6}},
+    {"texture units [GFLOP/s]", "texture_gflops", {NAN, 124.3, 172.8}},
+    {"total [GFLOP/s]", "total_gflops", {105.8, 162.6, 518.4}},
     {"memory bandwidth [2^30 B/s]", "gibibytes_per_second", {130.5, 71.0, 86.4}},
 };
 

@@ -7,14 +7,14 @@
 #include "bench/papers/okitsu2008/rules.h"
 #include "recon.h"
 
-/** A way of doing the job. */
+/** A reconstruction of the job: filter, geometry and kernel. */
 struct s0_case {
     const char *name, *text;
     bool spatial; /**< the paper's filter in space: Shepp-Logan kernel with N/2 taps on each side */
     bool matrices;      /**< the scan is one 3x4 matrix per view, so that no symmetry is used */
     const char *kernel; /**< NULL: the fastest */
     const char *only;   /**< the backend that has the kernel; NULL: all */
-    size_t batch;       /**< views a batch; 0: the plan's */
+    size_t batch;       /**< views per batch; 0: chosen by the plan */
 };
 
 /** Arguments of the command. */
@@ -39,6 +39,7 @@ struct recon_args s0_arguments(const struct s0_session *s, const struct s0_case 
 struct s0_stages {
     double init, read, packing, download, filter, projections_back, backproject, volume_back,
         unpacking, write, finish;
+    double others; /**< the rest of the total, such as closing the device and freeing its memory */
 };
 
 /** The job as one case did it. */
@@ -61,7 +62,7 @@ struct s0_result {
 struct s0_step {
     const char *text, *kernel;
     double paper; /**< seconds; NAN: not in the paper */
-    int i, j;     /**< views a sum, sums a launch */
+    int i, j;     /**< views per sum, sums per launch */
 };
 
 /** Seconds of a step: the best of several, all views into the whole volume. */
@@ -96,7 +97,7 @@ void s0_print_ladder(const struct s0_ladder *ladder, const char *why);
 /** Add a JSON measurement per step, and one of Table 3; an exit status. */
 int s0_print_ladder_json(const struct s0_ladder *ladder);
 
-enum { S0_COLUMN = 11, S0_STAGES = 11, S0_COMPARISON = 16, S0_TABLE2_ROWS = 19 };
+enum { S0_COLUMN = 11, S0_STAGES = 12, S0_COMPARISON = 17, S0_TABLE2_ROWS = 20 };
 
 /** A row of Table 2: the stages, totals, and from S0_COMPARISON on the comparison with `ref`. */
 struct s0_row {
