@@ -67,9 +67,9 @@ has out "^share of peak fetch rate \\[%\\]( +-){5} \\|( +[0-9.]+){5}$"
 has out '^backprojection, ping-pong( +-){5} \|( +[0-9.]+){5}$'
 has out '^\.\.\. 75 % killed by stencil( +-){5} \|( +[0-9.]+){5}$'
 has out '^\.\.\. 75 % killed by depth( +-){5} \|( +[0-9.]+){5}$'
-has out "^processing units \\[GFLOPS\\] +117\\.0 +112\\.0 +62\\.6 +99\\.3 +61\\.3$now"
-has out "^texture units \\[GFLOPS\\] +33\\.9 +69\\.4 +70\\.6 +132\\.3 +128\\.3$now"
-has out "^total \\[GFLOPS\\] +150\\.9 +181\\.5 +133\\.1 +231\\.6 +189\\.6$now"
+has out "^processing units \\[GFLOP/s\\] +117\\.0 +112\\.0 +62\\.6 +99\\.3 +61\\.3$now"
+has out "^texture units \\[GFLOP/s\\] +33\\.9 +69\\.4 +70\\.6 +132\\.3 +128\\.3$now"
+has out "^total \\[GFLOP/s\\] +150\\.9 +181\\.5 +133\\.1 +231\\.6 +189\\.6$now"
 has out "^memory \\[2\\^30 B/s\\] +28\\.7 +37\\.1 +59\\.8 +70\\.8 +68\\.6$now"
 has out '^memory \[10\^9 B/s\]( +-){5} \|( +[0-9.]+){5}$'
 grep '^by the ' out >rules

@@ -16,7 +16,7 @@
 enum { FETCH_OPERATIONS = 11, SLICES = 4, VIEWS = 4 };
 
 /* Columns: seconds of packing, download, filtering, backprojection, readback, unpacking, others,
- * total with and without synchronisation; GFLOPS of processing units, texture units and both; GB/s
+ * total with and without synchronisation; GFLOP/s of processing units, texture units and both; GB/s
  * of memory. */
 const struct s3_published s3_published[S3_VARIANTS] = {
     {.3, .4, 5.6, 16.3, .5, 1.0, 3.2, 27.2, 20.7, 117.0, 33.9, 150.9, 28.7},
@@ -36,11 +36,11 @@ const struct fbp_s3_bar s3_competitors[S3_COMPETITORS] = {
     {"AG-GPU, published", 8.9, true}};
 const double s3_published_kill = 7;
 
-/* A fragment of the paper's shaders. */
-static const struct fragment {
-    unsigned operations, views, slices;
-} fragments[S3_VARIANTS] = {
-    {38, 1, 1}, {71, 1, SLICES}, {39, VIEWS, 1}, {132, VIEWS, SLICES}, {84, VIEWS, SLICES}};
+const struct s3_fragment s3_fragments[S3_VARIANTS] = {{"no acceleration", 38, 1, 1},
+                                                      {"data reuse", 71, 1, SLICES},
+                                                      {"RGBA packing", 39, VIEWS, 1},
+                                                      {"B and C together", 132, VIEWS, SLICES},
+                                                      {"D with load balancing", 84, VIEWS, SLICES}};
 
 static double rate_of(double size, double views, double seconds)
 {
@@ -51,7 +51,7 @@ struct s3_rates s3_paper_rates(size_t variant, size_t size, size_t views, double
 {
     if (variant >= S3_VARIANTS)
         return (struct s3_rates){NAN, NAN, NAN, NAN, NAN};
-    const struct fragment *f = &fragments[variant];
+    const struct s3_fragment *f = &s3_fragments[variant];
     const double gups = rate_of((double)size, (double)views, seconds);
     const double operations = (double)f->operations / (f->views * f->slices);
 

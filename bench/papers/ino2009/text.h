@@ -11,7 +11,7 @@
 /** Numbers of variants of the paper (A to E) and of others; size and views of the paper. */
 enum { S3_VARIANTS = 5, S3_MORE = 9, S3_PAPER_SIZE = 512, S3_PAPER_VIEWS = 360 };
 
-/** One variant in Tables 2 and 3 of the paper: seconds, GFLOPS, GB/s (2^30 bytes). */
+/** One variant in Tables 2 and 3 of the paper: seconds, GFLOP/s, GB/s (2^30 bytes). */
 struct s3_published {
     double packing, download, filter, backproject, readback, unpacking, others, synchronised, total;
     double processing, texture, flops, memory;
@@ -24,6 +24,12 @@ enum { S3_COMPETITORS = 3 };
 extern const struct fbp_s3_bar s3_competitors[S3_COMPETITORS];
 /** Seconds of the whole job with 75 % of the volume left out. */
 extern const double s3_published_kill;
+/** A fragment of the paper's shaders: operations by the rule of Table 3, views and slices per pass.
+ */
+extern const struct s3_fragment {
+    const char *text;
+    unsigned operations, views, slices;
+} s3_fragments[S3_VARIANTS];
 
 /** Measurements of a variant in seconds; NAN: not measured. */
 struct s3_result {
@@ -81,7 +87,7 @@ struct s3_job {
     struct s3_result more[S3_MORE];
 };
 
-/** Operations [GFLOPS], memory traffic [GB/s] and updates [GUPS] of a backprojection. */
+/** Operations [GFLOP/s], memory traffic [GB/s] and updates [GUPS] of a backprojection. */
 struct s3_rates {
     double gups, processing, texture, flops, memory;
 };
