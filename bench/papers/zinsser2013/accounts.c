@@ -34,9 +34,6 @@ const struct s1_call s1_table3[S1_CALLS] = {
     {"Thumper, the paper's (GTX 680)", 1024, 6.04, 88.2, .021, NAN},
 };
 
-/* If a kernel reaches less than this share of a limit, latency and not the limit decides. */
-static const double ENOUGH = 0.6;
-
 double s1_updates(size_t size, size_t views)
 {
     return (double)size * (double)size * (double)size * (double)views;
@@ -81,9 +78,9 @@ static const char *limit_of(const struct s1_verdict *v)
     const double most = fmax(fmax(v->instructions, v->volume), fmax(v->fetches, v->places));
 
     if (v->fetches >= most)
-        return v->texture >= ENOUGH ? "texture rate" : "texture latency";
+        return v->texture >= S1_ENOUGH ? "texture rate" : "texture latency";
     if (v->volume >= most)
-        return v->memory >= ENOUGH ? "memory bandwidth" : "memory latency";
+        return v->memory >= S1_ENOUGH ? "memory bandwidth" : "memory latency";
     return v->instructions >= most ? "instruction rate" : "texture cache";
 }
 

@@ -45,12 +45,18 @@ static double known(double v)
     return v > 0 ? v : NAN;
 }
 
+static void print_runs(const struct s1_job *job)
+{
+    printf(job->runs > 1 ? "medians of %zu runs\n" : "%zu run\n", job->runs);
+}
+
 void s1_print_table1(const struct s1_job *job)
 {
-    printf("Zinsser 2013 (S1): %zu^3 voxels from %zu views of %zu x %zu, any 3x4 matrices, on %s; "
-           "medians of %zu runs\n",
-           job->size, job->views, job->columns, job->rows, job->device, job->runs);
-    printf("The published rows of Table II are of 512^3 voxels from 496 views of 1248 x 960.\n");
+    printf("Zinsser 2013 (S1): %zu^3 voxels from %zu views of %zu x %zu, any 3x4 matrices, on %s; ",
+           job->size, job->views, job->columns, job->rows, job->device);
+    print_runs(job);
+    printf("The published rows are of 496 views of 1248 x 960, in Table II of 512^3 voxels. GUPS: "
+           "10^9 updates of a voxel per second.\n");
     if (!job->kernels)
         printf("The paper's kernels need CUDA: columns of today without a measurement have a -.\n");
     printf("\n%-*s %12s %12s %12s %12s %12s\n", LABEL, "Table I: limits", "GTX 280", "GTX 480",
@@ -65,13 +71,16 @@ void s1_print_table1(const struct s1_job *job)
         putchar('\n');
     }
     printf("Today's limits are measured; the published ones are the makers'.\n");
-    printf("\nTable II, times in ms; left: published, GTX 680; right: today, %s\n"
-           "kernel A: outer loop along z, inner loop over views; B: the other order. I: views per "
-           "launch; K: voxels per thread\n"
-           "occup.: resident threads, of the greatest number; reg.: registers per thread\n"
-           "I.-.-: the kernel without reads, writes and fetches; I.M.-: with reads and writes of "
-           "the volume;\nI.M.T: also with fetches, all from one place; time: the whole kernel\n",
-           job->device);
+    printf(
+        "\nTable II, times in ms; left: published, GTX 680; right: today, %s\n"
+        "kernel A: outer loop along z, inner loop over views; B: the other order; sync: threads "
+        "of a block wait for each other\n"
+        "I: views per launch; K: voxels per thread; block: threads; occup.: share of the greatest "
+        "number of resident threads;\nreg.: registers per thread\n"
+        "Times in which I means instructions: I.-.-: the kernel without reads, writes and "
+        "fetches; I.M.-: with reads and writes\nof the volume; I.M.T: also with fetches, all "
+        "from one place; time: the whole kernel\n",
+        job->device);
     printf("  # kernel    I   K block | occup. I.-.- I.M.- I.M.T  time  GUPS | occup. reg.   "
            "I.-.-   I.M.-   I.M.T    time   GUPS\n");
 }
@@ -175,7 +184,7 @@ static void print_verdict(const struct s1_result *r, const struct s1_job *job)
 
 void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s1_job *job)
 {
-    printf("\nLimits of the kernels: shares of the time, then parts of the limits of Table I\n"
+    printf("\nLimits of the kernels: shares of the time, then shares of the limits of Table I\n"
            "  #  instr.  volume  fetches scatter | fp32 rate   memory [GB/s]    fetches [G/s]  | "
            "limit\nfrom the published times and limits of the GTX 680:\n");
     for (size_t i = 0; i < S1_TESTS; i++) {
@@ -186,13 +195,20 @@ void s1_print_verdicts(const struct s1_result *results, size_t n, const struct s
         printf("%s:\n", job->device);
     for (size_t i = 0; i < n; i++)
         print_verdict(&results[i], job);
-    printf("instr.: I.-.-; volume: added by I.M.-; fetches: added by I.M.T; scatter: added by the "
-           "whole kernel,\nwhose fetches are from different places.\n\n");
+    printf(
+        "instr.: I.-.-; volume: added by I.M.-; fetches: added by I.M.T; scatter: added by the "
+        "whole kernel, whose fetches are from\ndifferent places. limit: the cause of the largest "
+        "share: instr.: instruction rate; scatter: texture cache; volume:\nmemory bandwidth, "
+        "fetches: texture rate, if the kernel reaches %.0f %% of that limit, otherwise the "
+        "latency.\n\n",
+        100 * S1_ENOUGH);
     printf("%-*s %7s %9s %9s %11s %11s\n%*s %11s %11s\n", LABEL, "Table III: whole calls", "volume",
            "seconds", "GUPS", "RMSE [HU]", "RMSE [HU]", LABEL + 27, "", "(to double)",
            "(to exact)");
     for (size_t i = 0; i < S1_CALLS; i++)
         (void)s1_print_call(job, &s1_table3[i], false);
+    printf("Published: the 0.99 s of Thumper are 67.2 GUPS. (to exact): to the kernel matrix in "
+           "precision exact.\n");
 }
 
 int s1_print_call(const struct s1_job *job, const struct s1_call *call, bool json)
@@ -243,19 +259,22 @@ int s1_print_transfers(const struct s1_job *job, const struct fbp_s1_transfers *
     };
     cJSON *root = json ? json_begin(job, t->streamed ? "streamed" : "resident") : NULL;
 
-    if (!json)
+    if (!json) {
+        printf("\nZinsser 2013 (S1), section V: %zu^3 voxels from %zu views of %zu x %zu, on %s, "
+               "kernel "
+               "matrix; ",
+               job->size, job->views, job->columns, job->rows, job->device);
+        print_runs(job);
         printf(
-            "\nSection V: %zu^3 voxels from %zu views of %zu x %zu, on %s, kernel matrix; medians "
-            "of %zu runs\n%s; passes: %zu, of at most %zu views in chunks of 8, 16, 24, 32, 32 "
-            "...\n"
-            "parts of %zu slices, %.4g MiB; on the device at a time: %.4g MiB (memory of the "
-            "paper's card: 2048 MiB)\n%-*s  %9s^3 %12s\n",
-            job->size, job->views, job->columns, job->rows, job->device, job->runs,
+            "%s; passes: %zu, of at most %zu views in chunks of 8, 16, 24, 32, 32 ...\n"
+            "parts of at most %zu slices, %.4g MiB; on the device at a time: %.4g MiB (memory of "
+            "the paper's card: 2048 MiB)\n%-*s  %9s^3 %12s\n",
             t->streamed ? "The volume passes through two buffers"
                         : "Views and volume fit on the device",
             d.passes, d.pass_views, d.part_slices, m.part,
             2 * m.part + m.views * (double)d.pass_views / (double)job->views, LABEL,
             "published: GTX 680", t->streamed ? "1024" : "512", "today");
+    }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (json) {
             bench_json_numbers(root, &(struct cli_number){lines[i].key, lines[i].today}, 1);
