@@ -50,7 +50,7 @@ static void print_rows(const struct s4_table1 *rows, size_t n)
     }
     for (size_t i = 0; i < S4_COLUMNS; i++)
         sums[i] /= (double)n;
-    print_row("average", sums, S4_COLUMNS, NULL);
+    print_row("mean of the rows", sums, S4_COLUMNS, NULL);
 }
 
 static void print_table1(const struct s4_job *job)
@@ -59,18 +59,21 @@ static void print_table1(const struct s4_job *job)
 
     for (size_t i = 0; i < job->n; i++)
         now[i] = s4_measured(&job->row[i]);
-    printf("\nTable 1 [s], published (GTX 760; CPU in MATLAB)\n%-*s", NAME, "");
+    printf(
+        "GS: the paper's kernel, one stage on a GPU; CM: two stages on the CPU; CS: one stage on "
+        "the CPU.\nGS comp.: GS without \"gather\", the copy of the object to the host; CM/GS, "
+        "CS/GS: factors between seconds.\n"
+        "\nTable 1 [s], published (GTX 760; CPU in MATLAB)\n%-*s",
+        NAME, "");
     print_rows(s4_published, S4_SIZES);
     printf(
         "The published factors follow from the published seconds; nine are cut off instead of "
         "rounded: at 64^3\n18.4 (CM), 1181 and 216 (CS), at 128^3 2.7 (CM), 3772 and 207 (CS), at "
         "150^3 65.8 (CM) and 223 (CS),\nat 200^3 123 (CM).\n");
-    printf(
-        "\nTable 1 [s], now: the host waits for the kernel; GS (the paper's kernel, on CUDA), CM "
-        "and CS in double\n%-*s",
-        NAME, "");
+    printf("\nTable 1 [s], now: the host waits for the kernel; all in double\n%-*s", NAME, "");
     print_rows(now, job->n);
-    printf("CM includes the filter and the resampling of the rings of directions.\n");
+    printf("CM includes the filter and the resampling of the rings of directions, CS and GS do not "
+           "include the filter.\n");
 }
 
 /* Print the times as the paper took them: the launch, and a copy that waits for the kernel. */
@@ -154,7 +157,10 @@ static void print_all_ways(const struct s4_job *job)
     printf("\n");
     for (int k = 0; k < S4_WAYS; k++) {
         const struct s4_cell *c = first_of(job, (enum s4_way)k);
-        printf("%-*s %s: %s\n", NAME, s4_about[k].name, s4_about[k].text, c ? c->how : "not run");
+        printf("%-*s %s: %s\n", NAME, s4_about[k].name, s4_about[k].text,
+               c                         ? c->how
+               : s4_about[k].kernel >= 0 ? "not run: needs CUDA"
+                                         : "not run");
     }
     for (int which = 0; which < FIGURES; which++) {
         printf("\n%-*s", NAME, titles[which]);
@@ -170,12 +176,15 @@ static void print_all_ways(const struct s4_job *job)
     for (size_t i = 0; i < job->n; i++)
         values[i] = s4_two_stages(&job->row[i]);
     print_row("\nCM - CS resampled ", values, job->n, NULL);
-    printf("Host to host: from samples to voxels, of an open plan. All methods have the same %zu "
-           "projections.\nCM and CS resampled resample their rings of directions to %zu equal "
-           "linear angles. GUPS count each of the %zu\nprojections at each voxel. Errors: against "
-           "one stage in double precision without resampling, in units of the\ngreatest value. "
-           "CM - CS resampled: the rms error of two stages alone, in the middle slice.\n",
-           job->row[0].views, job->rings, job->row[0].views);
+    printf(
+        "compute, filter: the fastest backprojection and the fastest filter alone; of CM, compute "
+        "includes filter and resampling.\nhost to host: the fastest run of an open plan from "
+        "samples to voxels, in which stages overlap. All methods have the same %zu "
+        "projections.\nCM and CS resampled resample their rings of directions to %zu equal "
+        "linear angles. GUPS count each of the %zu\nprojections at each voxel. Errors: against "
+        "one stage in double precision without resampling, in units of the\ngreatest value. "
+        "CM - CS resampled: the rms error of two stages alone, in the middle slice.\n",
+        job->row[0].views, job->rings, job->row[0].views);
 }
 
 static void limit(const char *name, double published, double now, bool there)
@@ -207,12 +216,15 @@ static void print_table2(const struct s4_job *job)
 {
     const struct fbp_s4_gpu *p = &s4_published_gpu, *g = &job->gpu;
     const bool there = job->has_cuda;
+    char capability[20];
 
     printf("\n%-34s %22s %22s\n", "Table 2: limits of the GPU", "published", "now");
     printf("%-34s %22s %22s\n", "name", p->name, there ? g->name : "-");
     limit("memory [MiB]", p->memory_bytes / 1048576, g->memory_bytes / 1048576, there);
     limit("cores", (double)(p->processors * p->cores), (double)(g->processors * g->cores), there);
-    limit("compute capability x 10", p->capability, g->capability, there);
+    snprintf(capability, sizeof capability, "%.1f", g->capability / 10.);
+    printf("%-34s %22.1f %22s\n", "compute capability", p->capability / 10.,
+           there ? capability : "-");
     limit("multiprocessors (SM)", (double)p->processors, (double)g->processors, there);
     limit("fp32 units per SM", (double)p->cores, (double)g->cores, there);
     limit("threads per SM", (double)p->threads, (double)g->threads, there);
