@@ -61,8 +61,8 @@ fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path)
         if (!*line || *line == '*')
             continue;
         if (*line == '#' || strncmp(line, ".DVC", 4) == 0) {
-            /* A line such as "#SPL 1.2 * …" begins a layer, ".DVC grdUnit, 1.0" a device. Its name
-             * ends at the first blank or comma. */
+            /* A line such as "#SPL 1.2 * …" begins the layer SPL, ".DVC grdUnit, 1.0" the device
+             * grdUnit. */
             char *name = *line == '.' ? line + 4 + strspn(line + 4, " \t") : line + 1;
             name[strcspn(name, " \t,")] = '\0';
             part = name;

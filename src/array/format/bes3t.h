@@ -15,20 +15,20 @@ struct fbp_bes3t {
     const char *path; /**< for messages; not copied */
     char *text;
     struct fbp_bes3t_item {
-        /** part: layer "DESC" or "SPL" of the description, or device of layer #DSL */
+        /** part: name of the layer, "DESC" or "SPL", or of a device (.DVC) in the layer #DSL */
         const char *part, *key, *value;
     } * items;
     size_t n;
 };
 
-/** Facts about the samples. */
+/** Properties of the samples. */
 struct fbp_bes3t_samples {
     size_t n[3]; /**< XPTS, YPTS, ZPTS; 1 if missing */
     enum fbp_type type;
     bool big_endian, complex; /**< complex: real and imaginary parts alternate */
 };
 
-/** Does a file start like a description? */
+/** Whether a file begins like a .DSC description. */
 bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n);
 
 /** Load a .DSC description; the caller calls fbp_bes3t_clear(), also after an error. @return
@@ -45,7 +45,7 @@ const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const ch
 fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
                             double *out, const char **unit);
 
-/** A mandatory whole number from 1 to 1e6. */
+/** Read a whole number from 1 to 1e6; an error if the key is missing. */
 fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const char *key,
                            size_t *out);
 

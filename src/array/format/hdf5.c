@@ -23,14 +23,13 @@ enum { MAX_CHUNKS = 8192 };
 
 /* greatest number of blocks that the HDF5 library reads */
 static const size_t MAX_BLOCKS = 1 << 24;
-/* Approximate memory that the HDF5 library uses per call, without some kilobytes per chunk [bytes].
- */
+/* size of a block that the HDF5 library reads at once, unless a row of chunks is larger [bytes] */
 static const size_t LIBRARY_BYTES = 8 << 20;
 
 /* A data set while a child process describes it by means of the HDF5 library: names, open handles,
  * description. */
 struct data_set {
-    /* name of the array from the caller; name of its file; name of its data set, or NULL */
+    /* path: name of the array from the caller; file: its file; requested: its data set, or NULL */
     const char *path, *file, *requested;
     struct fbp_hdf5_list list;
     hid_t id, data, type, space, plist; /* file, data set and its properties */
@@ -59,8 +58,8 @@ static fbp_status parse_member(struct data_set *l)
     if (!l->requested) {
         for (size_t i = 0; i < 2 && !found; i++)
             found = fbp_hdf5_find(&l->list, usual[i]);
-        /* First choice: data sets of three dimensions before those of two, and data sets of the
-         * file itself before those behind links. */
+        /* Prefer data sets of three dimensions to those of two; at equal rank, prefer those of the
+         * file itself to those behind links. */
         for (int turn = 0; turn < 4 && !found; turn++) {
             size_t n = 0;
             for (size_t i = 0; i < l->list.n; i++)
@@ -139,7 +138,7 @@ static fbp_status take_size(struct data_set *l)
     hsize_t n[H5S_MAX_RANK];
 
     a->rank = H5Sget_simple_extent_dims(l->space, n, NULL);
-    if (a->rank == 4 && !a->sinogram && l->key < 0) { /* [frame][z][y][x], one after the other */
+    if (a->rank == 4 && !a->sinogram && l->key < 0) { /* axes [frame][z][y][x] */
         for (int i = 0; i < 3; i++)
             a->info.n[i] = n[3 - i];
         FBP_TRY(fbp_frames_take(l->path, &a->info, n[0]));
@@ -199,7 +198,7 @@ static fbp_status take_type(struct data_set *l)
     if (a->info.type == FBP_TYPE_NONE)
         a->info.type = FBP_F64;
     a->info.big_endian = plain && H5Tget_order(type) == H5T_ORDER_BE;
-    a->how = plain ? FBP_HDF5_CONTIGUOUS : FBP_HDF5_LIBRARY; /* refined by take_layout() */
+    a->how = plain ? FBP_HDF5_CONTIGUOUS : FBP_HDF5_LIBRARY; /* take_layout() may change it */
     if (is_enum)
         H5Tclose(type);
     return st;
@@ -388,7 +387,7 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
         return FBP_OK;
     (void)H5Pget_fill_value(l->plist, l->type, l->a.fill);
 
-    /* All chunks, in the order of the grid. */
+    /* Fill in the table of chunks, in the order of the grid. */
     memset(missing, 1, sizeof missing);
     FBP_TRY(fbp_calloc((void **)chunks, l->a.n_chunks, sizeof **chunks, "a table of chunks"));
     if (H5Dget_num_chunks(l->data, l->space, &n_written) < 0 || n_written == 0 ||
@@ -516,7 +515,7 @@ static fbp_status check_stored(const struct data_set *l)
     return FBP_OK;
 }
 
-/* Greatest multiple of `step` that is at most n_rows, or `step` if that is larger; at most n. */
+/* Greatest multiple of `step` up to n_rows, but at least `step`, and at most n. */
 static size_t some(size_t n_rows, size_t step, size_t n)
 {
     const size_t m = n_rows > step ? n_rows / step * step : step;
@@ -587,8 +586,6 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
         return take_library(l);
     }
     if (a->how == FBP_HDF5_CONTIGUOUS && layout == H5D_CONTIGUOUS) {
-        /* The samples are contiguous in the file; samples that were never written have no position.
-         */
         const haddr_t at = H5Dget_offset(l->data);
         const uint64_t stored = H5Dget_storage_size(l->data);
         if (H5Pget_external_count(l->plist) > 0)
@@ -723,7 +720,7 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     src->fd = t.fd;
     src->offset = 0;
     FBP_TRY(fbp_array_bytes(src->path, &a->info, &bytes));
-    if (bytes > fbp_available_bytes() / 2) /* a damaged file may claim any size */
+    if (bytes > fbp_available_bytes() / 2) /* a damaged file may contain any size */
         return fbp_fail(FBP_ERR_NOMEM,
                         "%s: needs %s of memory, because MATLAB stores arrays column by column; "
                         "that is more than half of the free memory; store the array row by row, or "

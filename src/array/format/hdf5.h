@@ -47,8 +47,8 @@ extern const struct fbp_sandbox_limits fbp_hdf5_limits;
 /**
  * fbp_sandbox_run() for functions that call the HDF5 library.
  *
- * @return also FBP_ERR_NOMEM if the library ran out of memory, whatever fn returned: a data set
- * that fn did not find may exist
+ * @return FBP_ERR_NOMEM if the library ran out of memory, even if fn() returned another status,
+ * because fn() may then have missed a data set
  */
 fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *limits,
                             fbp_sandbox_fn *fn, void *arg, struct fbp_blob *reply);
@@ -131,8 +131,8 @@ fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob 
                                   size_t missing[2]);
 
 /** Check the source files of a block of a virtual data set before the block is read, because the
- * HDF5 library keeps them open. *fits: there are at most `most` files, and this process may open as
- * many; if false, some are unchecked. */
+ * HDF5 library keeps them open. *fits: there are at most `most` source files, and this process may
+ * open all of them at once; if false, some files are unchecked. */
 fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
                                 const hsize_t *n, size_t most, bool *fits);
 
@@ -168,8 +168,7 @@ struct fbp_hdf5_chunk {
  */
 struct fbp_hdf5_array {
     enum fbp_hdf5_how how;
-    /** properties of the array except `format`; n[2]: number of slices with the requested image_key
-     */
+    /** properties except `format`; n[2]: number of slices with the requested image_key */
     struct fbp_array_info info;
     size_t n_slices; /**< number of all slices of the data set */
     uint64_t offset;

@@ -32,7 +32,7 @@ static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t
     if (data < 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: cannot be opened again%s", b->path,
                         fbp_hdf5_reason(why, sizeof why));
-    for (int i = 0; i < a->rank; i++) { /* the data set's own dimensions */
+    for (int i = 0; i < a->rank; i++) { /* dimensions of the data set */
         const int axis = fbp_hdf5_axis(a, i);
         first[i] = axis < 2 ? b->first[axis] : axis == 2 ? z0 : z0 / frame;
         n[i] = axis < 2 ? b->n[axis] : axis == 2 ? nz : 1;
@@ -79,7 +79,7 @@ fbp_status fbp_hdf5_read_block(void *arg, struct fbp_blob *reply)
 
     (void)reply;
     FBP_TRY(fbp_hdf5_open(b->array->file, b->path, &file));
-    for (size_t z = 0, nz; z < b->n[2] && st == FBP_OK; z += nz) { /* a series by frames */
+    for (size_t z = 0, nz; z < b->n[2] && st == FBP_OK; z += nz) { /* each read is in one frame */
         const size_t left = frame - (b->first[2] + z) % frame;
         nz = series && left < b->n[2] - z ? left : b->n[2] - z;
         st = read_slices(file, b, z, nz);
@@ -103,9 +103,9 @@ struct hdf5 {
     size_t grid[3], chunk_bytes, stored_bytes;
     fbp_pool *pool;
     int n_threads;
-    unsigned char **scratch; /* buffers per thread, for a chunk as stored, and after inflating */
+    unsigned char **scratch; /* [n_threads] buffer for a chunk, as stored and inflated */
     struct fbp_cache cache;
-    pthread_mutex_t lock; /* guards the status of a region */
+    pthread_mutex_t lock; /* guards `status` and `message` of a region */
 };
 
 /* The samples that one read requests: rows of slices that are consecutive in the file. */
@@ -209,7 +209,7 @@ static fbp_status load(void *user, size_t k, void *out)
                             src->path, k);
         if (shuffled)
             unshuffle(inflated, size, n, out);
-    } else { /* never written */
+    } else { /* a chunk that was never written */
         for (size_t at = 0; at < h->chunk_bytes; at += size)
             memcpy((char *)out + at, h->a.fill, size);
     }
@@ -277,7 +277,7 @@ static fbp_status read_block(fbp_source *src, size_t slice0, size_t n_slices, si
     const size_t size = as_float ? sizeof(float) : fbp_type_size(h->a.info.type);
     size_t n;
 
-    for (size_t k = 0; k < n_slices; k += n) { /* runs of slices that follow each other */
+    for (size_t k = 0; k < n_slices; k += n) { /* runs of slices consecutive in the file */
         const size_t first = h->map ? h->map[slice0 + k] : slice0 + k;
         size_t n_chunks = 1;
         n = h->map ? 1 : n_slices;

@@ -43,7 +43,8 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     return buf;
 }
 
-/* Missing and forbidden files do not count as failures: the library also tries targets of links. */
+/* Errors that mean a missing or inaccessible file do not count: the library gets them when it tries
+ * possible targets of links. */
 bool fbp_hdf5_system_failed(void)
 {
     static const int harmless[] = {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG};
@@ -58,10 +59,10 @@ bool fbp_hdf5_system_failed(void)
  * text of a failed system call is recorded. */
 static herr_t examine(unsigned n, const H5E_error2_t *error, void *found)
 {
-    /* Parts of error texts that mean missing memory. Sometimes the library reports it only by the
-     * last text, because its table of identifiers lacks a new entry. */
+    /* Parts of error texts that mean missing memory. The library may report only the last one, if
+     * it could not allocate an entry in its table of identifiers. */
     static const char *const signs[] = {"alloc", "memory", "can't find object for ID"};
-    /* Example: "file write failed: time = …, error message = 'No space left on device', buf = …" */
+    /* precedes the reason, as in "file write failed: …, error message = 'No space left …'" */
     static const char key[] = "error message = '";
     const char *from = error->desc ? strstr(error->desc, key) : NULL;
 
@@ -87,8 +88,7 @@ static herr_t on_error(hid_t stack, void *data)
 
 /* ---- entering the library */
 
-/* List the identifiers of all open HDF5 files, data sets, groups and types; false: out of memory.
- */
+/* List the identifiers of all open HDF5 files, data sets, groups, types; false: out of memory. */
 static bool list_open(hid_t **ids, size_t *n)
 {
     const ssize_t count = H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL);
@@ -124,12 +124,12 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     system_error[0] = '\0';
     leave_open = false;
     (void)H5Eget_auto2(H5E_DEFAULT, &old, &old_data);
-    no_memory = H5Eset_auto2(H5E_DEFAULT, on_error, NULL) < 0; /* it may fail to initialize */
+    no_memory = H5Eset_auto2(H5E_DEFAULT, on_error, NULL) < 0; /* the library may fail to start */
     const bool listed = list_open(&before, &n);
     const fbp_status st = no_memory ? FBP_ERR_NOMEM : e->fn(e->arg, reply);
     if (listed && !leave_open)
         (void)list_open(&now, &n_now);
-    /* close HDF5 objects that the function has left open, for example of a damaged file */
+    /* close HDF5 objects that e->fn() has left open, for example after an error */
     for (size_t i = n_now; i-- > 0;) {
         bool known = false;
         for (size_t k = 0; k < n && !known; k++)
@@ -145,7 +145,7 @@ static fbp_status enter(void *arg, struct fbp_blob *reply)
     if (lost ? reported : !no_memory)
         return st;
     fbp_message_clear();
-    if (lost) /* a data set that was not found may exist */
+    if (lost) /* e->fn() may have missed a data set */
         return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", e->path, system_error);
     return fbp_fail(FBP_ERR_NOMEM, "%s: " LIBRARY " has not enough memory; close other programs",
                     e->path);
@@ -259,8 +259,8 @@ struct object {
 
 struct walk {
     struct fbp_hdf5_list *list;
-    struct object *sets;             /* of list->entries */
-    struct object groups[MAX_DEPTH]; /* from the root to here */
+    struct object *sets;             /* [n] identity of each of list->entries */
+    struct object groups[MAX_DEPTH]; /* groups from the root to the current one */
     int depth;
     size_t n_groups;          /* number of entered groups */
     bool follow;              /* soft and external links are followed */
@@ -364,7 +364,7 @@ static herr_t take(struct walk *w, hid_t group, const char *name, const char *pa
     if (object < 0 || H5Oget_info2(object, &about, H5O_INFO_BASIC) < 0) {
         char why[200], link[260];
         fbp_hdf5_reason(why, sizeof why);
-        if (!list->unread[0]) { /* the first one is reported */
+        if (!list->unread[0]) { /* only the first failure is reported */
             describe_link(group, name, info, link, sizeof link);
             fbp_hdf5_unread(path, link, why, list->unread, sizeof list->unread);
         }
@@ -377,7 +377,7 @@ static herr_t take(struct walk *w, hid_t group, const char *name, const char *pa
     for (size_t i = 0; i < list->n && !e.again; i++)
         e.again = is_same(&w->sets[i], &o);
     if (e.again && !w->linked)
-        return 0; /* a second hard link, or the second pass */
+        return 0; /* found by an earlier link or pass */
     if (list->n == MAX_ENTRIES)
         return 1;
     if (list->n == list->room) {
@@ -433,7 +433,7 @@ fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out
     w->list = out;
     const hid_t top = H5Oopen(file, "/", H5P_DEFAULT);
     bool read = top >= 0 && H5Oget_info2(top, &root, H5O_INFO_BASIC) >= 0;
-    for (int pass = 0; read && pass < 2; pass++) { /* first without, then with links */
+    for (int pass = 0; read && pass < 2; pass++) { /* pass 1 also follows soft and external links */
         w->follow = pass == 1;
         w->n_groups = 0;
         read = enter_group(w, top, "", &(struct object){root.fileno, root.addr}) >= 0;

@@ -18,20 +18,20 @@ enum { NAME = 2048, MAX_DEPTH = 8, SPARE_FILES = 4 };
 
 static const size_t MAX_SOURCES = 1 << 20;
 
-/* A virtual data set whose sources are being checked, and the source file that was opened last,
- * because consecutive sources are often in one file. */
+/* A virtual data set whose sources are being checked. The source file that was opened last stays
+ * open, because consecutive sources are often in one file. */
 struct virtual_set {
     const char *path; /* name of the array, for messages */
     hid_t data, plist;
     char file[NAME]; /* path of the file that contains the virtual data set */
     int depth;
     const hsize_t *first, *n; /* requested part of the data set; NULL: the whole data set */
-    size_t *n_looked;         /* number of sources that were checked, at all depths */
+    size_t *n_looked;         /* number of checked sources, including sources of sources */
     /* names of the source files are appended; NULL: they are not needed */
     struct fbp_blob *files;
     /* numbers of unwritten and of all chunks in the sources; NULL: not counted */
     size_t *missing;
-    size_t *n_files, most; /* number of source files found; number above which the check ends */
+    size_t *n_files, most; /* number of source files found; limit above which the check ends */
     char last[NAME];
     hid_t last_file;
 };
@@ -68,7 +68,8 @@ static hid_t find_file(const struct virtual_set *v, const char *name)
     hid_t file = absolute ? try_file("", 0, name) : -1;
     char real[PATH_MAX], folder[NAME];
 
-    /* The environment variable HDF5_VDS_PREFIX lists folders, such as "a:${ORIGIN}/b". */
+    /* The environment variable HDF5_VDS_PREFIX lists folders of sources, such as "a:${ORIGIN}/b".
+     */
     while (p && *p && file < 0) {
         const size_t n = strcspn(p, ":"), skip = sizeof origin - 1;
         if (n >= skip && strncmp(p, origin, skip) == 0)
@@ -140,7 +141,7 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
     const hid_t taken = H5Pget_virtual_srcspace(v->plist, i), space = H5Dget_space(source);
     const int rank = H5Sget_simple_extent_dims(space, n, NULL);
     if (rank > 0 && H5Sget_simple_extent_ndims(taken) == rank &&
-        H5Sget_select_bounds(taken, lo, hi) >= 0) /* an unlimited one has no bounds */
+        H5Sget_select_bounds(taken, lo, hi) >= 0) /* unlimited: no bounds */
         for (int d = 0; d < rank; d++)
             inside = inside && hi[d] < n[d];
     H5Sclose(space);
@@ -190,7 +191,7 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
 {
     struct {
         char file[NAME], set[NAME], one_file[NAME], one_set[NAME];
-    } *s = NULL; /* not on the stack: sets refer to sets */
+    } *s = NULL; /* not on the stack, because check_set() is recursive */
     hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
     hsize_t size[H5S_MAX_RANK], blocks = 1;
     fbp_status st = FBP_OK;
@@ -204,8 +205,8 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
                       "copy the file again",
                       v->path, i);
     if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
-        /* In the names of sources, "%b" stands for the numbers of the blocks of an unlimited
-         * selection: count the blocks in the current size. */
+        /* In the names of sources, "%b" stands for the number of a block of an unlimited selection:
+         * count the blocks in the current size of the data set. */
         const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
         const int rank = H5Sget_simple_extent_dims(space, size, NULL);
         if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)
@@ -224,8 +225,9 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     return st;
 }
 
-/* Check the sources of a data set, if it is virtual. like: requested part, counters and lists of
- * the data set that is to be read, which may refer to this one. */
+/* Check the sources of the data set `data`, if it is virtual. like: requested part, counters and
+ * lists of the whole check. depth: 0 for the data set that is to be read, k + 1 for a source of a
+ * data set of depth k. */
 static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
 {
     const hid_t plist = H5Dget_create_plist(data);
@@ -311,8 +313,8 @@ fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *fir
     if (!*fits || n_files == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return FBP_OK;
 
-    /* Check that this process may open as many files: otherwise the HDF5 library would read the
-     * fill value, without an error. */
+    /* Check that this process may open n_files more files: otherwise the HDF5 library would read
+     * the fill value, without an error. */
     size_t left = 0;
     for (rlim_t fd = 0; fd < limit.rlim_cur && left < n_files + SPARE_FILES; fd++)
         left += fcntl((int)fd, F_GETFD) < 0;
@@ -349,7 +351,7 @@ void fbp_hdf5_covered(hid_t plist, unsigned char *covered, size_t n)
     H5Pget_virtual_count(plist, &count);
     for (size_t i = 0; i < count; i++) {
         const hid_t to = H5Pget_virtual_vspace(plist, i);
-        if (H5Sget_select_bounds(to, lo, hi) < 0) { /* it is not limited */
+        if (H5Sget_select_bounds(to, lo, hi) < 0) { /* unlimited selection */
             lo[0] = 0;
             hi[0] = n - 1;
         }

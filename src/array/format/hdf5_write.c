@@ -21,7 +21,7 @@
 struct draft {
     const char *path, *file, *data_set;
     int fd;
-    char sketch[40]; /* its name for the library */
+    char sketch[40]; /* /proc/self/fd/N, a link to the file in memory */
     const struct fbp_array_info *info;
 };
 
@@ -55,9 +55,8 @@ static bool put_text(hid_t data, const char *name, const char *text)
     return done;
 }
 
-/* Fail with the reason why the HDF5 library could not create something. The library leaves the
- * errno of a failed system call, but errno may be older: only values that a full disk, memory or
- * table gives count. */
+/* Fail with the message `what`, such as "the data set … cannot be created", and the reason. An
+ * errno that is not among `reasons` may be left over from an earlier call: it is ignored. */
 static fbp_status not_made(const struct draft *w, const char *what)
 {
     static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EMFILE, ENFILE, ENOMEM};
@@ -67,7 +66,7 @@ static fbp_status not_made(const struct draft *w, const char *what)
 
     if (error == EMFILE || error == ENFILE)
         remedy = "; close other programs, or raise the limit of open files (ulimit -n)";
-    else if (error == ENOMEM || error == ENOSPC) /* the draft is in memory */
+    else if (error == ENOMEM || error == ENOSPC) /* the file is in memory */
         remedy = "; close other programs";
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (error == reasons[i])
@@ -91,14 +90,14 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
 
     snprintf(what, sizeof what, "the data set \"%.80s\" cannot be created", w->data_set);
     errno = 0;
-    /* HDF5's default driver resolves links, but the name of the file in memory is a link */
+    /* not HDF5's default driver, which would replace the link w->sketch by its target's path */
     H5Pset_fapl_stdio(access);
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     H5Pset_obj_track_times(creation, 0); /* of the root group */
     fbp_hdf5_no_locks(access);
     const hid_t file = H5Fcreate(w->sketch, H5F_ACC_TRUNC, creation, access);
-    /* fails before any other call of the HDF5 library, which would clear the reason */
+    /* not_made() comes first, because other calls of the HDF5 library would clear the reason */
     if (file < 0)
         return not_made(w, what);
     H5Pclose(access);
@@ -117,10 +116,10 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
     for (const char *slash = w->data_set; (slash = strchr(slash + 1, '/'));) {
         const int length =
             snprintf(path, sizeof path, "%.*s", (int)(slash - w->data_set), w->data_set);
-        if (length >= (int)sizeof path) /* made with its data set */
+        if (length >= (int)sizeof path) /* created together with the data set */
             break;
         const hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, groups, H5P_DEFAULT);
-        if (group >= 0) /* "a//b" names one twice */
+        if (group >= 0) /* negative also if the group exists ("a//b") */
             H5Gclose(group);
     }
     H5Pclose(groups);
@@ -173,7 +172,7 @@ static fbp_status spare_others(const struct draft *w)
     if (!there)
         return FBP_OK;
 
-    /* First data set of the file that would be lost, or object that cannot be read. */
+    /* Find a data set of the existing file that would be lost, or that cannot be read. */
     fbp_status st = fbp_hdf5_open(w->file, w->path, &file);
     if (st == FBP_OK)
         st = fbp_hdf5_list(file, w->file, &list);
@@ -185,7 +184,7 @@ static fbp_status spare_others(const struct draft *w)
         snprintf(lost, sizeof lost, "%.*s, which cannot be opened", (int)(end - list.unread),
                  list.unread);
     if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO || fbp_hdf5_system_failed())
-        return st; /* there may be others */
+        return st; /* the list may be incomplete */
     if (st != FBP_OK) {
         fbp_message_clear();
         FBP_TRY(fbp_open_file(w->file, &fd, &size));
@@ -200,7 +199,7 @@ static fbp_status spare_others(const struct draft *w)
         snprintf(lost, sizeof lost, "%s", is_hdf5 ? "data sets that cannot be read" : "");
     }
     if (!*lost)
-        return FBP_OK; /* objects stay open until the child process ends */
+        return FBP_OK; /* fbp_hdf5_contain() closes all objects */
     return fbp_fail(FBP_ERR_INVALID,
                     "%s: this output would replace the whole file, which %s%s; choose another "
                     "file, or remove that one first",
@@ -221,8 +220,7 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
     if (st != FBP_OK) {
         fbp_hdf5_leave_open();
         if (ftruncate(w->fd, (off_t)(META_BYTES + bytes)) < 0 && errno == EFBIG) {
-            /* For a file that is too large for the file system, fbp_fail_write() gives a more
-             * precise message. */
+            /* The file is too large for the file system: replace the HDF5 library's message. */
             fbp_message_clear();
             return fbp_fail_write(w->file, EFBIG, META_BYTES + bytes);
         }

@@ -27,7 +27,7 @@
 
 #define EXTENSIONS ".mat"
 
-/* ---- the array that is meant */
+/* ---- finding the array that a name describes */
 
 enum { MAX_NAMES = 256, NAME = 200, DEPTH = 6, SHOWN = 8 };
 
@@ -36,8 +36,7 @@ struct names {
     char name[MAX_NAMES][NAME];
     char size[MAX_NAMES][64];
     size_t n;
-    /* why the first unsupported array cannot be read, such as "A is complex"; "" */
-    char other[NAME + 80];
+    char other[NAME + 80]; /* first array that cannot be read, such as "A is complex"; "": none */
 };
 
 /* Append all arrays of numbers in a variable to the list, including members of structs. */
@@ -117,7 +116,7 @@ static fbp_status choose(const struct fbp_mat *mat, const char *file, const char
     return st;
 }
 
-/* ---- its samples */
+/* ---- samples of the array */
 
 /* Meaning of the dimensions of an array, by the suffix of its name ("?sinogram", "?spectra");
  * VOLUME: the order in which fbp writes volumes. */
@@ -260,11 +259,10 @@ fail:
 
 /* ---- writer of MATLAB files: a file is built in memory, up to its samples */
 
-/* First bytes of MATLAB files that fbp writes: only such a file may be replaced by another output.
- */
+/* First bytes of MATLAB files that fbp writes: an output replaces only such MATLAB files. */
 static const char TITLE[] = "MATLAB 5.0 MAT-file, written by fbp";
 
-enum { HEADER = 128, FIELD = 32, ROOM = 4096 /* for all but doubles and samples */ };
+enum { HEADER = 128, FIELD = 32, ROOM = 4096 /* bytes for everything but doubles and samples */ };
 
 static void put(struct fbp_mat_maker *m, const void *data, size_t n)
 {
@@ -416,7 +414,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
         FBP_MAT_HISTORY, "file_type",   FBP_MAT_UNIT,   "raw_info",    "rec_info",
         FBP_MAT_AXES,    FBP_MAT_VOXEL, FBP_MAT_ORIGIN, FBP_MAT_SCALE, FBP_MAT_OFFSET};
     static const char *const file[] = {"FileName"}, *const rec[] = {"rec"};
-    static const char *const edges[] = {"Size", "size"}; /* programs read one or the other */
+    static const char *const edges[] = {"Size", "size"}; /* a program reads only one of them */
     const size_t n = fbp_member_output(path, EXTENSIONS);
     const char *name = path[n] && path[n + 1] ? path + n + 1 : FBP_MAT_VOLUME;
     const size_t sizes[4] = {info->n[0], info->n[1], fbp_frame_slices(info),

@@ -117,8 +117,7 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const struct fbp_
 /** Print the text of an array to out[n]; "" if the array is not text or is NULL. */
 void fbp_mat_text_of(const struct fbp_mat_array *array, char *out, size_t n);
 
-/** Read a variable of n numbers as doubles; *found: the variable exists and has exactly n numbers.
- */
+/** Read a variable of n numbers as doubles; *found: it exists and has exactly n numbers. */
 fbp_status fbp_mat_doubles(struct fbp_mat *mat, const char *name, double *out, size_t n,
                            bool *found);
 

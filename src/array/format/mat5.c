@@ -22,11 +22,11 @@ struct fbp_mat {
     struct fbp_mat_array *v;
     uint64_t *at; /* [n] byte of each variable in the file */
     size_t n, room;
-    size_t n_members; /* of all structs, at most MOST_ARRAYS */
+    size_t n_members; /* number of members of all structs, at most MOST_ARRAYS */
     /* The variable that is being read. */
     uint64_t variable; /* its first byte in the file */
     uint64_t next;     /* next byte of the file */
-    uint64_t packed;   /* compressed bytes from there on */
+    uint64_t packed;   /* number of remaining compressed bytes from `next` on */
     bool inflating;
     z_stream z;
     unsigned char in[CHUNK], out[CHUNK], piece[8 * PIECE];
@@ -217,7 +217,7 @@ static fbp_status get_part(struct fbp_mat *m, uint64_t *left, struct part *p)
                          : damaged(m, "an element that is too long in the variable at byte");
     }
     p->follow = ((uint64_t)p->n + 7) / 8 * 8;
-    if (p->follow > *left) /* the last one may lack its padding */
+    if (p->follow > *left) /* the last element may lack its padding */
         p->follow = p->n;
     return p->n <= *left ? FBP_OK : damaged(m, "an element beyond the end of the variable at byte");
 }
@@ -272,7 +272,7 @@ static fbp_status get_head(struct fbp_mat *m, uint64_t *left, struct fbp_mat_arr
         memcpy(name, p.inside, p.n);
     else
         FBP_TRY(get_name(m, left, p.n, name));
-    if (a->name[0] == '\0') /* members of structs already have their names */
+    if (a->name[0] == '\0') /* members of structs already have a name */
         memcpy(a->name, name, sizeof name);
     return p.follow == 0 ? FBP_OK : skip(m, left, p.follow - p.n);
 }
@@ -294,7 +294,7 @@ static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fb
     if (!values || a->count == 0)
         return skip(m, left, p.follow);
     if (a->class == FBP_MX_CHAR) {
-        /* a text in UTF-8 may have more bytes than letters */
+        /* text in UTF-8 may have more bytes than the sizes state */
         a->count = p.n / size;
         if (p.type == FBP_MI_INT8 || p.type == FBP_MI_INT16)
             p.type++; /* letters have no sign */
@@ -352,8 +352,8 @@ static fbp_status get_members(struct fbp_mat *m, uint64_t *left, const struct pa
 static fbp_status get_array(struct fbp_mat *m, uint64_t n, int depth, bool in_tree,
                             const char *requested, struct fbp_mat_array *a);
 
-/* Read the elements of a cell array, or the members of a struct, whose names were read. in_tree:
- * members are stored in `a`. */
+/* Read the elements of a cell array, or the members of a struct. in_tree: members of a struct of
+ * one element are stored in a->fields. */
 static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-recursion)
                              int depth, bool in_tree, const char *requested,
                              struct fbp_mat_array *a)
@@ -402,8 +402,8 @@ static fbp_status get_arrays(struct fbp_mat *m, uint64_t *n, // NOLINT(misc-no-r
                : damaged(m, "missing arrays in the variable at byte");
 }
 
-/* Read an array of n bytes. in_tree: members of a struct are stored in `a`. requested: values to
- * read; NULL: none, "": all, "a.b": those of member b of member a. */
+/* Read an array of n bytes. in_tree: members of a struct of one element are stored in a->fields.
+ * requested: values to read; NULL: none, "": all, "a.b": only those of member b of member a. */
 static fbp_status get_array(struct fbp_mat *m, uint64_t n, // NOLINT(misc-no-recursion)
                             int depth, bool in_tree, const char *requested, struct fbp_mat_array *a)
 {

@@ -16,19 +16,19 @@
 
 enum { MAX_HEADER = 1 << 16, DIMS = 10 };
 
-/* The header as it stands. */
+/* Values of the header. */
 struct header {
     size_t n_dims, n_sizes, sizes[DIMS];
     size_t n_spacing, n_size, n_origin, n_matrix;
     double spacing[DIMS], size[DIMS], origin[DIMS];
-    double matrix[DIMS * DIMS]; /* direction of axis after axis */
-    double slope, intercept;    /* slope 0: not given */
+    double matrix[DIMS * DIMS]; /* directions of the axes, one after another */
+    double slope, intercept;    /* slope 0: the header has no scale */
     enum fbp_type type;
     bool msb, compressed, ascii, wide; /* wide: integers of 64 bits */
     long long channels, header_size, compressed_size;
     char unit[16], history[256];
     char data_file[1024];
-    size_t end; /* first byte behind the header */
+    size_t end; /* first byte after the header */
 };
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
@@ -63,7 +63,7 @@ static bool is(const char *key, const char *name)
     return strcmp(key, name) == 0;
 }
 
-/* Take one line; unknown keys are ignored. */
+/* Set the value of one key; unknown keys are ignored. false: the value is damaged. */
 static bool set(struct header *h, const char *key, const char *value)
 {
     static const struct {
@@ -127,7 +127,7 @@ static bool set(struct header *h, const char *key, const char *value)
     if (is(key, "Comment"))
         snprintf(h->history, sizeof h->history, "%.255s", value);
     if (is(key, "Unit") && snprintf(h->unit, sizeof h->unit, "%s", value) >= (int)sizeof h->unit)
-        h->unit[0] = '\0'; /* a long one is not ours */
+        h->unit[0] = '\0'; /* fbp writes only short units */
     if (is(key, "ElementDataFile"))
         fine = snprintf(h->data_file, sizeof h->data_file, "%s", value) < (int)sizeof h->data_file;
     return fine;
@@ -351,7 +351,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
                  (unsigned long long)compressed_bytes);
     if (series)
         snprintf(frames, sizeof frames, " %zu", info->time_points);
-    if (given) /* times are counted */
+    if (given) /* the spacing along time is 1 */
         snprintf(place, sizeof place, "Offset = %s%s\nElementSpacing = %s%s\n",
                  fbp_triple_text(origin, sizeof origin, " ", info->origin_mm), series ? " 0" : "",
                  fbp_triple_text(spacing, sizeof spacing, " ", info->spacing_mm),

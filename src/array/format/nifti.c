@@ -17,8 +17,8 @@ enum { METER = 1, MM = 2, MICRON = 3 }; /* units of length */
 /* A NIfTI description field that begins with this text continues with the unit of the values. */
 #define UNIT "fbp: unit "
 
-/* Sample types by their numbers in NIfTI headers. Numbers with FBP_TYPE_NONE are not supported, and
- * are named in messages. */
+/* Sample types by their codes in NIfTI headers; FBP_TYPE_NONE: not supported, `name` is for the
+ * error message. */
 static const struct {
     int datatype;
     enum fbp_type type;
@@ -47,7 +47,7 @@ enum { N_DATATYPES = sizeof datatypes / sizeof *datatypes };
 /* Contents of a header of either version. */
 struct facts {
     int version;  /* 1 or 2 */
-    bool swapped; /* bytes, against this machine */
+    bool swapped; /* the byte order is not native */
     bool single;  /* header and samples in one file */
     int64_t dim[8], offset;
     int datatype, bitpix;
@@ -60,7 +60,7 @@ struct facts {
 
 /* ---- finding the header */
 
-/* A number of a NIfTI header in native byte order, in each type that it may have. */
+/* A number of a NIfTI header in native byte order; its type depends on field and version. */
 union number {
     unsigned char bytes[8];
     int16_t s;
@@ -94,8 +94,8 @@ static double real_at(const unsigned char *head, size_t at, size_t size, bool sw
     return size == 4 ? (double)x.f : x.d;
 }
 
-/* Find version, byte order and kind of a NIfTI file by the length and the magic number of its
- * header; false: the file is not NIfTI. */
+/* Find version and byte order of a NIfTI file, and whether it contains the samples, too, by the
+ * length and the magic number of its header; false: the file is not NIfTI. */
 static bool recognise(const unsigned char *head, size_t n, struct facts *f)
 {
     for (int swapped = 0; swapped < 2; swapped++) {
@@ -137,8 +137,8 @@ static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_B
     return unpack(head, *n, out, n);
 }
 
-/* Open the other file of a pair .hdr and .img in place of the open one: the name src->path with the
- * extension `end`, or (*packed) with `end` and ".gz". */
+/* Open the second file of a pair .hdr and .img in place of the file src->fd. Its name is src->path
+ * with the extension `end`, or, if no such file exists (*packed), with `end` and ".gz". */
 static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *packed)
 {
     const size_t n = strlen(src->path) - (fbp_has_extension(src->path, ".gz") ? 3 : 0);
@@ -206,7 +206,7 @@ static void take_facts(const unsigned char *head, struct facts *f)
         f->dim[i] = one ? int_at(head, 40 + 2 * i, 2, s) : int_at(head, 16 + 8 * i, 8, s);
     f->datatype = (int)int_at(head, one ? 70 : 12, 2, s);
     f->bitpix = (int)int_at(head, one ? 72 : 14, 2, s);
-    if (one) /* a whole number in a float */
+    if (one) /* version 1 stores the offset as float */
         f->offset =
             offset >= 0 && offset < 0x1p40 && offset == floor(offset) ? (int64_t)offset : -1;
     else
@@ -300,7 +300,7 @@ static fbp_status take_place(struct fbp_source *src, const struct facts *f)
         /* The q-form is a rotation by the unit quaternion (a, b, c, d), multiplied by the
          * distances; pixdim[0] < 0 mirrors the third axis. */
         const double *q = f->quatern, square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2];
-        const double scale = 1 - square < 1e-7 ? 1 / sqrt(square) : 1; /* half a turn: a is 0 */
+        const double scale = 1 - square < 1e-7 ? 1 / sqrt(square) : 1; /* 180 degrees: a is 0 */
         const double a = 1 - square < 1e-7 ? 0 : sqrt(1 - square);
         const double b = scale * q[0], c = scale * q[1], d = scale * q[2];
         const double rotation[3][3] = {
@@ -371,8 +371,7 @@ static fbp_status open_nifti(struct fbp_source *src)
 
 /* ---- writing: .nii, and .nii.gz, which is the whole file compressed by gzip */
 
-/* byte of the first sample: after the header, and four zeros that state that no extension follows
- */
+/* byte of the first sample: after the header and four zeros, which mean "no extension" */
 enum { SAMPLES_AT = 352 };
 
 /* A NIfTI header of version 1; members that fbp does not set stay 0. */
@@ -406,7 +405,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
                        .dim = {3, 1, 1, 1, 1, 1, 1, 1},
                        .bitpix = (int16_t)(8 * fbp_type_size(info->type)),
                        .vox_offset = SAMPLES_AT,
-                       .scl_slope = (float)info->scale, /* 0: numbers are values, here as there */
+                       .scl_slope = (float)info->scale, /* 0: no scale, as in fbp */
                        .scl_inter = (float)info->offset,
                        .magic = "n+1"};
     bool given = false;
@@ -425,7 +424,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
         h.dim[i + 1] = (int16_t)n[i];
     }
     h.dim[0] = n[3] > 1 ? 4 : 3;
-    h.pixdim[4] = n[3] > 1 ? 1.F : 0; /* frames are counted */
+    h.pixdim[4] = n[3] > 1 ? 1.F : 0; /* the unit of time is one frame */
     if (info->unit[0])
         snprintf(h.descrip, sizeof h.descrip, UNIT "%.15s", info->unit);
     if (given) {

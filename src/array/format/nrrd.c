@@ -14,8 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Keys that fbp adds to an NRRD header, and other readers ignore: value = scale * number + offset.
- */
+/* Keys of fbp in an NRRD header, which other readers ignore: value = scale * number + offset. */
 #define SCALE   "fbp scale"
 #define OFFSET  "fbp offset"
 #define HISTORY "fbp history"
@@ -29,8 +28,8 @@ struct header {
     size_t n_spacings, n_mins, n_units, n_space_units;
     double spacings[MAX_AXES], mins[MAX_AXES];
     double unit_mm[MAX_AXES], space_unit_mm[MAX_AXES]; /* NaN: not a length */
-    bool is_cell[MAX_AXES];                            /* samples fill cells */
-    bool is_place[MAX_AXES], is_time[MAX_AXES];        /* by their kinds */
+    bool is_cell[MAX_AXES];                            /* centering: samples fill cells */
+    bool is_place[MAX_AXES], is_time[MAX_AXES];        /* from the field "kinds" */
     size_t space_dim;
     size_t n_steps;
     double steps[MAX_AXES][3]; /* space directions; NaN: none */
@@ -41,10 +40,10 @@ struct header {
     long long line_skip, byte_skip;
     char unit[16], history[256];
     double scale, offset;
-    char data_file[1024]; /* as it stands; "": behind the header */
+    char data_file[1024]; /* value of "data file"; "": samples follow the header */
     /* file names after "data file: LIST", one per line, in the header's text; NULL: no such list */
     char *list;
-    bool gzip; /* from the encoding */
+    bool gzip; /* the encoding is gzip */
 };
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
@@ -229,7 +228,7 @@ static bool set(struct header *h, const char *key, const char *value)
     if (strcmp(key, "datafile") == 0)
         return *value && text(value, h->data_file, sizeof h->data_file);
     if (strcmp(key, "sampleunits") == 0 && (!next_word(&value, h->unit, sizeof h->unit) || *value))
-        h->unit[0] = '\0'; /* a long one is not ours */
+        h->unit[0] = '\0'; /* fbp writes only short units */
     return true;
 }
 
@@ -248,7 +247,7 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
             *newline = '\0';
         for (size_t end = strlen(line); end > 0 && isspace((unsigned char)line[end - 1]);)
             line[--end] = '\0';
-        if (line == all || *line == '#' || !*line) /* the first line is the magic */
+        if (line == all || *line == '#' || !*line) /* the first line is the magic number */
             continue;
         const char *colon = strchr(line, ':');
         if (!colon)
@@ -351,16 +350,16 @@ struct pattern {
 };
 
 struct parts {
-    pthread_mutex_t lock; /* guards one, k */
+    pthread_mutex_t lock; /* guards `one` and `k` */
     struct header header;
     char *base;  /* path of the header */
     char *text;  /* the pattern, or the list */
-    char **name; /* [n] into text; NULL: a pattern */
+    char **name; /* [n] names, in `text`; NULL: a pattern */
     struct pattern pattern;
     size_t n;        /* number of files */
     size_t n_slices; /* slices per file */
     fbp_source *one; /* the file read last */
-    size_t k;        /* its number */
+    size_t k;        /* index of that file */
 };
 
 static bool parse_pattern(const char *text, struct pattern *out)
@@ -460,7 +459,7 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     src->read = read_part;
     src->in_order = h->gzip;
     s->header = *h;
-    s->header.list = NULL; /* the caller's text */
+    s->header.list = NULL; /* it points into the caller's text */
     FBP_TRY(fbp_print_path(&s->base, "%s", src->path));
     FBP_TRY(fbp_print_path(&s->text, "%s", h->list ? h->list : h->data_file));
 
@@ -482,7 +481,7 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
         }
         (void)fbp_last_number(h->data_file, &value, &p->slice_dim);
     } else {
-        (void)parse_pattern(s->text, p); /* it is one: open_nrrd() */
+        (void)parse_pattern(s->text, p); /* open_nrrd() has checked it */
         if (p->step == 0 || (p->step > 0) != (p->last >= p->first) ||
             (p->last - p->first) % p->step != 0)
             return fbp_fail(FBP_ERR_INVALID,
@@ -601,7 +600,7 @@ static fbp_status check_header(const char *path, struct header *h)
  * has neither, or has a unit that is not a length. Axes without a unit are in mm. */
 static fbp_status take_place(struct fbp_source *src, const struct header *h)
 {
-    const size_t n = h->dim < 3 ? h->dim : 3; /* axes but that of times */
+    const size_t n = h->dim < 3 ? h->dim : 3; /* axes of space */
     double step[3][3] = {{0}}, origin[3] = {0};
 
     if (h->n_steps) {

@@ -50,8 +50,8 @@ struct decoder {
     pthread_mutex_t lock;
     png_structp png;
     png_infop info;
-    size_t next;    /* row that comes next */
-    png_bytep skip; /* a row that is not requested */
+    size_t next;    /* row that is decoded next */
+    png_bytep skip; /* buffer for a row that is not requested */
     bool no_memory;
 };
 
@@ -85,8 +85,8 @@ static void on_read(png_structp png, png_bytep out, png_size_t n)
     d->pos += n;
 }
 
-/* Read the header of a PNG file; rows: also begin to decode its rows. No local variable changes
- * after setjmp(). */
+/* Read the header of a PNG file. If `rows` is set, also begin to decode the rows. No local variable
+ * changes after setjmp(). */
 static fbp_status start(struct decoder *d, bool rows)
 {
     png_destroy_read_struct(&d->png, &d->info, NULL);
@@ -220,7 +220,7 @@ static fbp_status open_png(struct fbp_source *src)
     const size_t n_tail = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
     const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
     FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n_tail, tail, n_tail));
-    /* sides are below 2^20 */
+    /* no overflow: sides are below 2^20 */
     if (!memmem(tail, n_tail, end, sizeof end - 1) || row * i->n[1] / FBP_DEFLATE_AT_MOST > d->size)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: PNG: its %llu bytes are too few for the %zu x %zu pixels of its "
@@ -234,10 +234,10 @@ static fbp_status open_png(struct fbp_source *src)
 
 struct image {
     size_t n_columns, n_rows;
-    int channels;      /* 1 (grey) or 3 (RGB) */
-    int bits;          /* bits per channel: 8, or 16 in native byte order */
-    bool quick;        /* true: fastest compression, because noise compresses little at any level */
-    char *description; /* a text beside the pixels; NULL: none */
+    int channels;          /* 1 (grey) or 3 (RGB) */
+    int bits;              /* bits per channel: 8, or 16 in native byte order */
+    bool quick;            /* fastest compression, because slower levels gain little on noise */
+    char *description;     /* a text beside the pixels; NULL: none */
     const uint8_t *pixels; /* all rows, from the top; NULL: a slice */
     /* slice whose values are converted row by row; NULL: `pixels` are written */
     const struct fbp_array_info *slice;
@@ -285,7 +285,7 @@ static fbp_status write_all(png_structp png, png_infop info, struct fbp_write_bu
         png_set_filter(png, 0, PNG_FILTER_SUB);
     }
     if (m->description)
-        png_set_text(png, info, &text, 1); /* copies it */
+        png_set_text(png, info, &text, 1); /* libpng copies `text` */
     png_write_info(png, info);
     if (m->bits == 16)
         png_set_swap(png);

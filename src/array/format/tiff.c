@@ -157,7 +157,7 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     p->plain = p->plain && first > 0 && first < t->size && all <= t->size - first;
     p->at = p->plain ? first : TIFFCurrentDirOffset(t->tif);
     if (p->plain)
-        return t->failed; /* libtiff may have failed to read one of the tags */
+        return t->failed; /* not FBP_OK if libtiff could not read a tag */
 
     /* Every strip or tile must lie inside the file, and all together must be large enough for the
      * page. */
@@ -355,7 +355,7 @@ fbp_status fbp_tiff_source(struct fbp_source *src)
     for (size_t k = 0; more; k++) {
         uint32_t kind = 0;
         TIFFGetField(t->tif, TIFFTAG_SUBFILETYPE, &kind);
-        if (!(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK))) { /* no thumbnail, no mask */
+        if (!(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK))) { /* neither thumbnail nor mask */
             FBP_TRY_GOTO(fbp_tiff_describe(t, k, &page));
             FBP_TRY_GOTO(add_page(src, t, &page));
         }

@@ -34,11 +34,11 @@ struct fbp_tiff {
     TIFF *tif;
     const char *path;
     int fd;
-    uint64_t size, pos;           /**< of the file */
+    uint64_t size, pos;           /**< size of the file; position of libtiff in it */
     bool big_endian, big;         /**< big: BigTIFF */
-    uint64_t first;               /**< directory of page 0 */
-    uint64_t next_at;             /**< directory behind the masked one; 0: none */
-    uint64_t text_at, text_bytes; /**< page 0's description */
+    uint64_t first;               /**< byte of the directory of page 0 */
+    uint64_t next_at;             /**< byte of the directory after the masked one; 0: none */
+    uint64_t text_at, text_bytes; /**< position and size of the description of page 0 */
     unsigned char mask[FBP_TIFF_MASK_BYTES];
     uint64_t mask_at;
     /** number of bytes of `mask` that libtiff reads instead of bytes of the file; 0: none */
@@ -47,10 +47,9 @@ struct fbp_tiff {
     /** return point if libtiff runs out of memory; NULL: no call of libtiff is running */
     jmp_buf *out;
     bool abandoned; /**< An error left libtiff by longjmp(): the handle must not be used again. */
-    /** status with a message if reading the file failed or memory was missing; FBP_OK: no failure
-     */
+    /** status with a message if reading failed or memory was missing; FBP_OK: no failure */
     fbp_status failed;
-    uint64_t at; /**< directory of `page` */
+    uint64_t at; /**< byte of the directory of `page` */
     struct fbp_tiff_page page;
     bool has_band;
     uint32_t band;

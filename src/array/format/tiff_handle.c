@@ -95,7 +95,7 @@ static fbp_status mask(struct fbp_tiff *t, uint64_t at)
                 is_kept |= kept[m] == tag;
             if (!is_kept)
                 continue;
-            there = (size_t)(last - end) >= size; /* else one is there again and again */
+            there = (size_t)(last - end) >= size; /* false: a tag is repeated */
             if (there) {
                 memcpy(end, entry, size);
                 end += size;
@@ -269,8 +269,8 @@ struct call {
     tmsize_t bytes;
 };
 
-/* Call libtiff. The call has also failed if libtiff lacked bytes of the file or memory, but
- * continued. No local variable changes between setjmp() and longjmp(). */
+/* Call the function `c` of libtiff. If libtiff lacked memory or bytes of the file, the call fails
+ * even if libtiff continued. No local variable changes between setjmp() and longjmp(). */
 static fbp_status call(struct fbp_tiff *t, const struct call *c, const char *what)
 {
     jmp_buf out;

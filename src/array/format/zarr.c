@@ -27,7 +27,7 @@ enum { MAX_TEXT = 1 << 24, MOST_DIMS = 5 };
 enum { MOST_WATCHED = 256 };
 enum { MOST_SMALL = 1000000, SMALL_BYTES = 256 };
 
-/* size of the cache: a layer of chunks, at most this */
+/* The cache has the size of a layer of chunks, but at least LEAST_BYTES, at most CACHE_BYTES. */
 static const size_t CACHE_BYTES = (size_t)256 << 20;
 static const size_t LEAST_BYTES = (size_t)64 << 20;
 
@@ -40,8 +40,8 @@ struct zarr {
     char separator;  /* between numbers in the name of a chunk */
     bool ours;       /* written by fbp, which omits no chunk */
     unsigned char fill[8];
-    char *folder; /* of the array */
-    int dir;      /* the same, open */
+    char *folder; /* folder of the array */
+    int dir;      /* descriptor of the folder */
     size_t grid[3], chunk_bytes;
     struct fbp_cache cache; /* of compressed chunks */
 };
@@ -88,7 +88,7 @@ static fbp_status read_json(fbp_source *src, const char *folder, const char *nam
             st = fbp_inputs_add(&src->inputs, path);
         if (st == FBP_OK)
             st = fbp_json_parse(text, n, NULL, out);
-        if (st == FBP_OK && ours) /* other programs format the JSON text differently */
+        if (st == FBP_OK && ours) /* only fbp writes JSON text with this beginning */
             *ours = strncmp(text, BEGIN, strlen(BEGIN)) == 0;
         if (st == FBP_ERR_INVALID)
             st = fbp_fail(st, "%s: is not valid JSON; the file is damaged, copy it again", path);
@@ -204,7 +204,7 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
     else if (src->info.type == FBP_F32)
         memcpy(z->fill, &single, sizeof single);
     else
-        memcpy(z->fill, &integer, sizeof integer); /* its first bytes are the lowest */
+        memcpy(z->fill, &integer, sizeof integer); /* its first bytes are the least significant */
     if (z->foreign)
         fbp_swap_bytes(z->fill, fbp_type_size(src->info.type), 1);
     return FBP_OK;
@@ -270,7 +270,7 @@ static void take_place(fbp_source *src, const cJSON *image, const cJSON *dataset
 
     apply(item(dataset, "coordinateTransformations"), n, step, origin);
     apply(item(image, "coordinateTransformations"), n, step, origin);
-    info->spacing_mm[2] = 1; /* of one picture */
+    info->spacing_mm[2] = 1; /* of an array of two dimensions */
     for (int i = 0; i < n && i < 3; i++) {
         const int k = n - 1 - i;
         const char *unit = text_of(cJSON_GetArrayItem(item(image, "axes"), k), "unit");
@@ -509,8 +509,8 @@ static void close_zarr(fbp_source *src)
     free(z);
 }
 
-/* Count the chunk files below an open folder, per layer of chunks along z: there[grid[2]]. d: how
- * many numbers of the chunks' names are still to be found in names of files or folders. */
+/* Count the chunk files in the open folder `fd` and in its subfolders, per layer of chunks along z:
+ * there[grid[2]]. d: number of chunk indices that the paths of these files contain below `fd`. */
 static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer, size_t *there)
 {
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -528,7 +528,7 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
                 break;
             layer = i == 2 ? k : layer;
         }
-        if (*at || i == d || (i > 0 && z->separator != '/')) /* another file */
+        if (*at || i == d || (i > 0 && z->separator != '/')) /* not a chunk */
             continue;
         const int below =
             i ? openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -604,7 +604,7 @@ static fbp_status open_zarr(fbp_source *src)
                         src->path, n_chunks, bytes, SMALL_BYTES);
     all = z->grid[0] * z->grid[1] * z->grid[2];
     z->chunk_bytes = bytes;
-    src->reader_bytes = bytes / z->chunk[2]; /* rows of a chunk */
+    src->reader_bytes = bytes / z->chunk[2]; /* rows of one slice of a chunk */
     if (z->compressed) {
         const size_t layer = z->grid[0] * z->grid[1] * bytes, threads = (size_t)fbp_core_count();
         const size_t room = layer < LEAST_BYTES   ? LEAST_BYTES
@@ -615,7 +615,7 @@ static fbp_status open_zarr(fbp_source *src)
         n = n < all ? n : all;
         src->unpacks = true;
         src->held_bytes = (uint64_t)n * bytes;
-        src->reader_bytes += (uint64_t)bytes * 2; /* the file of a chunk */
+        src->reader_bytes += (uint64_t)bytes * 2; /* compressed bytes of a chunk */
         FBP_TRY(fbp_cache_make(&z->cache, n, bytes));
     }
     FBP_TRY(note_missing(src));
