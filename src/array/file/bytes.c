@@ -168,7 +168,7 @@ fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got)
                    : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     if (fstat(fd, &st) != 0) {
         status = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-        /* a pipe is not read, because the bytes would be lost for its real reader */
+        /* a pipe is not read: its bytes would be lost for another reader */
     } else if (S_ISREG(st.st_mode)) {
         *got = (uint64_t)st.st_size < n ? (size_t)st.st_size : n;
         status = fbp_read_at(fd, path, 0, head, *got);

@@ -13,8 +13,7 @@
 
 struct stat;
 
-/* bytes.c: reads and writes of whole byte ranges; interrupted and short system calls are repeated
- */
+/* bytes.c: reads and writes of byte ranges; interrupted and short system calls are repeated */
 
 /** Read n bytes at byte `offset` of a file; FBP_ERR_IO if the file ends before byte offset + n. */
 fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);

@@ -86,7 +86,7 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
 
     if (!number(root, "fbp", &version) || !triple(root, "size", n) || type == FBP_TYPE_NONE)
         return false;
-    for (int i = 0; i < 3; i++) { /* the size is known, or taken from here */
+    for (int i = 0; i < 3; i++) { /* an unknown size is taken from the line */
         if (info->type == FBP_TYPE_NONE && n[i] >= 1 && n[i] < 0x1p40)
             info->n[i] = (size_t)n[i];
         if (sized && !(fabs(n[i] - (double)info->n[i]) < 0.5))
@@ -140,7 +140,7 @@ fbp_status fbp_parse_description(const char *text, size_t n, bool sized,
     *ours = false;
     if (!memmem(text, n < 40 ? n : 40, "\"fbp\"", 5))
         return FBP_OK;
-    line = strndup(text, n); /* it may not end with a 0 */
+    line = strndup(text, n); /* `text` may have no final '\0' */
     if (!line)
         return fbp_fail_nomem(n, "a description");
     const fbp_status st = fbp_json_parse(line, strlen(line), NULL, &root);

@@ -193,8 +193,7 @@ fbp_status fbp_source_use_file(fbp_source *src, const char *path, uint64_t *size
 /** If `st` is a failure, put "PATH: its samples: " before its message; returns st. */
 fbp_status fbp_fail_samples(const fbp_source *src, fbp_status st);
 
-/** Whether files of a source are still being written (--follow), so that reading may have to wait.
- */
+/** Whether files of a source are still being written (--follow): reading then may have to wait. */
 bool fbp_source_grows(const fbp_source *src);
 
 /** Callback during the wait for a view that is still being written, every few hundredths of a
@@ -270,14 +269,12 @@ void fbp_write_buffer_close(struct fbp_write_buffer *p);
  */
 uint64_t fbp_from_float(const struct fbp_array_info *info, const float *in, size_t n, void *out);
 
-/** The parts of an output file around its samples: header, zeros at the end, text file beside it.
- */
+/** The parts of an output file besides samples: header, zeros at the end, text file beside it. */
 struct fbp_layout {
     /** bytes before the samples, malloc'ed; NULL: no header, or put_header() writes it */
     char *header;
     size_t header_bytes;
-    /** Writes a header that is too large for memory; NULL: the member `header` contains the header.
-     */
+    /** Writes a header that is too large for memory; NULL: `header` contains the header. */
     fbp_status (*put_header)(const struct fbp_array_info *info, struct fbp_write_buffer *to);
     size_t tail_bytes; /**< number of zero bytes after the samples */
     char *side_path;   /**< text file beside the samples, such as .mhd; NULL: none */
@@ -391,7 +388,7 @@ struct fbp_slice_format {
      * accepted. */
     fbp_status (*check)(const char *path, const struct fbp_array_info *info);
     bool integers_only; /**< uint8 and uint16 */
-    bool compressed;    /**< Encoded files are compressed; their sizes are not known in advance. */
+    bool compressed;    /**< The files are compressed: their sizes are not known in advance. */
 };
 
 /** A format of arrays. */

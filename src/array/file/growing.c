@@ -30,7 +30,7 @@ struct fbp_follow {
     bool started, stop;
     /* number of complete views, counted from the first view to the first incomplete one */
     size_t n_there;
-    double alive;       /* time when anything grew last */
+    double alive;       /* time when a file grew last */
     double looked;      /* time of the last examination */
     double complete_at; /* time when the last view was complete */
     /* status of the last examination of the files; a failure ends the wait for views */
@@ -40,7 +40,7 @@ struct fbp_follow {
      * file. */
     uint64_t bytes;
     dev_t device;
-    ino_t inode; /* 0: not seen yet */
+    ino_t inode; /* 0: not examined yet */
     char *header;
 };
 
@@ -119,8 +119,8 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
     if (*n_views < src->info.n[2])
         return FBP_OK;
 
-    /* A file that is enlarged first and filled later has its full size at once, with a hole in
-     * place of the last view. */
+    /* Refuse a file that got its full size before its samples: it has a hole in place of the last
+     * view. */
     *n_views = src->info.n[2];
     const off_t data = lseek(src->fd, (off_t)(end - view), SEEK_DATA);
     if (data >= 0 ? (uint64_t)data >= end : errno == ENXIO)

@@ -15,14 +15,14 @@ enum { IN_BYTES = 1 << 16, SKIP_BYTES = 1 << 16 };
 struct cursor {
     pthread_mutex_t lock;
     z_stream z;
-    bool ready; /* z is initialised */
+    bool ready; /* `z` is initialized */
     bool gzip;  /* another member may follow the first */
     bool ended; /* The last gzip member of the stream has ended, and its checksum was correct. */
     uint64_t start;    /* first byte of the stream in the file */
-    uint64_t file_pos; /* next byte of the file to feed in */
-    uint64_t pos;      /* bytes of the stream delivered so far */
-    uint64_t skip;     /* bytes of the stream before the samples */
-    uint64_t total;    /* bytes of the stream */
+    uint64_t file_pos; /* next byte of the file to inflate */
+    uint64_t pos;      /* number of bytes inflated so far */
+    uint64_t skip;     /* inflated bytes before the samples */
+    uint64_t total;    /* number of inflated bytes */
     unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
 };
 
@@ -99,7 +99,7 @@ static fbp_status inflate_at(fbp_source *src, struct cursor *c, uint64_t pos, un
     unsigned char more;
     size_t got = 0;
 
-    if (!c->ready || pos < c->pos) { /* start anew */
+    if (!c->ready || pos < c->pos) { /* start at the first byte of the stream */
         if (c->ready)
             inflateEnd(&c->z);
         memset(&c->z, 0, sizeof c->z);
@@ -205,7 +205,7 @@ bool fbp_is_gzip(const unsigned char *head, size_t n)
 fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *out, size_t max,
                             size_t *got)
 {
-    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, /* zlib only reads there */
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, /* zlib does not write there */
                   .avail_in = (uInt)n,
                   .next_out = out,
                   .avail_out = (uInt)max};

@@ -143,7 +143,7 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
         return fbp_fail_nomem(strlen(path), "file name");
     FBP_TRY(fbp_output_check(path));
 
-    /* First choice: a file without a name (O_TMPFILE), which disappears if the process ends early.
+    /* First choice: a file without a name (O_TMPFILE), which disappears if the process is killed.
      */
     char *folder = fbp_path_join(path, ".");
     out->fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
@@ -156,7 +156,7 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
         }
     }
 
-    /* Else one with a temporary name. */
+    /* Second choice: a file with a temporary name. */
     for (int i = 0; i < TRIES && out->fd < 0; i++) {
         free(out->part);
         out->part = temporary_name(path);
@@ -265,7 +265,7 @@ void fbp_outfile_clear(struct fbp_outfile *out)
 {
     if (out->f)
         fclose(out->f);
-    if (out->fd >= 0 && out->path) /* a zeroed struct was never opened */
+    if (out->fd >= 0 && out->path) /* path NULL: not opened yet */
         close(out->fd);
     if (out->part && out->named)
         unlink(out->part);
@@ -283,7 +283,7 @@ fbp_status fbp_text_save(const char *path, const char *text, bool replace)
     fbp_message_clear();
     FBP_TRY_GOTO(fbp_outfile_open(&out, path));
     out.exclusive = !replace;
-    fputs(text, out.f); /* fbp_outfile_finish() finds a failure */
+    fputs(text, out.f); /* fbp_outfile_finish() reports a failure */
     st = fbp_outfile_finish(&out);
 fail:
     fbp_outfile_clear(&out);

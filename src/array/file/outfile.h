@@ -19,8 +19,7 @@ struct fbp_outfile {
     FILE *f;    /**< stream for writing; a failed write records a message */
     int fd;     /**< descriptor of the file that `f` writes, for fbp_write_at() */
     char *path; /**< final name */
-    /** path of the unfinished file: a temporary name or /proc/self/fd/N, malloc'ed; NULL: published
-     */
+    /** malloc'ed temporary name, or /proc/self/fd/N; NULL: the file has its final name */
     char *part;
     bool named;     /**< `part` is a name in the output's folder */
     bool exclusive; /**< An existing file is not replaced. */
@@ -38,8 +37,7 @@ fbp_status fbp_output_folder(const char *path, char **folder, bool *made);
 /** Open an output file for writing under a temporary name; `path` is its later, final name. */
 fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path);
 
-/** Sync a completely written output file to disk and close it. The file keeps its temporary name.
- */
+/** Sync a complete output file to disk and close it; the file keeps its temporary name. */
 fbp_status fbp_outfile_settle(struct fbp_outfile *out);
 
 /** Rename n output files, which fbp_outfile_settle() has closed, to their final names, one after

@@ -104,7 +104,7 @@ fbp_status fbp_member_split(const char *path, char **file, char **member)
 {
     const size_t n = strlen(path), end = sizeof FBP_SINOGRAM - 1;
     char *name = fbp_strdup(path);
-    size_t cut = 0, at = 0; /* length of FILE and index of ARRAY in "FILE:ARRAY"; 0: no ARRAY */
+    size_t cut = 0, at = 0; /* in "FILE:ARRAY": length of FILE; index of ARRAY, 0: none */
 
     *file = *member = NULL;
     if (!name)

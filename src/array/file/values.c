@@ -15,10 +15,10 @@
 #endif
 
 enum {
-    READ_BYTES = 1 << 16,        /* bytes per read: these stay in the second-level cache */
-    BLOCK = 1024,                /* values that stay in the first cache */
-    LINE = 16,                   /* values of a cache line */
-    PAST_CACHES_FROM = 256 << 10 /* values */
+    READ_BYTES = 1 << 16,        /* bytes per read, which fit into the second-level cache */
+    BLOCK = 1024,                /* floats per block, which fit into the first-level cache */
+    LINE = 16,                   /* floats in a cache line */
+    PAST_CACHES_FROM = 256 << 10 /* least number of floats that are written past the caches */
 };
 
 static void convert(const struct fbp_array_info *info, const void *in, size_t n, float *out)
@@ -59,8 +59,7 @@ static inline void stream_as(enum fbp_type type, const char *in, size_t n, float
     }
 }
 
-/* Convert samples with streaming stores, which write whole cache lines without reading them first.
- */
+/* Convert samples with streaming stores, which write cache lines without reading them first. */
 static void stream_lines(const struct fbp_array_info *info, const char *in, size_t n, float *to)
 {
     const size_t size = fbp_type_size(info->type);
@@ -82,7 +81,7 @@ static void stream_lines(const struct fbp_array_info *info, const char *in, size
             for (size_t k = 0; k < some; k += 4)
                 _mm_stream_ps(to + i + k, _mm_loadu_ps(block + k));
         }
-    _mm_sfence(); /* other threads see streaming stores only after a fence */
+    _mm_sfence(); /* makes the streaming stores visible to other threads */
 }
 
 #else
