@@ -140,7 +140,7 @@ const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 /** The slices that one of several processes writes into a shared output. A process may write them
  * in any order, at any time. */
 struct fbp_sink_share {
-    size_t part, n_parts;      /**< number of this process, from 1; number of processes */
+    size_t part, n_parts;      /**< number of this process, 1 to n_parts */
     const unsigned char *mine; /**< [info->n[2]] 1: this process writes the slice */
     /** This process is the first of several that start together. It resumes files of an earlier run
      * of the same output if fbp_sink_params.resume is set, else removes them. All others resume an

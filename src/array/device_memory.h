@@ -44,8 +44,8 @@ struct fbp_device_memory_access {
     void (*release)(int index, void *memory);
 };
 
-/** Open a source or a sink whose samples are in device memory. Both functions take ownership of the
- * access `far`, also after an error. */
+/** Open a source or a sink whose samples are in device memory. Both functions take ownership of
+ * `far`, the access to that memory, also after an error. */
 fbp_status fbp_source_on_device(fbp_source **out, const void *samples,
                                 const struct fbp_array_info *info, struct fbp_device_memory *far);
 fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
@@ -56,8 +56,7 @@ fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples,
 struct fbp_device_memory *fbp_source_device(const fbp_source *src);
 struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink);
 
-/** Copy bytes from or to device memory, after all device work that the caller has queued is done.
- */
+/** Copy bytes from or to device memory when all device work that the caller queued is done. */
 fbp_status fbp_device_memory_transfer(struct fbp_device_memory *far, void *to, const void *from,
                                       size_t bytes);
 

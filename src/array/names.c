@@ -23,8 +23,7 @@
 struct entry {
     char *path;
     const struct fbp_format *format; /* NULL: unknown */
-    /* errno of stat() for this entry of a folder, for example of a broken link; 0: stat() succeeded
-     */
+    /* errno of stat() for this entry, for example a broken link; 0: stat() succeeded */
     int error;
     const char *kind; /* kind of the entry, such as "a folder"; NULL: a regular file, or unknown */
 };
@@ -145,8 +144,7 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
         folder, l->n_files);
 }
 
-/* Whether an entry is a subfolder of a folder of headerless files (format NULL): it is not a view.
- */
+/* Whether an entry in a folder of headerless files (format NULL) is a subfolder: no view. */
 static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
 {
     return e->kind && !format && strcmp(e->kind, "a folder") == 0;
@@ -296,7 +294,7 @@ fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering 
     return st;
 }
 
-/* Turn all failures except FBP_ERR_NOMEM and FBP_ERR_IO, which may hide files of a folder, into
+/* Return only FBP_ERR_NOMEM and FBP_ERR_IO, which may hide files of a folder. Other failures become
  * FBP_OK: they are reported when the folder is opened for reading. */
 static fbp_status unless_unseen(fbp_status st)
 {
@@ -368,7 +366,7 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
         st = st == FBP_OK ? FBP_OK : unless_unseen(st);
         goto fail;
     }
-    /* a stack */
+    /* whether `file` is a pattern of several files */
     const bool many = fbp_pattern_parse(file, &p) || fbp_pattern_place(file, strlen(file), &p);
     first = fbp_names_get(&names, 0);
     one = many ? fbp_pattern_name(&p, p.first) : fbp_strdup(file);

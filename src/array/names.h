@@ -20,13 +20,12 @@ struct fbp_numbering {
      * no number is missing, or the numbers do not count the files */
     size_t *places;
     char gaps[200]; /**< message about missing numbers; "": no number is missing */
-    /** name of the number that determines the order of the files, if several change; "" */
+    /** end of a note, ", ordered by number 017", if several numbers change; else "" */
     char order[40];
     size_t n_columns; /**< how many numbers in each name change from file to file */
     double *columns;  /**< [n_columns][n] values of the numbers that change */
     int digits[8];    /**< decimals of the numbers in each column */
-    /** index of the column that determines the order of the files, if `counted` */
-    size_t counter;
+    size_t counter;   /**< row of `columns` that determines the order, if `counted` */
 };
 
 /**
@@ -50,7 +49,7 @@ struct fbp_file_names {
     char **list; /**< paths of the files of a folder; NULL: the files are given by a pattern */
     size_t n;
     struct fbp_numbering numbering; /**< numbering of a folder's files */
-    char note[300];                 /**< note if only some files of the folder were chosen; "" */
+    char note[300]; /**< which files of a folder were chosen; "": files of a pattern */
 };
 
 /**

@@ -37,12 +37,12 @@ struct table {
 /* The numbers at one position in the names of all files. */
 struct column {
     size_t at;
-    bool differs; /* it differs in all names */
+    bool differs; /* the number differs in all names */
     /* greatest common divisor of the differences between the numbers of consecutive files */
     long long step;
     long long missing; /* multiples of `step` without a file */
-    /* preference: 0: steps of 1; 1: greater steps; 2: decimals, dates or many gaps (least
-     * preferred) */
+    /* order of preference; 0 (best): consecutive files differ by 1; 1: by more; 2: decimals, dates
+     * or many missing numbers */
     int rank;
 };
 
@@ -236,7 +236,8 @@ static void describe_gaps(const struct table *t, const struct column *c, char *t
     snprintf(text + used, n - used, "; the angle of each view follows from its file number");
 }
 
-/* Sort the files by the number that counts them, or by all numbers in turn, and fill in *out. */
+/* Sort the files by the number of best preference that differs in all names; if there is none, by
+ * all numbers in turn. Fill in *out. */
 static fbp_status order_table(struct table *t, const char *where, struct fbp_numbering *out)
 {
     struct column columns[MOST], *best = NULL;
@@ -280,7 +281,9 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
 
         for (size_t i = 1; i < t->n; i++)
             falls |= files[i].v[c->at].value < files[i - 1].v[c->at].value;
-        /* If the first number in the names repeats, it may be the number of a group of files. */
+        /* The order is ambiguous if another number of the same preference decreases from file to
+         * file, or if the preference is 2 and the first number, which may count groups of files,
+         * decreases. */
         if (falls && (c->differs ? c->rank == best->rank : c == columns && best->rank == 2))
             return fbp_fail(FBP_ERR_INVALID,
                             "%s: the order of the files is ambiguous, because the numbers %.*s and "

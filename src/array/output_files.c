@@ -138,7 +138,7 @@ static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, 
     FBP_TRY(fbp_read_at(fd, path, 0, text, n));
     if (n > 0 && strncmp(text, journal, sizeof journal - 1) != 0)
         return fbp_part_refuse(path, "it is not a journal of fbp");
-    *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0; /* the number of bytes read was the same */
+    *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0;
     *made |= !*left;
     return FBP_OK;
 }
@@ -172,8 +172,8 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
         }
 
         if (flock(*fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-            /* The manifest of several processes, or an empty file that becomes one, is locked only
-             * for moments; a single process keeps its journal locked during its whole run. */
+            /* Several processes lock their manifest, which is empty at first, only for moments; a
+             * single process keeps its journal locked during its whole run. */
             const ssize_t n = pread(*fd, text, sizeof text - 1, 0);
 
             if ((n == 0 || strcmp(text, FBP_PART_MANIFEST) == 0) && fbp_seconds() < until) {
@@ -259,8 +259,8 @@ static const char *behind_version(const char *line)
 
 void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE])
 {
-    /* Version 3 is the manifest of several processes, version 2 the journal of a single one.
-     * Journals of version 1 had no line "publish". */
+    /* The first number is the version: 3 for the manifest of several processes, 2 for the journal
+     * of a single one. Journals of version 1 had no line "publish". */
     snprintf(line, FBP_JOURNAL_LINE, "fbp-journal %d %016llx size %zu %zu %zu header %zu\n",
              o->shared ? 3 : 2, (unsigned long long)o->sink.fingerprint, o->sink.info.n[0],
              o->sink.info.n[1], o->sink.info.n[2], o->part_offset);
@@ -380,9 +380,9 @@ fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool 
 
 fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
 {
-    enum { MOST_LINKS = 40, MOST_SUFFIX = 400 }; /* a number of a slice, suffixes */
+    enum { MOST_LINKS = 40, MOST_SUFFIX = 400 }; /* bytes of slice number and suffixes */
     char target[4096];
-    ssize_t n = -1; /* also if the file does not exist */
+    ssize_t n = -1; /* length of a link's target; -1: no link */
 
     for (int i = 0; extensions && (n = readlink(o->path, target, sizeof target - 1)) >= 0; i++) {
         target[n] = '\0';
@@ -456,8 +456,8 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
     if (!found)
         FBP_TRY(o->store->clear(o, left));
     FBP_TRY(fbp_output_clear_beside(o, left));
-    if (!found) {           /* a failure now removes new files only */
-        o->log_made = true; /* the files that it lists are removed */
+    if (!found) {
+        o->log_made = true; /* the journal describes no files: it may be removed after a failure */
         if (stack)
             FBP_TRY(fbp_stack_check_room(o, o->log_fd));
         /* The journal is created before PATH.part: after a kill, no PATH.part exists without a

@@ -30,9 +30,9 @@ static const char boundary_end[] = ".edges", refresh_end[] = ".look";
 
 /* --- Boundary blocks --- */
 
-/* A run of consecutive slices: bytes [a, b) of the unfinished output PATH.part, of which bytes [lo,
- * hi) are whole blocks; lo == hi: no whole block. Bytes outside [lo, hi) are in the process's
- * boundary file, in up to 2 blocks per run, from byte `kept` on. */
+/* Consecutive slices of a process: bytes [a, b) of the unfinished output PATH.part. The whole
+ * blocks among them, bytes [lo, hi), are in PATH.part (lo == hi: none); the other bytes are in the
+ * process's boundary file, in at most 2 blocks, from byte `kept` on. */
 struct span {
     uint64_t a, b, lo, hi, kept;
 };
@@ -46,7 +46,7 @@ struct place {
 
 fbp_status fbp_boundary_runs(const unsigned char *mine, size_t n, struct fbp_boundary *out)
 {
-    const size_t most = n / 2 + 1; /* every other slice */
+    const size_t most = n / 2 + 1; /* greatest number of runs: every other slice */
 
     FBP_TRY(fbp_calloc((void **)&out->runs, most, sizeof *out->runs, "runs of slices"));
     for (size_t z = 0; z < n; z++) {
@@ -76,7 +76,7 @@ static struct span span_of(struct fbp_output *o, const struct fbp_boundary *e, s
     out.lo = (out.a + e->block - 1) / e->block * e->block;
     out.hi = out.b / e->block * e->block;
     if (o->block && e->runs[i].z0 + e->runs[i].nz == o->sink.info.n[2])
-        out.hi = out.b; /* no other process writes into the last layer of chunks of the volume */
+        out.hi = out.b; /* the layer of chunks contains no slices of other processes after these */
     if (out.lo >= out.hi)
         out.lo = out.hi = out.b;
     return out;
@@ -230,7 +230,7 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     FBP_TRY(fbp_print_path(&o->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
                            (unsigned)fbp_random_number()));
     FBP_TRY(fbp_part_create(o->log, &o->log_fd));
-    (void)!flock(o->log_fd, LOCK_EX); /* readers may hold the lock for a moment */
+    (void)!flock(o->log_fd, LOCK_EX); /* wait for readers, which lock it for a moment */
     if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)
         return fbp_fail_write(o->log, errno, 0);
 
@@ -281,7 +281,7 @@ static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
     unsigned long long block, z0, nz;
     const char *begin = strstr(p->text, "\nbegin\n"), *at = strchr(p->text, '\n');
 
-    /* NOLINTNEXTLINE(cert-err34-c): with a block size that is too large, no block is whole */
+    /* NOLINTNEXTLINE(cert-err34-c): if the block size overflows, no block is whole */
     if (!begin || sscanf(at, " by %127[^\n] part %*u of %*u stripe %llu", p->who, &block) != 2 ||
         block == 0)
         return false;
@@ -324,7 +324,7 @@ static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
     if (fd < 0)
         return FBP_OK;
     p->alive = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    /* The open descriptor is read, because the name may be removed at any time. */
+    /* The journal is read through `fd`, because another process may remove its name. */
     const fbp_status st = fbp_read_open_text(fd, p->path, FBP_JOURNAL_MOST_BYTES, &p->text, &n);
     close(fd);
     FBP_TRY(st);
@@ -375,7 +375,7 @@ static bool is_journal(const char *manifest, const char *file, size_t *part, siz
 bool fbp_peers_next(struct fbp_peers *w, fbp_status *st)
 {
     struct fbp_output *o = w->output;
-    /* A process that has not joined the shared output yet has locked the manifest as o->log. */
+    /* o->log is the path of the manifest until this process joins the shared output. */
     const char *manifest = o->shared ? o->shared->manifest : o->log;
     struct fbp_peer *p = &w->peer;
     const struct dirent *e = NULL;

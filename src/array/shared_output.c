@@ -121,7 +121,7 @@ static fbp_status find_named(struct fbp_output *o, const char *text, bool *named
 static fbp_status find_lost(struct fbp_output *o, size_t *lost)
 {
     struct fbp_peers w = {.output = o, .own = true};
-    unsigned char *nameless = NULL; /* 1 for each slice that may have neither */
+    unsigned char *nameless = NULL; /* [slice] 1: the slice may have neither name */
     const size_t n = o->sink.info.n[2];
     struct fbp_peer_line line;
     void *scratch = NULL;
@@ -167,7 +167,7 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
             "%s: was removed before the stack of slices was complete; run all parts again",
             fbp_sink_slice_name(o, n, ".part").text);
     FBP_TRY(fbp_stack_rename(o, o->sink.info.n[2], &gone));
-    if (gone) /* removed after find_lost() */
+    if (gone) /* slices were removed after find_lost() */
         return fbp_fail(FBP_ERR_IO,
                         "%s: another program removed slices before the output was complete; remove "
                         "%s* and start again",
@@ -219,7 +219,7 @@ static bool is_recorded(struct fbp_output *o)
     fbp_journal_first(o, first);
     all = all && strncmp(text, first, strlen(first)) == 0 && is_complete(o, text);
 
-    /* All its files must exist. */
+    /* All files of the output must exist. */
     if (o->layout.side_path)
         all = all && access(o->layout.side_path, F_OK) == 0;
     for (size_t z = 0; fbp_output_is_stack(o) && all && z < o->sink.info.n[2]; z++)
@@ -285,15 +285,14 @@ static void complete(struct fbp_output *o, int manifest)
 
 struct manifest {
     int fd;        /* descriptor; locked */
-    bool left;     /* it existed before */
+    bool left;     /* the manifest existed before */
     bool shared;   /* the manifest describes an output of several processes */
     bool ours;     /* the manifest describes this output, written by the same release of fbp */
     bool alone;    /* the manifest describes this output, written by a single process */
-    bool publish;  /* all slices were stored, and renaming to final names had begun */
+    bool publish;  /* the manifest has the line "publish": renaming to final names had begun */
     bool named;    /* the output has its final name */
     bool complete; /* the output is complete and unchanged */
-    /* the manifest is the record of a complete output that was changed later, or has other settings
-     */
+    /* the manifest records a complete output that was changed later, or has other settings */
     bool old;
 };
 
@@ -518,7 +517,7 @@ static fbp_status open_part(struct fbp_output *o)
     FBP_TRY(st);
     const bool known = o->block || fstat(o->fd, &is) == 0;
     if (o->block || (known && (uint64_t)is.st_size >= fbp_output_part_bytes(o)))
-        return check_file(o); /* checks the file before samples are written to it */
+        return check_file(o); /* check PATH.part before samples are written to it */
     if (journals == 0)
         return o->store->reserve(o);
     if (!known)
@@ -537,7 +536,7 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
     fbp_status st = FBP_OK;
 
     FBP_TRY(read_manifest(o, m));
-    if (m->alone && o->resume) { /* parts resume the output of one process */
+    if (m->alone && o->resume) { /* several processes resume the output of a single one */
         FBP_TRY(share_journal(m->fd, o->shared->manifest));
         FBP_TRY(read_manifest(o, m));
     }
@@ -588,7 +587,7 @@ fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_sh
         st = join(o, &m);
     }
     if (!m.left && !o->shared->joined)
-        unlink(o->shared->manifest); /* locked: no process has started with it */
+        unlink(o->shared->manifest); /* this process holds its lock */
     close(m.fd);
     if (st == FBP_OK && !o->shared->complete)
         st = recover(o);
@@ -604,7 +603,7 @@ fbp_status fbp_shared_output_yield(struct fbp_output *o, bool *is_shared)
 
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
     *is_shared = strncmp(text, FBP_PART_MANIFEST, strlen(FBP_PART_MANIFEST)) == 0;
-    const bool is_record = strstr(text, "\ncomplete "); /* complete: cannot be resumed */
+    const bool is_record = strstr(text, "\ncomplete "); /* the output is complete */
     free(text);
     if (!*is_shared || (o->resume && !is_record))
         return FBP_OK;
@@ -694,8 +693,8 @@ fail:
     return st;
 }
 
-/* Check that the output's final name is that of the file that was PATH.part, which another process
- * has renamed. */
+/* Check that the file with the output's final name is the file that this process opened as
+ * PATH.part, and another process renamed. */
 static fbp_status check_renamed(struct fbp_output *o)
 {
     bool named = true;
@@ -893,7 +892,7 @@ void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
     *out = (struct fbp_sink_probe){.path = ""};
     if (!o || !o->shared || !o->log || strlen(o->log) >= sizeof out->path)
         return;
-    /* its journal has a unique name */
+    /* The journal of the process is the probe, because its name is unique. */
     if (pread(o->log_fd, out->text, sizeof out->text - 1, 0) > 0)
         snprintf(out->path, sizeof out->path, "%s", o->log);
 }

@@ -45,9 +45,10 @@ struct fbp_boundary {
 };
 
 struct fbp_shared_output {
-    struct fbp_sink_share own; /**< number of this process, and of all; `mine` is not set here, but
-                                  in struct fbp_sink */
-    char *manifest;            /**< path of the manifest, the file PATH.part.log */
+    /** number of this process, number of processes; the slices are in fbp_sink.mine, not in
+     * own.mine */
+    struct fbp_sink_share own;
+    char *manifest; /**< path of the manifest, the file PATH.part.log */
     struct fbp_boundary boundary;
     /** byte at which the lines of stored slices begin in the journal of this process */
     uint64_t begin;
@@ -77,8 +78,7 @@ fbp_status fbp_shared_output_yield(struct fbp_output *o, bool *is_shared);
 fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_sink_share *share,
                                        bool alone);
 
-/* shared_journal.c: boundary blocks, which are blocks of PATH.part with slices of several processes
- */
+/* shared_journal.c: boundary blocks, the blocks of PATH.part with slices of several processes */
 
 /** Find the runs of consecutive slices z with mine[z] = 1, the slices of one process; n: number of
  * all slices. */
@@ -133,16 +133,16 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o);
  * .output, .own and .manifest, and the status to FBP_OK. */
 struct fbp_peers {
     struct fbp_output *output;
-    bool own;      /**< include the journal of this sink */
-    bool manifest; /**< include the slices that the manifest lists, as those of part 0 */
+    bool own;      /**< also return the journal of this sink */
+    bool manifest; /**< also return the manifest, as the journal of part 0 */
     bool begun;
     DIR *dir;
     struct fbp_peer peer; /**< journal that the iterator returned last */
     const char *at;       /**< next line of that journal */
 };
 
-/** Go to the next journal. false: no more journals, or *st is an error, which the loop body may
- * also set. The loop must run until false, because that frees the iterator. */
+/** Go to the next journal; false: no more journals, or *st is an error. The loop body may set *st
+ * to end the loop. Loop until the function returns false, which frees the iterator. */
 bool fbp_peers_next(struct fbp_peers *peers, fbp_status *st);
 
 /** Get the next line that lists stored slices, from the journals of all processes; false: no more

@@ -127,7 +127,7 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
  * input of the run. o NULL: not checked. */
 fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 
-/** First bytes of a journal file that only locks an output's name, and of the manifest of an output
+/** First bytes of a journal that only locks the name of an output, and of the manifest of an output
  * that several processes write. */
 #define FBP_PART_LOCK     "fbp-journal 2 lock "
 #define FBP_PART_MANIFEST "fbp-journal 3 "
@@ -149,8 +149,8 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
 /** Find whether the open file fd still has the name `path`. */
 fbp_status fbp_part_find_named(int fd, const char *path, bool *named);
 
-/** Remove a temporary file if it is known to be fbp's (`ours`) or empty; refuse any other file. o:
- * output; its input files are never removed. NULL: inputs are not compared. */
+/** Remove a temporary file if it is known to be fbp's (`ours`) or empty; refuse any other file, and
+ * all input files of the output `o` (NULL: they are not checked). */
 fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours);
 
 /** Create a temporary file for reading and writing; fail if the file exists. */
@@ -163,8 +163,7 @@ fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd);
  * why: the reason in the message. */
 fbp_status fbp_part_refuse(const char *path, const char *why);
 
-/** Fail with FBP_ERR_IO and the message "PATH: cannot WHAT: …" with the text of errno and advice.
- */
+/** Fail with FBP_ERR_IO and the message "PATH: cannot WHAT: …", the text of errno, and advice. */
 fbp_status fbp_part_cannot(const char *what, const char *path);
 
 fbp_status fbp_part_rename(const char *from, const char *to);
@@ -205,9 +204,9 @@ struct fbp_store {
     fbp_status (*reserve)(struct fbp_output *o);
     fbp_status (*sync)(struct fbp_output *o);    /**< syncs the temporary samples to disk */
     fbp_status (*publish)(struct fbp_output *o); /**< gives the complete output its final name */
-    /** For outputs of several processes. check(): all samples still exist. settle(): completes a
-     * publication that was interrupted after the output got its final name. NULL: nothing to do. */
+    /** Checks that all samples of an output of several processes exist. NULL: nothing to check. */
     fbp_status (*check)(struct fbp_output *o);
+    /** Completes an interrupted publish(). NULL: nothing to do. */
     fbp_status (*settle)(struct fbp_output *o);
     /** frees the members that this kind of sink adds; NULL: nothing to free */
     void (*close)(struct fbp_output *o);
@@ -221,28 +220,27 @@ struct fbp_output {
      * fbp_boundary_put(), which writes boundary blocks to another file. */
     fbp_status (*put)(void *output, uint64_t at, const void *data, size_t n);
     struct fbp_shared_output *shared; /**< NULL: one process writes the output */
-    /** Parameters of the sink, with the list of inputs, while the sink is being opened; later NULL.
-     */
+    /** parameters of the sink, with the list of inputs, while it is being opened; later NULL */
     const struct fbp_sink_params *params;
     bool resume;   /**< continue the files of an earlier run */
-    bool compress; /**< The samples are compressed when all of them are written. */
+    bool compress; /**< the samples are compressed when all of them are written */
     /** The program itself reads the file again and removes it: the file is not synced to disk. */
     bool passing;
-    bool owned;     /**< This sink may keep or remove the temporary files of the output. */
-    bool log_made;  /**< this sink may remove the journal */
-    bool lock_made; /**< this sink may remove the second lock */
-    bool published; /**< The output has its final name; later errors go to sink.note. */
+    bool owned;     /**< this sink is allowed to remove the temporary files */
+    bool log_made;  /**< this sink is allowed to remove the journal */
+    bool lock_made; /**< this sink is allowed to remove the second lock */
+    bool published; /**< the output has its final name; later errors go to sink.note */
     char *path, *part, *log;
-    /** Lock file for a second output name that leads to the same files: that of the data file
-     * beside a header, or of a pattern without padding zeros ("%d"); NULL: no second name. */
+    /** Lock file of a second name for the same output: the name of the data file beside a header,
+     * or the pattern with "%d" in place of "%04d"; NULL: no second name. */
     char *lock_path;
-    char *folder; /**< folder of a stack; NULL: another kind */
+    char *folder; /**< folder of an output of one file per slice; else NULL */
     bool made_folder;
     int fd; /**< descriptor of PATH.part; -1: not open */
     int log_fd, lock_fd;
     uint64_t block;     /**< size of a layer of chunks [bytes]; 0: the output has no chunks */
     size_t part_offset; /**< byte of the first sample in PATH.part */
-    const struct fbp_sink_format *format; /**< NULL: a stack */
+    const struct fbp_sink_format *format; /**< NULL: one file per slice */
     /** names and header of the output; for one file per slice, only data_path, the name of the
      * first slice */
     struct fbp_layout layout;
@@ -268,8 +266,8 @@ void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
 fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_request *rq,
                                 fbp_status (*check)(const char *path));
 
-/** Check that the output can store a series of volumes at several times; has_place: whether its
- * format can. */
+/** Fail if the array is a series of volumes at several times, unless the format can store such a
+ * series (`has_place`). */
 fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place);
 
 /** Set the names of the temporary files o->part and o->log beside o->path. If o->path is a link,

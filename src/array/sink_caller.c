@@ -95,8 +95,7 @@ struct called_sink {
     struct fbp_sink_functions callback;
     /* held while the callbacks begin() and end() run, and write() unless `concurrent` is set */
     pthread_mutex_t turn;
-    /* whether the callback begin() was called; whether it succeeded, and end() was not called yet
-     */
+    /* asked: begin() was called; begun: it succeeded, and end() was not called yet */
     bool asked, begun;
     fbp_status status; /* status of begin(), and its message */
     char message[FBP_WHY_BYTES + 100];

@@ -29,7 +29,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { REDUCED = 1, PACKED = 2 }; /* completed steps of a layer */
+enum { REDUCED = 1, PACKED = 2 }; /* work that is complete for a layer */
 
 struct chunks {
     struct fbp_output out;
@@ -38,7 +38,7 @@ struct chunks {
     size_t chunk_bytes; /* bytes of a plain chunk */
     /* greatest number of threads that compute means of a layer or compress it */
     size_t threads;
-    /* [layer] completed steps, REDUCED | PACKED; protected by the sink's lock */
+    /* [layer] completed work, REDUCED or PACKED or both; protected by the sink's lock */
     unsigned char *done[FBP_LEVELS_MOST];
     size_t *put; /* [layer of the full-resolution volume] number of slices that were written */
     unsigned char *halves[FBP_LEVELS_MOST]; /* [layer] number of halves that are filled */
@@ -57,10 +57,10 @@ enum {
     ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
 };
 
-/* Bytes of memory. */
+/* Memory [bytes]. */
 struct memory {
     uint64_t chunk;     /* a plain chunk */
-    uint64_t unpacking; /* memory to decompress a chunk that is written again */
+    uint64_t unpacking; /* to decompress a chunk: plain and compressed bytes */
     /* Memory per thread that computes means of a layer (a chunk, the means of four chunks, a
      * compressed chunk) or compresses it (a chunk, uncompressed and compressed). */
     uint64_t thread;
@@ -80,8 +80,7 @@ static struct memory size_up(const size_t n[3], enum fbp_type type, bool compres
     return (struct memory){chunk, compressed ? chunk + packed : 0, 2 * chunk + packed};
 }
 
-/* Number of threads for which `bytes` of memory suffice while they compute means of a layer or
- * compress it. */
+/* Number of threads that can reduce or compress a layer with `bytes` of memory, at least 1. */
 static size_t threads_in(const struct memory *m, uint64_t bytes)
 {
     const uint64_t n = bytes > m->unpacking ? (bytes - m->unpacking) / m->thread : 0;
@@ -158,7 +157,7 @@ static fbp_status create(const struct chunks *c, const char *name, int *fd)
     for (const char *slash = strchr(name, '/'); *fd < 0 && errno == ENOENT && slash;
          slash = strchr(slash + 1, '/')) {
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
-        if (mkdirat(c->out.fd, folder, 0777) < 0 && errno != EEXIST) /* another thread's */
+        if (mkdirat(c->out.fd, folder, 0777) < 0 && errno != EEXIST) /* not created meanwhile */
             return cannot(c, "create the folder of", name);
         *fd = open_in(c, name, O_RDWR | O_CREAT);
     }
@@ -216,8 +215,8 @@ fail:
     return st;
 }
 
-/* Open the uncompressed file of a chunk; if only the compressed file exists, it is decompressed
- * first. create_it: a missing chunk is created; otherwise *fd is then -1. */
+/* Open the uncompressed file of a chunk; if only the compressed file exists, decompress it first. A
+ * chunk without a file is created if `create_it` is set; else *fd is -1. */
 static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool create_it, int *fd)
 {
     fbp_status st = FBP_OK;
@@ -311,7 +310,7 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const struc
 {
     const struct fbp_levels *l = &c->levels;
     const size_t *edge = l->chunk, size = fbp_type_size(c->out.sink.info.type);
-    /* first common sample, relative to the chunk, and number of common samples, per axis */
+    /* at: first common sample, relative to the chunk; n: number of common samples, per axis */
     size_t at[3], n[3];
     size_t from[3];   /* first common sample, relative to the box */
     size_t inside[3]; /* number of samples of the chunk inside the volume, per axis */
@@ -332,8 +331,7 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const struc
     if (fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s/%s: is missing", c->out.part, chunk->plain);
 
-    /* If rows are copied whole, all rows of a slice, or of all slices, are copied by one system
-     * call. */
+    /* One system call copies the rows of a slice if rows are whole, all slices if slices are. */
     const bool whole = n[0] == inside[0];
     const size_t run_nz = whole && n[1] == inside[1] ? n[2] : 1, run_ny = whole ? n[1] : 1;
     const size_t rows = run_nz > 1 ? edge[1] : run_ny, x = whole ? 0 : at[0];
@@ -562,7 +560,7 @@ static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
         if (!complete || !is_own(c, 0, layer))
             continue;
 
-        /* Continue to higher levels, up to a layer that is still incomplete. */
+        /* Reduce and compress the layer, then layers of higher levels that this completes. */
         pthread_mutex_lock(&c->turn);
         for (size_t level = 0; complete && st == FBP_OK; level++, layer /= 2) {
             complete = false;
@@ -590,7 +588,7 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
 
         for (n = 1; i + n < nz && fbp_sink_has(s, z0 + i + n, 1) == there;)
             n++;
-        if (there) /* a slice that is written again was already counted in its layer */
+        if (there) /* these slices were stored and counted before */
             continue;
         FBP_TRY(fbp_output_write(s, z0 + i, n, (const char *)data + i * fbp_sink_given_bytes(s)));
         FBP_TRY(count(s->files, z0 + i, n));
@@ -619,8 +617,7 @@ static fbp_status check_peers(struct fbp_output *o)
     struct fbp_peers w = {.output = o, .own = true};
     struct writer {
         size_t part, n_parts;
-        /* last process that wrote into each layer; n_parts 0: only boundary files have its slices
-         */
+        /* last process that wrote into the layer; n_parts 0: its slices are in boundary files */
     } *layers = NULL;
     struct fbp_peer_line line;
     fbp_status st = FBP_OK;
@@ -898,7 +895,7 @@ static void close_chunks(struct fbp_output *o)
 
 static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request *rq)
 {
-    enum { FASTEST = 1 }; /* zlib level: noise compresses little at any level */
+    enum { FASTEST = 1 }; /* fastest zlib level, because slower ones gain little on noise */
     static const struct fbp_store store = {
         .put = put,
         .get = get,

@@ -178,7 +178,7 @@ static fbp_status compress_part(struct fbp_output *o, const char *path)
     FBP_TRY(fbp_part_create(path, &fd));
     FBP_TRY_GOTO(fbp_alloc(&in, IN_BYTES, "zlib"));
     FBP_TRY_GOTO(fbp_write_buffer_open(&p, fd, path, start));
-    /* Noise compresses little at any level. */
+    /* Slower levels of zlib gain little on noise. */
     begun = deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, WINDOW + (o->format->gzip ? GZIP : 0), 8,
                          Z_DEFAULT_STRATEGY) == Z_OK;
     if (!begun) {
@@ -321,7 +321,7 @@ fbp_status fbp_output_finish(struct fbp_sink *s)
     fbp_status st = o->store->publish(o);
 
     if (st == FBP_OK) {
-        if (o->store->remove(o)) /* a compressed file leaves PATH.part */
+        if (o->store->remove(o)) /* PATH.part remains beside a compressed copy */
             unlink(o->log);
         fbp_sync_folder(o->path);
         if (access(o->log, F_OK) == 0)

@@ -34,7 +34,7 @@ struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const c
                      : fbp_file_name("%s%s", o->path, end);
 }
 
-/* Check that all slice files can get their final names: one that is a folder would stop the
+/* Check that all slice files can get their final names: a folder of such a name would stop the
  * renaming halfway. */
 static fbp_status check_names(struct fbp_output *o)
 {
@@ -185,7 +185,7 @@ static fbp_status write_slice(void *user, size_t item, int worker)
         return FBP_OK;
     slice.n[2] = 1;
     slice.origin_mm[2] += (double)z * slice.spacing_mm[2];
-    if (slice.unit[0]) { /* slices of volumes, which have a unit, are numbered; views are not */
+    if (slice.unit[0]) { /* a slice of a volume: views have no unit */
         slice.slice = z;
         slice.slices = o->sink.info.n[2];
     }
@@ -272,7 +272,7 @@ static fbp_status publish(struct fbp_output *o)
 
 /* --- Opening --- */
 
-/* Check that no slice file would replace an input, or would later be read as a part of one. */
+/* Check that no slice file would replace an input file, or later be read as a file of an input. */
 static fbp_status spare_inputs(struct fbp_output *o, const struct fbp_sink_params *params)
 {
     struct stat *is = NULL; /* slices that already exist */

@@ -90,11 +90,11 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     bool ours = false;
 
     FBP_TRY(fbp_inputs_add(&src->inputs, src->path));
-    if (!src->growing) /* before anything is read */
+    if (!src->growing) /* record the state before anything is read */
         FBP_TRY(fbp_watch_array(&src->watch, src->path));
     if (fbp_names_many_files(src->path))
         return fbp_stack_open(src, raw);
-    /* a file without a header that is still to be measured may be created later */
+    /* A file without a header need not exist yet if the scan is still being measured. */
     if (src->growing && raw && raw->type != FBP_TYPE_NONE && access(src->path, F_OK) != 0 &&
         errno == ENOENT)
         return take_raw(src, raw, 0);
@@ -186,7 +186,7 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
     src->imaginary = use == FBP_SOURCE_IMAGINARY;
     FBP_TRY_GOTO(fbp_print_path(&src->path, "%s", path));
     FBP_TRY_GOTO(open_path(src, raw));
-    for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* files that the first one names */
+    for (size_t i = 1; i < src->inputs.n && !src->growing; i++) /* files named in the header */
         FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
     src->info.struct_size = sizeof src->info;
     if (use == FBP_SOURCE_IMAGINARY && !src->complex)
@@ -231,7 +231,7 @@ fbp_status fbp_source_mean(fbp_source *source, double *mean)
     FBP_TRY_GOTO(fbp_alloc((void **)&row, nc * sizeof *row, "an image row"));
     memset(mean, 0, nc * nr * sizeof *mean);
     for (size_t k = 0; k < info->n[2]; k++)
-        for (size_t i = 0; i < nr; i++) { /* file order: it may be a stream */
+        for (size_t i = 0; i < nr; i++) { /* in file order, because the file may be a stream */
             FBP_TRY_GOTO(fbp_source_read(source, k, 1, i, 1, FBP_F32, row));
             for (size_t c = 0; c < nc; c++)
                 mean[i * nc + c] += (double)row[c] / (double)info->n[2];

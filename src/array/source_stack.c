@@ -183,7 +183,7 @@ static fbp_status check_all(struct fbp_source *src)
                            fstat(one->fd, &opened) == 0 && stat(one->path, &named) == 0 &&
                            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
         s->places[k] = (struct place){one->offset, plain, one->info.big_endian};
-        /* files that the pattern does not name */
+        /* data files that the view's header names */
         const fbp_status st = fbp_inputs_add_all(&src->inputs, &one->inputs, 1);
         fbp_source_close(&one);
         FBP_TRY(st);
