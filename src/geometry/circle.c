@@ -59,7 +59,7 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
-        if (!(sdd >= sod)) /* the detector is nearer than the axis if it is virtual, or if the
+        if (!(sdd >= sod)) /* a detector nearer to the source than the axis is virtual, or the
                               distances are interchanged */
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: the source-to-detector distance %g mm is below "
@@ -127,9 +127,9 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     }
     const double trace = C[0][0] + C[1][1] + C[2][2];
 
-    /* Power iteration on the adjugate of C. Its greatest eigenvalue is the product of the two
-     * greatest of C; the eigenvector is that of the least of C, the normal of the plane of the
-     * sources. A start along z would miss a normal perpendicular to z. */
+    /* Power iteration on the adjugate of C yields the product of the two greatest eigenvalues of C,
+     * and the eigenvector of the least one, the normal of the plane of the sources.  A start along
+     * z would miss a normal perpendicular to z. */
     for (int i = 0; i < 3; i++)
         fbp_cross(C[(i + 1) % 3], C[(i + 2) % 3], adj[i]);
     for (int round = 0; round < 100; round++) {

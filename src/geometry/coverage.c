@@ -18,8 +18,8 @@ enum {
 static const double SAME = 1e-7;
 
 struct item {
-    double angle; /* angle of the view modulo the period; later counted from the first view of the
-                     arc [rad] */
+    /* angle of the view [rad]: modulo the period; after sorting: from the first view of the arc */
+    double angle;
     size_t view;
 };
 
@@ -152,17 +152,16 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     out->gap_rad = last_gap - all[1];
     const bool ends = !out->full && w.m > 1;
     gap_range(&w, ends ? w.m - 1 : w.m, out->step_rad);
-    /* Extend the arc beyond its first and its last view by half the neighbouring step; for period
-     * pi, by half the largest gap expected of random angles if that is more, but not beyond the
-     * middle of the gap at the arc's ends. */
+    /* Extend the arc at both ends by half the neighbouring step.  For period pi, if random angles
+     * may have a larger gap than this step, extend the arc by half that gap, but not beyond the
+     * middle of the gap between the ends. */
     for (int i = 0; ends && i < 2; i++) {
         const double inwards = w.gaps[i ? w.m - 2 : 0] / 2;
         w.reach[i] = w.period == TURN ? inwards : fmax(inwards, fmin(last_gap, drawn) / 2);
     }
     out->arc_rad =
         ends ? fmin(w.period, w.groups[w.m - 1].angle + w.reach[0] + w.reach[1]) : w.period;
-    /* The step of a view extends half way to both neighbours; at an end of the arc, outwards by
-     * w.reach. */
+    /* The angular step of a view extends half way to each neighbour, or to the end of the arc. */
     for (size_t g = 0; g < w.m; g++) {
         const bool first = ends && g == 0, last = ends && g == w.m - 1;
         const double before = first ? 2 * w.reach[0] : w.gaps[g ? g - 1 : w.m - 1];
@@ -234,18 +233,16 @@ static const double APART = 0.05;
 /* Angular distance from a gap at which the confidence in the views next to the gap reaches 1
  * [degrees]. */
 static const double FEATHER = 15;
-/* Least width of the transition of weights at a detector edge, as a fraction of the detector's
- * width; rays of a gap that are nearer to the edge than that need not be measured by other views.
- */
+/* Least width of the transition of weights at a detector edge, and width of the margins at both
+ * edges in which other views need not have measured the rays of a gap, in detector widths. */
 static const double LEAST_FEATHER = 0.02;
-/* Other views count as having measured the rays of a gap if gaps between these other views are at
- * most this fraction of it. */
+/* Other views replace those missing in a gap if they are at most this fraction of the gap apart. */
 static const double MUCH_SMALLER = 0.25;
-/* Gaps between views larger than this [degrees] are ends of an arc: their rays are left to other
- * views even if no other view has measured them. */
+/* A gap larger than this [degrees] is the end of an arc: the confidence in the views beside it is
+ * lowered even if no other view has measured its rays. */
 static const double FILLED = 45;
-/* Confidence inside a gap whose rays are left to other views; above 0, because some of the rays may
- * not have been measured by any view. */
+/* Least confidence in views at a gap; above 0, because some rays of the gap may not have been
+ * measured by any view. */
 static const double LEAST = 1e-4;
 /* Width of the parts into which a view's angular cell is divided when its weight is integrated
  * [degrees]. */
@@ -257,17 +254,17 @@ struct gap {
 };
 
 struct fbp_coverage_group {
-    double lo, hi;     /* x that all its views have measured */
-    double feather[2]; /* distance over which the confidence rises to 1, from detector edge lo and
-                          from edge hi; 0: at once */
+    double lo, hi; /* x that all its views have measured */
+    /* widths over which the confidence rises from 0 to 1, from edges lo and hi; 0: a step */
+    double feather[2];
     float *confidence; /* [BINS + 1], along beta */
     float *gap; /* [BINS] size of the gap between views that contains each angular bin [rad]; 0: no
                    gap */
 };
 
 struct fbp_coverage_view {
-    size_t group, sharers; /* sharers: number of views of the group that have this angle and divide
-                              one cell */
+    /* group of the view, and number of its views at this angle, which divide one cell */
+    size_t group, sharers;
     /* Cell of the view [rad]: from half way to the previous view of its group to half way to the
      * next. */
     double angle, cell[2];
@@ -407,8 +404,7 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 v->sharers = end - i;
             }
         }
-        /* A gap is stored without half a median step at either end, which the view beside the gap
-         * covers. */
+        /* Store gaps without half a median step at each end: the views at the ends cover it. */
         const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
         for (size_t i = 0; i < m; i++) {
             const struct gap found = {start[i] + usual / 2, gap[i] - usual, index};
@@ -419,9 +415,9 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 g->gap[(size_t)at % BINS] = (float)found.size;
         }
     }
-    /* The confidence of a group rises, from its detector edge inwards, over the overlap with a
-     * group (or with the mirror image of a group, for opposite rays) that has measured rays beyond
-     * the edge; with a single offset, the weights are Wang's. */
+    /* The confidence in a group rises from 0 at a detector edge to 1 where its overlap with another
+     * group, or with opposite rays of any group, ends, if these extend beyond the edge.  If all
+     * views have one offset, the weights are Wang's. */
     for (size_t i = 0; i < out->n_groups; i++) {
         struct fbp_coverage_group *g = &out->group[i];
         const double slack = LEAST_FEATHER * (g->hi - g->lo);

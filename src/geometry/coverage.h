@@ -31,9 +31,9 @@ struct fbp_arc {
     size_t n_angles;  /**< number of different angles */
     double start_rad; /**< angle of the first view of the arc [rad]; of view 0 if the arc is full */
     /** Length of the arc [rad]: the period if the arc is full or all views have one angle; else
-     * from first to last view, extended at both ends by half the neighbouring step (period pi: by
-     * half the largest gap expected of random angles if that is more, but not beyond the middle of
-     * the gap). */
+     * from first to last view, plus half the neighbouring step at both ends.  For period pi: plus
+     * half the largest gap expected of random angles if it is larger than the step, but at most
+     * half the gap between the ends. */
     double arc_rad;
     double gap_rad;     /**< largest gap minus the median step */
     double step_rad[3]; /**< least, median and greatest step between neighbouring angles inside the

@@ -44,8 +44,7 @@ const char *fbp_quadrature_name(size_t i)
     return i < N_OF(quadratures) ? quadratures[i] : NULL;
 }
 
-/* Returns the angle of ring i of n from the pole; also the azimuth of direction i of n in a ring.
- */
+/* Return the angle of ring i of n from the pole, or the azimuth of direction i of n in a ring. */
 static double angle_of(size_t i, size_t n)
 {
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
@@ -184,16 +183,16 @@ void fbp_plane_view(const double direction[3], double spacing_mm, double first_m
 static const double EQUAL = 1e-9;
 
 /* Half the side of the square, on the plane that touches the unit sphere, from which a Voronoi cell
- * is cut; a cell that reaches the square's edge extends 90 degrees from its point. */
+ * is cut. A cell that reaches an edge of the square extends nearly 90 degrees from its point. */
 static const double HORIZON = 1e6;
 
-/* A point of the sphere: direction i, or the antipode of direction i - count. */
+/* A point of the sphere: direction i if i < count, else the antipode of direction i - count. */
 struct point {
     double x[3];
     size_t i;
 };
 
-/* A line a . p = b on the plane that touches the sphere; a cell has the points with a . p <= b. */
+/* A line a . p = b on the plane that touches the sphere; the cell is on the side a . p <= b. */
 struct line {
     double a[2], b;
 };
@@ -238,8 +237,7 @@ static void meet(const struct line *l, const struct line *m, const double p[2], 
     out[1] = parallel ? p[1] : (l->a[0] * m->b - l->b * m->a[0]) / det;
 }
 
-/* Cut off the part of the cell that is nearer to x, a point of the sphere, than to the cell's own
- * point. */
+/* Cut off the part of a cell that is nearer to x, a point of the sphere, than to point c->at. */
 static void cut(struct cell *c, const double x[3])
 {
     const struct line l = {{fbp_dot(x, c->e[0]), fbp_dot(x, c->e[1])}, 1 - fbp_dot(x, c->at)};
@@ -262,8 +260,7 @@ static void cut(struct cell *c, const double x[3])
     if (top == n)
         return;
 
-    /* The consecutive corners beyond the cutting line are replaced by two new corners on the line.
-     */
+    /* Replace the consecutive corners beyond the cutting line by two new corners on the line. */
     size_t first = top, last = top;
     for (; gone < n && beyond(&l, was[(first + n - 1) % n].p) > 0; gone++)
         first = (first + n - 1) % n;
@@ -311,8 +308,7 @@ static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t 
             if (!more[down])
                 continue;
             const double *x = p[down ? i - step : i + step].x;
-            /* if this point differs too much in height to cut the cell, so do all points farther up
-             * (or down) */
+            /* sorted by height: if this point is too far up (or down) for a cut, so is the next */
             more[down] = !(fabs(x[2] - at[2]) > 2 * sin(atan(c->reach)) + EQUAL);
             if (!more[down])
                 continue;
@@ -351,7 +347,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
         if (i % 64 == 0)
             FBP_TRY_GOTO(fbp_check_cancelled());
         const size_t at = points[i].i;
-        /* an antipode: its cell is the mirror image of the cell of its direction */
+        /* skip antipodes: their cells are mirror images of the cells of their directions */
         if (at >= count)
             continue;
         const size_t equal = make_cell(&cell, points, n, i);

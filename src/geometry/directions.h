@@ -74,8 +74,8 @@ struct fbp_ring {
     size_t first,
         n; /**< the directions of the ring are members [first, first + n) of fbp_rings.member */
     size_t n_phi; /**< number of different angles phi in the ring; 0: the ring is the pole */
-    bool at_pole, at_equator; /**< at_pole: all directions of the ring are equal to its axis;
-                                 at_equator: they are perpendicular to it */
+    /** true: all directions of the ring are equal to the rings' axis, or all perpendicular to it */
+    bool at_pole, at_equator;
 };
 
 /**

@@ -23,10 +23,10 @@ enum { COVERAGE_STEPS = 32 };
  * the source moves); [0] fan angle, [1] distance from the axis. */
 struct sides {
     double mean_lo[2], mean_hi[2]; /* outer edges, mean */
-    double edge_lo[2],
-        edge_hi[2]; /* distance of the panel's outer edges from the axis, the least of all views */
-    double pixel_lo[2], pixel_hi[2]; /* distance of the outermost pixel centres from the axis, the
-                                        least of all views */
+    /* least distance of the panel's outer edges from the axis, over all views */
+    double edge_lo[2], edge_hi[2];
+    /* least distance of the outermost pixel centres from the axis, over all views */
+    double pixel_lo[2], pixel_hi[2];
     double middle[2][2]; /* position of the panel's middle: [fan angle, distance from the
                             axis][least, greatest of all views] */
 };
@@ -161,8 +161,7 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the rotation axis is outside the panel in some views (by up to "
                         "%.3g mm); check the panel offset and the source positions",
                         -out->fov_radius_mm);
-    /* If a turn has gaps, only those lines are complete that both sides of an offset panel measure.
-     */
+    /* If views are missing, the short side of an offset panel bounds the complete radius. */
     if (out->coverage != FBP_COVERAGE_PARTIAL || out->offset)
         out->complete_radius_mm = out->fov_radius_mm;
     if (!out->offset)
@@ -199,11 +198,11 @@ static const double STEADY = 0.02;
 
 /* A view that contributes to the drift. */
 struct drift_view {
-    double weight;        /* in means over the views */
-    double middle, seen;  /* part of the axis that the view sees: middle and length [mm] */
-    double source;        /* height of the source [mm]; parallel beam: sine of its elevation */
-    double angle, radius; /* angle of the source, continued over several turns [rad]; its distance
-                             from the axis [mm] */
+    double weight;       /* in means over the views */
+    double middle, seen; /* part of the axis that the view sees: middle and length [mm] */
+    double source;       /* height of the source [mm]; parallel beam: sine of its elevation */
+    /* angle of the source over several turns [rad], and its distance from the axis [mm] */
+    double angle, radius;
     double P[12];
 };
 
@@ -481,7 +480,7 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
     *r1 = 0;
     if (z0 >= z1 || k0 >= k1)
         return;
-    /* all rows, the result if the box of voxels is not in front of all sources */
+    /* Return all rows if the box of voxels is not in front of all sources. */
     *r1 = views->panel.n_rows;
     for (int i = 0; i < 8; i++) {
         fbp_grid_corner(grid, i, corners[i]);
@@ -513,7 +512,7 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
 void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                    struct fbp_grid *out)
 {
-    const double slack = 1e-6; /* tolerance: a whole number of pixels must not change by rounding */
+    const double slack = 1e-6; /* tolerance of rounding up or down to whole voxels */
     const double z_axis[3] = {0, 0, 1};
     double pitch = 0, columns = 0, z_lo = 0, z_hi = 0, P[12], z[2];
     size_t n = 0;

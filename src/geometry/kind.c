@@ -209,7 +209,7 @@ fail:
     return st;
 }
 
-/* Plane integrals need all rows: a plane passes through all slices. */
+/* Every slice requires all rows of plane integrals, because a plane passes through all slices. */
 static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
                         size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                         size_t *r1)
@@ -225,7 +225,7 @@ static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_view
 static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         struct fbp_grid *out)
 {
-    const double slack = 1e-6; /* a whole number of voxels must not change by rounding */
+    const double slack = 1e-6; /* tolerance of rounding down to whole voxels */
     double radius = INFINITY, voxel = INFINITY, t[2];
 
     (void)kind;

@@ -18,8 +18,8 @@ static const double OFF = 1e-4;
 /* Least mean number of directions per meridian plane for a reconstruction in two stages. */
 enum { LEAST = 3 };
 
-/* Search for the common axis: number of directions through which great circles are laid, and
- * greatest number of circles per direction that are used. */
+/* Number of directions through which great circles are laid in the search for the common axis
+ * (SEEDS), and greatest number of circles through each (CIRCLES). */
 enum { SEEDS = 4, CIRCLES = 4 };
 
 /* A direction, by index, and the sine of its angle to the axis. */
@@ -35,10 +35,10 @@ struct work {
     size_t n;
     struct far *order;  /* [n] */
     double (*plane)[3]; /* [n] normals */
-    size_t *count;      /* [n] directions in them */
+    size_t *count;      /* [n] number of directions in each plane */
     size_t *of;         /* [n] plane of each direction */
     double axis[3];     /* the axis that needs the fewest planes */
-    size_t most;        /* planes that it needs */
+    size_t most;        /* number of planes that this axis needs */
 };
 
 static int farthest_first(const void *a, const void *b)
@@ -199,7 +199,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     FBP_TRY_GOTO(fbp_calloc((void **)&turned, out->n, sizeof *turned, what));
     for (size_t k = 0; k < out->n; k++)
         out->most = w.count[k] > out->most ? w.count[k] : out->most;
-    for (size_t i = n; i-- > 0;) { /* the last one that is set is the farthest */
+    for (size_t i = n; i-- > 0;) { /* the direction farthest from the axis sets the angle last */
         const size_t k = w.of[w.order[i].i];
         const double *d = direction[w.order[i].i];
         const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));
@@ -232,9 +232,8 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
     *planes = (struct fbp_meridian_planes){0};
 }
 
-/* Tolerances of rings that are resampled, for files with few digits: ALIKE: greatest difference of
- * polar angles within one ring [rad]; EVEN: greatest deviation of an azimuth from even spacing, as
- * a fraction of the step. */
+/* Tolerances of rings to resample, for files with few digits: difference of polar angles in a ring
+ * [rad] (ALIKE), and deviation of an azimuth from even spacing [steps] (EVEN). */
 static const double ALIKE = 1e-4, EVEN = 1e-2;
 
 /* A member of a ring, as a direction on the upper half of the sphere in polar coordinates [rad]. */

@@ -26,7 +26,7 @@ size_t fbp_voxels_along(double extent_mm, double voxel_mm);
 fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *out);
 
 /** Check the description of a headerless (raw) file: sample type, number of bytes to skip, and
- * sizes that are given. */
+ * numbers of samples along the axes, which may be 0 (not given). */
 fbp_status fbp_check_raw(const struct fbp_raw *raw);
 
 /** Check all members of a scan except its paths. */

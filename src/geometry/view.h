@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/** Compute the rows of the inverse of the matrix with columns a, b, c (which are the columns of the
- * inverse of the matrix with rows a, b, c); false if the vectors are linearly dependent. */
+/** Compute the rows of the inverse of the matrix with columns a, b, c; false if a, b, c are
+ * linearly dependent. */
 bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3]);
 
 /**

@@ -26,7 +26,7 @@ static void change_columns(const struct fbp_interval *a, size_t na, const struct
             for (; x < next; x++)
                 if (!begin)
                     columns[x].end = z;
-                else if (columns[x].end == 0) /* else it had begun before */
+                else if (columns[x].end == 0) /* columns[x] has no voxels in lower slices */
                     columns[x].first = z;
         }
 }
@@ -53,7 +53,7 @@ fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const s
 {
     const uint32_t lo = (uint32_t)box[0][0], hi = (uint32_t)box[0][1];
     const size_t ny = n[1];
-    struct fbp_interval *found = NULL; /* of a row */
+    struct fbp_interval *found = NULL; /* runs of one row */
     struct fbp_region *r = NULL;
     size_t z0 = 0, z1 = n[2];
     fbp_status st;

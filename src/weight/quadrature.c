@@ -18,9 +18,9 @@ static const double EXACT = 1e-12;
 /* Greatest accepted deviation of a unit vector's length from 1. */
 static const double UNIT = 1e-6;
 
-/* Tolerances for rings of directions that are read from files with few digits.  ALIKE: greatest
- * difference of polar angles within one ring [rad]. EVEN: greatest distance of a ring, or of a
- * direction in its ring, from its evenly spaced position [steps]. */
+/* Tolerances of rings, for files with few digits: difference of polar angles in a ring [rad]
+ * (ALIKE), distance of a ring, or of a direction in it, from its evenly spaced position [steps]
+ * (EVEN). */
 static const double ALIKE = 1e-5, EVEN = 1e-3;
 
 /* Compute the weights of directions in rings about x, y or z, evenly spaced in theta from pole to
@@ -39,7 +39,7 @@ static fbp_status bands_of(const double (*direction)[3], size_t count, double *w
         const struct fbp_ring *ring = rings.ring, *last = n > 0 ? ring + n - 1 : ring;
         const double start = ring->at_pole ? 0 : 0.5, end = last->at_equator ? 0 : 0.5;
         const double step = FBP_PI / 2 / ((double)n - 1 + start + end);
-        /* fewer than two directions on the equator, with their antipodes, determine no step */
+        /* a single direction on the equator, with its antipode, determines no step of azimuth */
         bool even = n >= 2 && !(last->at_equator && last->n_phi < 4);
         for (size_t k = 0; even && k < n; k++)
             even = fabs(ring[k].theta - ((double)k + start) * step) < EVEN * step;
@@ -168,7 +168,7 @@ static size_t equations_to(size_t degree)
 
 /* Change weights[count] as little as possible (least squares) so that they integrate all even
  * harmonics up to *degree exactly over the half sphere, with no weight below 0.  *degree: the
- * greatest possible, with at most 3/4 as many harmonics as directions; at most MOST_DEGREE. */
+ * greatest possible up to MOST_DEGREE and up to 3/4 as many harmonics as directions. */
 static fbp_status correct_harmonics(const double (*direction)[3], size_t count, double *weights,
                                     size_t *degree)
 {

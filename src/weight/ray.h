@@ -36,15 +36,16 @@ struct fbp_rays {
     bool means;
     enum fbp_redundancy redundancy;
     double delta[2]; /**< Parker: cos and sin of delta = (arc of the scan - pi) / 2 */
-    /** Wang: 1 / part of the panel that measures rays twice [1/rad; parallel beam: 1/mm]; negative
-     * if the longer side is that of -t, with t the direction of the source's motion. */
+    /** Wang: 1 / length by which the panel extends beyond the axis on its shorter side [1/rad;
+     * parallel beam: 1/mm]; negative if the longer side is -t (t: direction of the source's
+     * motion). */
     double inverse_overlap;
 };
 
-/** Angle between a view and one end of the scan's arc, with cos and sin of half of it, and angles
- * between the limits of the view's angular step and this end. */
+/** Position of a view relative to one end of the scan's arc. */
 struct fbp_ray_end {
-    double angle, cos, sin; /**< [rad] */
+    /** angle between the view and this end [rad]; cos and sin of half the angle */
+    double angle, cos, sin;
     double share[2]; /**< angles from this end of the arc to both limits of the view's step [rad],
                         nearer limit first; the nearest view begins at 0 */
 };
@@ -64,8 +65,9 @@ struct fbp_ray_view {
 struct fbp_ray_row {
     fbp_ray_real q[3], u[3];
     fbp_ray_real factor; /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
-    double ramp[2][2];   /**< Parker, for either end of the arc: t component of q rotated by delta;
-                            second end: mirrored */
+    /** Parker, for both ends of the arc: component of q along t (second end: along -t) after
+     * rotation by delta */
+    double ramp[2][2];
 };
 
 FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp_ray_view *view,
@@ -116,8 +118,8 @@ FBP_RAY_INLINE fbp_ray_real fbp_ray_parker(fbp_ray_real angle, fbp_ray_real half
     return 2 * s * s;
 }
 
-/** Compute Wang's redundancy weight (2002), from 0 at x = -1 to 2 at x = 1 across the part of an
- * offset panel that measures rays twice; 0 below, 2 above (long side). */
+/** Compute Wang's redundancy weight (2002): from 0 at x = -1 to 2 at x = 1 across the part of an
+ * offset panel that measures rays twice, constant beyond this part. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_wang(fbp_ray_real x)
 {
     const fbp_ray_real half_turn = (fbp_ray_real)1.57079632679489661923;
@@ -148,8 +150,7 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
         return end->share[0] > 0 ? 0 : 2 * half / width;
     if (stop <= end->share[0])
         return 0;
-    /* mean of 1 + cos(pi/2 x/half) over x from share[0] to stop, times the part of the step that
-     * this covers */
+    /* mean of 1 + cos(pi/2 x/half), x from share[0] to stop, times that part of the step */
     const double quarter = 0.78539816339744830962 / half;
     const fbp_ray_real middle = (fbp_ray_real)(quarter * (stop + end->share[0]));
     const fbp_ray_real reach = (fbp_ray_real)(quarter * (stop - end->share[0]));

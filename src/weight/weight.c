@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parker's weights: least length of a ramp on the central ray, in view steps, above which the value
- * in the middle of a step is as good as its mean (bench/results/accuracy.md): for even steps, for
- * uneven steps. */
+/* Parker's weights: least length of a ramp on the central ray [view steps] for which the value in
+ * the middle of a step is as good as its mean (bench/results/accuracy.md). */
 static const double LONG_RAMP = 4, LONG_UNEVEN_RAMP = 20;
 
 struct fbp_weights {
@@ -26,8 +25,9 @@ struct fbp_weights {
      * rays. */
     bool modulo_pi;
     bool separable;
-    float *per_ray; /* [views.n][n_columns] angular step times m; NULL: formulas of ray.h */
-    double *plane;  /* [views.n] weights W of views of plane integrals; NULL: line integrals */
+    /* [views.n][n_columns] angular step times redundancy weight; NULL: ray.h computes both */
+    float *per_ray;
+    double *plane; /* [views.n] weights W of views of plane integrals; NULL: line integrals */
     struct fbp_quadrature_facts quadrature;
 };
 
@@ -80,7 +80,7 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
     FBP_TRY_GOTO(fbp_arc_create(&w->arc, views.view, n, facts->axis,
                                 w->modulo_pi ? FBP_PI : 2 * FBP_PI, 0,
                                 w->modulo_pi || facts->offset));
-    /* steps modulo pi add up to pi; doubled if the views cover a full turn */
+    /* angular steps modulo pi add up to pi; they are doubled if the views cover a full turn */
     const double turns = w->modulo_pi && facts->coverage == FBP_COVERAGE_FULL ? 2 : 1;
     for (size_t k = 0; k < n; k++)
         w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)n : w->arc.step[k]);
@@ -98,9 +98,9 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
         w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     if (w->rays.redundancy == FBP_WANG)
         w->rays.inverse_overlap = longer / (source ? facts->overlap_rad : facts->overlap_mm);
-    /* Use the mean of Parker's weight over a step if ramps have few steps (more if uneven), or the
-     * ends of the arc do not quite meet.  Otherwise, and if rays are missing, use the weight in the
-     * middle of a step. */
+    /* Use the mean of Parker's weight over a view's step if ramps are short (LONG_RAMP), or the arc
+     * is a little too short.  Otherwise, and if rays are missing, use the weight in the middle of a
+     * step. */
     w->rays.means = !facts->per_ray && !w->modulo_pi && !facts->offset &&
                     facts->coverage == FBP_COVERAGE_SHORT &&
                     (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
