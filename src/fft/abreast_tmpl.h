@@ -62,9 +62,9 @@ INLINE void store_points(double *x, size_t m, size_t n, enum way way, const V *r
     }
 }
 
-/* Cut blocks of radix * m points into `radix` blocks (THERE), or join these (BACK).  Points are
- * multiplied by twiddle factors after cutting or before joining, except at the last level, m = 1.
- * */
+/* Cut each block of radix * m points into `radix` blocks (way THERE), or join `radix` blocks to one
+ * (BACK).  Points are multiplied by twiddle factors after cutting or before joining, except at the
+ * last level, m = 1. */
 INLINE void do_blocks(enum way way, size_t radix, size_t m, size_t blocks, const double *turns,
                       double *x)
 {
@@ -107,8 +107,8 @@ static void join(size_t radix, size_t m, size_t blocks, const double *turns, dou
     any_radix(BACK, radix, m, blocks, turns, x);
 }
 
-/* True if this number of points fits a cache that also holds other data: blocks are then
- * transformed level after level, else one block after another. */
+/* True if `points` points fit a cache that also holds other data.  Blocks are then transformed
+ * level by level, else one block after another. */
 INLINE bool fits_cache(size_t points)
 {
     return points * POINT <= 4096;

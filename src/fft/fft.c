@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Parameters of small_tmpl.h: points are scalars, for one row at a time. */
+/* Parameters of small_tmpl.h: a vector is one double, because one row at a time is transformed. */
 typedef double V;
 
 #define S              double
@@ -103,7 +103,7 @@ fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n)
             f->radix[f->n_levels++] = radices[i];
     if (left != 1)
         return FBP_ERR_UNSUPPORTED;
-    /* a level has (radix - 1) points / radix twiddle factors: n - 1 in all levels */
+    /* a level of blocks of p points has p - p / radix twiddle factors; all levels have n - 1 */
     FBP_TRY(fbp_alloc((void **)&f->turns, 2 * n * sizeof(double), WHAT));
     double *out = f->turns;
     size_t points = n;
@@ -126,7 +126,7 @@ void fbp_mixed_close(struct fbp_mixed *f)
 struct fbp_fft {
     size_t n;
     size_t points; /* length of the complex transform: n, or n/2 for real rows of even length */
-    struct fbp_mixed mixed; /* of `points`, or of the convolution */
+    struct fbp_mixed mixed; /* transform of `points` points, or of a longer convolution */
     double *chirp;          /* [points][2]; NULL: no convolution */
     double *response;       /* [mixed.n][2] of the convolution */
     double *turns; /* real rows of even length: twiddle factors exp(-2 pi i k / n), [n/4 + 1][2];
@@ -305,7 +305,7 @@ void fbp_fft_real(const struct fbp_fft *f, double *row, double complex *spectrum
     const size_t n = f->n;
     double *z = (double *)spectrum;
 
-    if (!f->turns) { /* rows of odd length are complex ones */
+    if (!f->turns) { /* a row of odd length is transformed as a complex row */
         for (size_t i = 0; i < n; i++) {
             work[2 * i] = row[i];
             work[2 * i + 1] = 0;

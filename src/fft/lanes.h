@@ -38,7 +38,7 @@ struct fbp_lanes_plan {
     bool has_phase;  /**< the response is complex */
     float *response; /**< [n], or [n][2] if complex: factors, in the order in which the transform
                         leaves frequencies */
-    float *turns;    /**< of all levels */
+    float *turns;    /**< twiddle factors of all levels */
 };
 
 /** Make a plan to filter rows of up to n/2 samples.  response, imaginary  factors of the
@@ -56,7 +56,7 @@ struct fbp_lanes {
      * imaginary parts of lane l of x, for all lanes. */
     void (*gather)(const float *const *a, const float *const *b, const float *scale_a,
                    const float *scale_b, size_t n, float *x);
-    /** Copy the rows from x back to a and b, with these scales. */
+    /** Inverse of gather(): copy n samples of the rows in x, times the scales, to a[l] and b[l]. */
     void (*scatter)(const float *x, const float *scale_a, const float *scale_b, size_t n,
                     float *const *a, float *const *b);
 };

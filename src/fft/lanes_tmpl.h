@@ -53,7 +53,7 @@ INLINE void cut(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* Join `radix` blocks to one; only the first `wanted` of its `radix` parts are stored. */
+/* Join `radix` blocks to one, and store only its first wanted * m points. */
 INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
@@ -181,8 +181,8 @@ static void filter(const struct fbp_lanes_plan *f, float *x)
         join(4, 2, first, x);
 }
 
-/* Transpose a square of VL vectors: zipping the first half of the vectors with the second rotates
- * the index of an element by one bit, and log2(VL) rotations exchange row and column. */
+/* Transpose a square of VL vectors: interleaving the first half of the vectors with the second half
+ * rotates the bits of each element's index by one; log2(VL) rotations exchange row and column. */
 INLINE void transpose(V a[VL])
 {
     UNROLL

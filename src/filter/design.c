@@ -240,7 +240,7 @@ fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff
         g[i] = fbp_filter_window(FBP_FILTER_HANN, 2 * (double)i / (double)n_fft / cutoff) /
                (double)n_fft;
     FBP_TRY_GOTO(fbp_fft_even(g, n));
-    /* least half-width for which twice the sum of |g(n)| beyond it is below FBP_COLUMN_ERROR */
+    /* the kernel ends at the least s for which |g[n]|, |n| > s, add up to < FBP_COLUMN_ERROR */
     size_t s = n_rows - 1;
     for (double left = 2 * fabs(g[s]); s > 0 && left < FBP_COLUMN_ERROR; left += 2 * fabs(g[s]))
         s--;

@@ -179,7 +179,7 @@ struct fbp_pad_request {
 fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq);
 void fbp_pad_destroy(struct fbp_pad **pad);
 
-/** Get table number `at`, [n_columns], of the row's first (0) or last (1) end. */
+/** Get filtered continuation number `at` [n_columns] of a row's first end (0) or last end (1). */
 static inline const float *fbp_pad_table(const struct fbp_pad *p, int end, size_t at)
 {
     return p->tables + ((size_t)end * p->rule.n_lengths + at) * p->n_columns;

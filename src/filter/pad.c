@@ -5,8 +5,8 @@
 #include "base/base.h"
 #include "base/math.h"
 
-static const double COSINE_PART = 0.15; /* length of a cosine, as part of the row */
-static const double MOST_PART = 0.4;    /* greatest length of an ellipse, as part of the row */
+static const double COSINE_PART = 0.15; /* length of a cosine continuation [row lengths] */
+static const double MOST_PART = 0.4; /* greatest length of an elliptic continuation [row lengths] */
 static const double LENGTHS_AN_OCTAVE = 4;
 
 const char *fbp_pad_name(size_t i)

@@ -34,12 +34,12 @@ enum { FBP_PAD_POINTS = 32, FBP_PAD_LENGTHS = 64 };
 /** Parameters of the continuation of rows beyond the panel, equal for all rows. */
 struct fbp_pad_rule {
     unsigned n_columns; /**< columns of the panel */
-    unsigned edge; /**< number of columns at an end of the row that determine its value there */
-    bool fit;      /**< true: length E of a continuation by fit to the row; false: E = lengths[0] */
-    bool ends[2];  /**< true: the row is continued at this end; false: end towards the axis of an
-                      offset panel */
+    unsigned edge;      /**< number of outermost samples that determine the row's value at an end */
+    bool fit;           /**< true: E is fitted to each row; false: E = lengths[0] for all rows */
+    bool ends[2]; /**< true: the row is continued at this end; false: end towards the axis of an
+                     offset panel */
     unsigned n_lengths;
-    float lengths[FBP_PAD_LENGTHS]; /**< E of each table [columns], ascending */
+    float lengths[FBP_PAD_LENGTHS]; /**< lengths E of the tables [columns], ascending */
 };
 
 /** Continuation of a row at one of its ends: amount * ((1 - part) * tables[at] + part * tables[at +
@@ -68,8 +68,8 @@ FBP_PAD_FN unsigned fbp_pad_column(const struct fbp_pad_rule *r, int end, unsign
     return end ? r->n_columns - 1 - i : i;
 }
 
-/** Get the weight of the i-th sample from an end of the row in the row's value at this end. The
- * value is that of a line fitted to the outermost r->edge samples. */
+/** Get the weight of sample i, counted from an end of the row, in the sum that is the row's value
+ * at this end.  The value is that of a line fitted to the outermost r->edge samples. */
 FBP_PAD_FN float fbp_pad_share(const struct fbp_pad_rule *r, unsigned i)
 {
     const float n = (float)r->edge, mean = (n - 1) / 2, spread = n * (n * n - 1) / 12;

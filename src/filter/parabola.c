@@ -92,7 +92,7 @@ double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
         return sum / (4 * FBP_PI * FBP_PI);
     if (filter == FBP_FILTER_SHEPP_LOGAN) /* f^2 sinc(f) = f sin(pi f) / pi */
         return cube * ((sine_half(1 + 2 * y) + sine_half(1 - 2 * y)) / FBP_PI);
-    /* A cosine in the window yields two kernels of f^2, shifted to either side. */
+    /* f^2 times a cosine has the mean of two kernels of f^2, shifted by +shift and -shift */
     for (size_t i = 0; terms && i < FBP_WINDOW_TERMS; i++) {
         const double shift = terms[i].frequency;
         if (shift > 0)
@@ -138,8 +138,9 @@ static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling
     FBP_TRY_GOTO(fbp_fft_even(ramp, last + 1));
     for (size_t i = 0; i <= last; i++)
         ramp[i] *= (double)i <= cutoff * (double)last ? ramp[i] / (double)circle : 0;
+    /* in the extended spectrum, the ramp's last frequency occurs twice, at +f and at -f */
     if (oversampling > 1)
-        ramp[last] /= 2; /* in the longer spectrum, this frequency occurs twice, at +f and at -f */
+        ramp[last] /= 2;
     FBP_TRY_GOTO(fbp_fft_even(ramp, room));
     for (size_t i = 0; i < n; i++)
         /* two samples of a row are at most n_columns - 1 apart */
@@ -184,8 +185,8 @@ fail:
     return st;
 }
 
-/* A point of the integral over frequencies: frequency f [cycles per sample], weight w, and h^(f) of
- * the reference spectrum, which is replaced by the filter's factor. */
+/* A point of the integral over frequencies: frequency f [cycles per sample], weight w; h: spectrum
+ * h^(f) of the reference, replaced by weight times filter response in divide(). */
 struct point {
     double f, w;
     double complex h;
@@ -199,8 +200,8 @@ struct band {
 /* Number of frequencies between two checks whether the run is cancelled. */
 enum { A_WHILE = 8 };
 
-/* Least |h^(f)|, as a part of the greatest |h^|: at frequencies above that of the greatest value,
- * smaller values are only noise. */
+/* Least |h^(f)|, as a part of the greatest |h^|, at frequencies f above that of the greatest, if
+ * there is no Wiener term: smaller values are noise. */
 static const double LEAST = 1e-5;
 
 /* Compute the factor of a table of factors at frequency f [cycles per sample]; 1 without a table.
@@ -332,9 +333,9 @@ static const double gauss[N_GAUSS] = {
     .10122853629037625915, .22238103445337447054, .31370664587788728734, .36268378337836198297,
     .36268378337836198297, .31370664587788728734, .22238103445337447054, .10122853629037625915};
 
-/* Compute the points of the integral over frequencies, in parts.  Parts end at the corners of the
- * table of factors, and are so short that the phases of the longest kernel and spectrum change by
- * less than a third of a turn in each. */
+/* Set the points of the integral over frequencies from 0 to the cutoff, in intervals that end at
+ * the entries of the table of factors.  Within an interval, the phases of the longest kernel and of
+ * the reference's spectrum change by less than a third of a turn. */
 static fbp_status integration_band(const struct fbp_spectral_filter *s, double longest,
                                    struct band *b)
 {
@@ -418,7 +419,7 @@ fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_s
     FBP_TRY_GOTO(fbp_calloc((void **)&b.at, b.n, sizeof *b.at, "the filter"));
     for (size_t i = 0; i < b.n; i++) { /* without frequency 0, at which the response stays 0 */
         b.at[i].f = (double)(i + 1) / (double)n_columns;
-        b.at[i].w = .5; /* for both halves of the band */
+        b.at[i].w = .5; /* divide() counts each frequency twice, as f and -f */
     }
     FBP_TRY_GOTO(divide(&b, s));
     for (size_t i = 0; i < b.n; i++) {
