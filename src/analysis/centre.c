@@ -15,32 +15,32 @@
 #include <string.h>
 
 enum {
-    COARSE_COLUMNS = 256, /* columns of reduced rows, sufficient to find the axis to within a few
-                             detector columns */
+    /* about the number of averaged columns in the coarse search for the axis */
+    COARSE_COLUMNS = 256,
     COARSE_VIEWS = 90,
     FINE_VIEWS = 400,
-    WIDTH = 4, /* of means of columns */
-    PARTS = 4, /* of the views, whose results are compared */
+    WIDTH = 4, /* number of columns per mean */
+    PARTS = 4, /* number of parts of the views; their results are compared */
     ROWS_OF_CONE = 2,
     ROWS_OF_PARALLEL = 16,
     MOST_SAMPLES = 16 << 20,
     SLICES = 3,
-    VALUES = 7,        /* columns that each slice is computed for */
-    MOST_VOXELS = 640, /* per side of a slice */
+    VALUES = 7,        /* columns for which each slice is computed */
+    MOST_VOXELS = 640, /* greatest number of voxels per side of a slice */
 };
 
 /* Slices are computed for columns slice_step apart, up to slice_range from the column that rays
  * measured twice yield (by_rays). */
 static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
-/* Limits of a reliable result: misfit of rays measured twice; spread of results from parts of the
- * views, and distance of results of two methods [columns]; likelihood of another column, as a part
- * of the best one's. */
+/* A result is reliable only up to these values: misfit of opposite rays; range of the columns found
+ * from parts of the views; difference of the columns found by two methods.  rival_share: least
+ * likelihood of a rival column, as a part of that of the best column. */
 static const double most_misfit = 0.3, most_spread = 0.15, most_apart = 0.3, rival_share = 0.6;
 
-/* Half turns [columns]: error of the result of all views (wedge.c) below which no slices are
- * computed; greatest uncertainty of a reliable result; uncertainty above which a result is
- * worthless. */
+/* Uncertainties [columns]: of the result of wedge.c, up to which no slices are computed (enough);
+ * of half a turn, up to which a result is reliable (most_uncertain); above which an unreliable
+ * result is replaced by the column in the scan file (no_guess). */
 static const double enough = 0.04, most_uncertain = 0.05, no_guess = 1;
 
 struct search {
@@ -49,9 +49,9 @@ struct search {
     struct fbp_sinogram sinogram, coarse;
     struct fbp_match match, rough;
     struct fbp_wedge wedge;
-    struct fbp_view *views; /* those of the scan, shifted */
+    struct fbp_view *views; /* the scan's views with a shifted panel */
     float *slice;
-    double slices_apart; /* greatest distance of the slices' columns */
+    double slices_apart; /* range of the columns found for the slices */
     bool at_end;         /* true: a slice is sharpest for the first or the last column tried */
     bool at_edge; /* true: the axis is too near the panel's edge to try columns on both sides */
     struct fbp_centre *out;
@@ -72,8 +72,8 @@ static size_t stride_of(const struct fbp_match *m, size_t views)
     return m->joins ? 1 : (m->s->n_views + views - 1) / views;
 }
 
-/* Find the most likely column of the axis, in steps of half a reduced column, and a rival: the most
- * likely column far from the best, if nearly as likely. */
+/* Find the most likely column of the axis, in steps of half an averaged column, and a rival: the
+ * second highest peak of likelihood, if it is far from the best column and nearly as high. */
 static fbp_status search_coarsely(struct search *s, size_t bin, double *column)
 {
     const size_t n = 2 * s->coarse.n_columns - 1, stride = stride_of(&s->rough, COARSE_VIEWS);
@@ -274,7 +274,7 @@ static void decide(struct search *s)
                 doubt(c,
                       "slices are sharpest for column %.6g, but opposite rays agree best for %.6g",
                       c->by_slice, c->by_rays);
-            else /* slices use all views, but only few rays of half a turn are measured twice */
+            else /* slices weigh more: few rays of half a turn are measured from both sides */
                 c->column = (c->by_rays + 2 * c->by_slice) / 3;
             if (s->slices_apart > most_apart)
                 doubt(c, "estimates from different slices differ by %.2g columns", s->slices_apart,
@@ -366,7 +366,7 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
     FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
     FBP_TRY(fbp_take_params(&p, params));
     struct search s = {.scan = &whole, .out = &own};
-    /* Use only parameters that are valid for slices; all others are for the volume. */
+    /* Keep only the parameters that are valid for single slices, not those of the volume. */
     s.params = (struct fbp_recon_params){.struct_size = sizeof s.params,
                                          .device = p.device,
                                          .n_threads = p.n_threads,

@@ -53,12 +53,11 @@ fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram
 
 struct fbp_match {
     const struct fbp_sinogram *s;
-    float *values;   /**< values of s, smoothed; half turns: without the fine structure of columns
-                        that all views share */
+    float *values; /**< values of s, smoothed; if `joins`, without structure that all views share */
     double *scratch; /**< [9 n_columns + 1] work memory for one detector row (struct tally in
                         match.c) */
     size_t width;    /**< number of columns per mean */
-    double energy;   /**< sum of squares of differences of neighbouring means, per row and view */
+    double energy; /**< sum of squares of all differences of neighbouring means, per row and view */
     /** true: the ends of half a turn are compared, instead of pairs of opposite rays */
     bool joins;
 };
@@ -71,7 +70,7 @@ void fbp_match_clear(struct fbp_match *m);
 struct fbp_agreement {
     double misfit; /**< sum of (a - b)^2 over sum of a^2 + b^2 for opposite rays a and b: 0: equal,
                       1: unrelated */
-    double share;  /**< sum of squares of the values compared, as a part of that of all values */
+    double share;  /**< sum of squares of the compared values, relative to that of all values */
 };
 
 /** Compute how well opposite rays agree for axis column c, from every `stride`-th view of part

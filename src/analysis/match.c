@@ -1,5 +1,5 @@
 /* Agreement of rays that are measured in both directions, for an assumed column of the rotation
- * axis (formulas: centre.h).  centre.c compares columns by it. */
+ * axis (formulas: centre.h).  centre.c compares columns by their agreement. */
 #include "analysis/centre.h"
 
 #include "base/math.h"
@@ -11,8 +11,8 @@ static float *row_of(float *values, const struct fbp_sinogram *s, size_t row, si
     return values + (row * s->n_views + view) * s->n_columns;
 }
 
-/* Copy a detector row of all views to m->values, smoothed; for half turns without the fine
- * structure that all views share (columns of different sensitivity). */
+/* Smooth a detector row of all views along columns, into m->values.  For half turns, first subtract
+ * the fine structure that all views share, because the sensitivity of columns differs. */
 static void prepare_row(struct fbp_match *m, size_t row)
 {
     enum { HALF_WINDOW = 7 };
@@ -60,12 +60,12 @@ struct column {
 /* Work memory, and sums over views, for one detector row. */
 struct tally {
     size_t nc, width;
-    double *difference, *both; /* [column] of one view: a - b and a + b for opposite rays a and b */
+    double *difference, *both; /* [column] of one view: differences and sums of opposite rays */
     double *running, *counts;  /* [column + 1], [column] */
     struct column *differences, *boths; /* [column] */
 };
 
-/* Sums of squares for opposite rays a and b: (a - b)^2, and a^2 + b^2. */
+/* Sums over opposite rays a and b: of (a - b)^2 (difference) and of a^2 + b^2 (both). */
 struct sums {
     double difference, both;
 };
@@ -108,9 +108,8 @@ static void add_run(struct tally *t, size_t x, size_t n)
         t->counts[x + i]++;
 }
 
-/* Sum the squares of differences of neighbouring means over columns.  all: of whole differences;
- * else only of their part that varies between views, because the sensitivity of columns may differ.
- * */
+/* Sum, over columns, the squares of differences of neighbouring means.  all false: without the part
+ * of each difference that all views share, because the sensitivity of columns may differ. */
 static double energy_of(const struct tally *t, const struct column *columns, bool all)
 {
     double energy = 0;
@@ -190,8 +189,8 @@ struct between {
 /* Find the two views on either side of an angle, for interpolation; false: no view is near. */
 static bool find_views(const struct fbp_sinogram *s, double angle, struct between *out)
 {
-    /* widest: greatest angle between two views to interpolate; beyond: greatest angle of a ray
-     * beyond the first or the last view [steps]. */
+    /* Greatest angle between two views for interpolation, and greatest angle of a ray beyond the
+     * first or the last view [median steps of the views]. */
     static const double widest = 1.75, beyond = 0.75;
     const size_t n = s->n_views;
     const double *t = s->angles;
@@ -266,8 +265,7 @@ static void compare_view(const struct fbp_match *m, size_t row, size_t k, double
     add_run(t, begin, x - begin);
 }
 
-/* A view of half a turn that is continued: after the last view come mirror images of the first
- * ones. */
+/* A view of half a turn and its continuation: mirror images of the first views follow the last. */
 struct extended {
     size_t view;
     double angle;

@@ -12,8 +12,8 @@ enum fbp_score {
      *  magnitude of the gradient. */
     FBP_SCORE_SHARPNESS = 0,
     /** Minus the sum of magnitudes of negative values, divided by the sum of all magnitudes (Donath
-     *  et al., J. Opt. Soc. Am. A 23 (2006) 1048).  Insensitive to errors that a full circle
-     *  averages out. */
+     * et al., J. Opt. Soc. Am. A 23 (2006) 1048).  Errors that cancel over a full circle do not
+     * change the score. */
     FBP_SCORE_NEGATIVITY,
     FBP_SCORES
 };

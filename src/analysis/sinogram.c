@@ -52,7 +52,7 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
 {
     const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
     const struct fbp_view *v = &scan->views[0];
-    struct fbp_scan searched = *scan; /* with the bad pixels that were found */
+    struct fbp_scan searched = *scan; /* the scan, with the bad pixels that were found */
     struct fbp_images *images = NULL; /* mask of these pixels */
     fbp_source *stored = source, *views = source;
     struct fbp_prep prep = {0};
@@ -60,7 +60,7 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     struct fbp_geometry_facts facts;
     struct fbp_reduction reduction;
     struct order *order = NULL;
-    size_t *place = NULL; /* [view] its row of the sinogram */
+    size_t *place = NULL; /* [view] row of the sinogram */
     /* a detector row and its neighbours, from which bad pixels are interpolated */
     float *rows = NULL;
     double middle_row = 0, ahead[3], P[12];

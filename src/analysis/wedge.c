@@ -10,7 +10,7 @@ enum {
     MOST_VIEWS = 512, /* more are averaged, and columns, too */
     MOST_COLUMNS = 512,
     MOST_WAVES = 128,
-    FIRST_WAVE = 5, /* longer waves would depend on the window and on drifts of the beam */
+    FIRST_WAVE = 5, /* first wave used; lower frequencies depend on the window and on drifts */
     FEWEST_WAVES = 2,
     ROUNDS = 4,
 };
@@ -35,7 +35,7 @@ struct search {
     double *waves; /* [2][wave][row][view] */
     struct misfit *misfits; /* [wave][row] */
     struct basis basis;
-    double centre, half; /* of the window, in averaged columns */
+    double centre, half; /* centre and half width of the window [averaged columns] */
 };
 
 static size_t group_of(size_t n, size_t most)
@@ -140,8 +140,8 @@ static void transform(struct search *w)
 
 static double dot(const double *a, const double *b, size_t n)
 {
-    double sums[4] = {
-        0}; /* four independent sums, because an addition waits for the previous one of its sum */
+    /* four sums, because each addition waits for the previous one to the same sum */
+    double sums[4] = {0};
     size_t i = 0;
 
     for (; i + 4 <= n; i += 4)
@@ -201,8 +201,7 @@ static void fit_waves(struct search *w)
     struct basis *b = &w->basis;
     const size_t n = w->n_views;
 
-    /* Rings, which are the same in all views, do not count: the constant, an even harmonic, is also
-     * part of the odd ones. */
+    /* Ignore rings, which are equal in all views: odd harmonics may also contain the constant. */
     b->n[0] = b->n[1] = b->harmonic = 0;
     for (size_t k = 0; k < n; k++)
         b->vectors[1][k] = 1;
@@ -270,7 +269,7 @@ static double least(const struct search *w, double *error)
     return best;
 }
 
-/* Sum the squares of the cost's slopes at shift d; a slope is that of a group of waves and rows. */
+/* Sum, over groups of `waves` waves and `rows` rows, the squares of the cost's slope at shift d. */
 static double scatter(const struct search *w, double d, size_t waves, size_t rows)
 {
     double squares = 0;
@@ -295,8 +294,9 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
 
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
-    static const double most_harmonics = 0.75; /* per view; the others stay free */
-    /* Greatest frequency of a wave [rad per column]: higher ones are near their aliases. */
+    static const double most_harmonics =
+        0.75; /* harmonics per view; the others stay degrees of freedom */
+    /* Greatest frequency of a wave [rad per column]; waves above it are near their aliases. */
     static const double highest = 1;
     struct search w = {0};
     fbp_status st = FBP_OK;

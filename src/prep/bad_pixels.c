@@ -22,17 +22,17 @@ enum {
 enum { LISTED = 1, CONSTANT = 2, EXTREME = 4, FOUND = 8 };
 
 static const float CLIPPED = 13.8F; /* line integral of a transmission of 1e-6 */
-/* Line integrals beyond this multiple of the greatest line integral of varying pixels belong to no
- * good pixel. */
+/* Greatest line integral of a good pixel, as a multiple of the greatest one of pixels that vary
+ * between views. */
 static const float FAR = 2;
 static const float HOT = 0.1F; /* least difference of a hot pixel from its neighbours, as line
                                   integral: a factor of 1.1 in intensity */
-/* if a smaller part of the pixels is constant in all views, samples count as noisy */
+/* Samples count as noisy if less than this part of all pixels is constant in all views. */
 static const double NOISY = 0.05;
 static const float DIFFERS = 0.1F; /* least difference of a stuck pixel from its neighbours, as part
                                       of the mean line integral */
-/* A constant pixel of data without noise counts as stuck only if its neighbours vary between views
- * by more than this part of the mean difference between the pixel and its neighbours. */
+/* Without noise, a constant pixel is stuck only if both neighbours vary between views by more than
+ * this part of the mean difference between the pixel and its neighbours. */
 static const float VARIES = 0.01F;
 static const float BELOW_AIR = 0.98F; /* transmission of saturated air */
 
@@ -273,7 +273,7 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
     if (b.n_views < LEAST_VIEWS)
         return FBP_OK;
 
-    /* Read and check `own` rows at a time, with REACH more rows on both sides for comparisons. */
+    /* Read blocks of `own` rows to check, with up to REACH rows on both sides for comparisons. */
     const size_t fit = BAND_BYTES / (b.n_views * nc * sizeof(float));
     const size_t wanted = fit > 4 * REACH ? fit - 2 * REACH : 2 * REACH;
     const size_t own = wanted < c->n_rows ? wanted : c->n_rows;
@@ -365,7 +365,7 @@ static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, siz
     for (size_t steps = 1;; steps++) {
         c += (size_t)dc;
         r += (size_t)dr;
-        if (c >= panel->n_columns || r >= panel->n_rows) /* also below 0 */
+        if (c >= panel->n_columns || r >= panel->n_rows) /* values below 0 have wrapped around */
             return 0;
         if (!bad[r * panel->n_columns + c])
             return steps;
@@ -384,8 +384,7 @@ static void use(struct fbp_bridge *b, int *n, size_t pixel, size_t steps)
 
 fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
 {
-    /* If a good pixel in the same row is at most this far away, no pixels of other rows are used.
-     */
+    /* If the row has a good pixel at most this many columns away, use no pixels of other rows. */
     enum { NEAR = 3 };
     const size_t nc = p->panel.n_columns, n_pixels = nc * p->panel.n_rows;
     size_t n_bad = 0;

@@ -20,11 +20,12 @@ struct fbp_retrieval {
     /** Number of padding points at each end of a row and of a column [columns, rows]; they repeat
      * the outermost value. */
     size_t pad[2];
-    size_t n[2];                    /**< size of the transforms [columns, rows] */
-    struct fbp_mixed along, across; /**< along: transform of rows; across: transform of columns */
-    /** [n[0]] index of the frequency at each position of the output of transform `along` */
+    size_t n[2]; /**< size of the transforms [columns, rows] */
+    /** transforms of rows (along) and of columns (across) */
+    struct fbp_mixed along, across;
+    /** [n[0]] index of the frequency at each position of a transformed row */
     size_t *frequency;
-    size_t *place; /**< [n[1]] position of each frequency in the output of transform `across` */
+    size_t *place; /**< [n[1]] position of each frequency in a transformed column */
 };
 
 /** Compute the tables for views of one size.  reach: the greatest sqrt(a) of all views [columns,

@@ -169,7 +169,8 @@ static void columns_back(const struct fbp_retrieval *f, float *view, size_t c,
 }
 
 /* Transpose a square of LANES x LANES: interleaving the first half of the vectors with the second
- * rotates the index of an element by one bit, and log2(LANES) rotations exchange row and column. */
+ * half rotates the bits of an element's index by one; log2(LANES) rotations exchange rows and
+ * columns. */
 INLINE void transpose(V a[LANES])
 {
     UNROLL
@@ -208,15 +209,15 @@ INLINE double divisor(const struct fbp_retrieval *f)
     return 2 * (double)f->n[0] * (double)f->n[1];
 }
 
-/* For each lane of a vector of frequencies k: get the positions of k and -k in a block of columns,
- * and a k^2 times divisor().  Lanes beyond the last frequency repeat the last. */
+/* For ABREAST frequencies k along columns, one per lane: positions of k and of -k in a block of
+ * columns, and a k^2 times divisor().  Lanes beyond the last frequency repeat it. */
 struct row_pairs {
     size_t ahead[ABREAST], back[ABREAST];
     double v2[ABREAST];
 };
 
-/* Number of squares of LANES x LANES values that the real parts of LANES rows consist of; there are
- * as many of imaginary parts. */
+/* Number of squares of LANES x LANES values in the real parts of LANES rows; the imaginary parts
+ * consist of as many squares. */
 INLINE size_t squares(const struct fbp_retrieval *f)
 {
     return (f->n_columns + PAIR - 1) / PAIR * (ABREAST / LANES);
@@ -227,9 +228,9 @@ INLINE size_t column_of(size_t square)
     return square / (ABREAST / LANES) * PAIR + square % (ABREAST / LANES) * LANES;
 }
 
-/* Copy rows of the spectra of columns, times 2, to points x.  Columns c and c + ABREAST share a
- * transform, as real and imaginary part: the conjugate-symmetric part of the spectrum belongs to
- * column c. */
+/* Copy ABREAST rows of the columns' spectra, times 2, to the points x of a transform of rows.
+ * Columns c and c + ABREAST are real and imaginary part of one transform: the conjugate-symmetric
+ * part of its spectrum belongs to column c. */
 static void put_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
                      const struct phase_room *r, double *x)
 {
@@ -286,8 +287,8 @@ INLINE V reciprocal(V d)
     return FMA(near, FNMA(d, near, VSET1(1)), near);
 }
 
-/* At the last level of the transform of rows: transform blocks, divide them by 1 + a |k|^2 (u2 +
- * v2), and transform them back. */
+/* Last level of the transform of rows: transform blocks, divide frequency k by u2 + v2, which is
+ * divisor() times 1 + a |k|^2, and transform the blocks back. */
 INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *v2, double *x)
 {
     for (size_t b = 0; b < blocks; b++, x += radix * POINT, u2 += radix)
@@ -306,9 +307,9 @@ INLINE void leaves(size_t radix, size_t blocks, const double *u2, const double *
         }
 }
 
-/* From a level of the transform on: transform blocks of n points, divide (leaves()), and transform
- * back; w: twiddle factors.  If all blocks fit the cache, they are processed level by level, else
- * one block after another. */
+/* Transform blocks of n points by the levels from `level` on, divide frequencies as in leaves(),
+ * and transform the blocks back; w: twiddle factors of `level`.  If all blocks fit the cache, they
+ * are processed level by level, else one block after another. */
 static void divide(const struct fbp_mixed *f, unsigned level, size_t n, size_t blocks,
                    const double *w, const double *u2, const double *v2, double *x)
 {

@@ -20,7 +20,7 @@ struct fbp_hardening {
     unsigned n;
 };
 
-/** Apply the beam-hardening correction, which has n > 0 coefficients, to p by Horner's rule. */
+/** Apply the beam-hardening correction, n > 0 coefficients, to line integral p by Horner's rule. */
 static inline float fbp_harden(const struct fbp_hardening *h, float p)
 {
     float sum = h->a[h->n - 1];
@@ -71,14 +71,14 @@ struct fbp_prep {
     size_t n_bridges;
     size_t margin_rows; /**< greatest distance [rows] from a bad pixel to a good pixel from which it
                            is interpolated */
-    /** Mask of the bad pixels of the stored views, if the scan joins stored pixels to larger ones
-     * (scan/file/reduce.c); NULL: it does not. */
+    /** Mask of bad pixels of the stored views if the scan joins stored pixels to larger ones
+     * (scan/file/reduce.c), else NULL. */
     unsigned char *left_out;
-    /** n_stored: number of stored pixels; n_left_out: number of bad ones, which are left out when
-     * pixels are joined. */
+    /** Numbers of stored pixels and of the bad ones among them, which are left out of joined
+     * pixels. */
     size_t n_stored, n_left_out;
-    /** Missing parts (fbp_array_info.missing) of the dark file, the flat file and the bad-pixel
-     * file; NULL: the file is complete. */
+    /** Missing parts (fbp_array_info.missing) of three files: [0] dark, [1] flat, [2] bad pixels.
+     * NULL: the file is complete. */
     char *missing[3];
 };
 
@@ -161,8 +161,7 @@ struct fbp_sample_check {
     /** Intensities only: greatest sample.  It shows saturation if at least 1 % of the samples are
      * equal to it and it is at least 2 % below the unattenuated intensity. */
     double flat_top;
-    /** n_flat: number of samples that are equal to flat_top; n_samples: number of all samples that
-     * were checked. */
+    /** Number of samples equal to flat_top, and number of all samples that were checked. */
     size_t n_flat, n_samples;
 };
 

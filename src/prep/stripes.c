@@ -39,8 +39,8 @@ struct sorting_room {
     uint32_t *views;     /* [column][rank]: view of a sorted sample */
     float *block;        /* [COLUMNS][view], later [COLUMNS][rank] */
     struct entry *a, *b; /* [view] */
-    float *line,
-        *window; /* line: samples of one rank, of all columns; window: sorted samples of a median */
+    /* samples of one rank in all columns, and sorted samples in the window of a median */
+    float *line, *window;
 };
 
 /* Lay out the scratch memory of ring removal by sorting; returns its size [bytes].  memory NULL:
@@ -333,7 +333,7 @@ struct wavelet_room {
                                                columns; later replaced by its damped part */
     double *half;                           /* lowpass along angles only */
     double *even, *odd;    /* every second sample of a row whose ends are mirrored */
-    double *cosine, *sine; /* [row] of one frequency */
+    double *cosine, *sine; /* [row] wave of one frequency */
 };
 
 static size_t halved(size_t n, size_t taps)
@@ -580,10 +580,10 @@ float fbp_median(float *x, size_t n)
         const float pivot = x[k];
         ptrdiff_t i = low, j = high;
         do {
-            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all are given */
+            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): x[n] is set */
             while (x[i] < pivot)
                 i++;
-            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): as above */
+            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): x[n] is set */
             while (x[j] > pivot)
                 j--;
             if (i <= j) {

@@ -27,10 +27,10 @@ struct traces {
     const struct fbp_preparation *p;
     fbp_source *real, *imaginary; /* sources of stored rows, real and imaginary parts; imaginary
                                      NULL: only real parts are needed */
-    size_t n_in, n_out;  /* n_in: samples of a stored row; n_out: samples of a prepared row */
-    size_t ranges[2][2]; /* samples of the baseline, [begin, end) */
-    struct taps *taps;   /* [n_in]; NULL: not resampled */
-    struct fbp_fft *fft; /* NULL: no FFT */
+    size_t n_in, n_out;           /* numbers of samples of a stored row and of a prepared row */
+    size_t ranges[2][2];          /* samples of the baseline, [begin, end) */
+    struct taps *taps;            /* [n_in]; NULL: not resampled */
+    struct fbp_fft *fft;          /* NULL: no FFT */
     /* [n_out] phase factors applied after the FFT: they shift time 0 to its sample */
     double complex *turn;
     double *gain;  /* [n_out] 1 / profile, or 0 where the profile is below its threshold; NULL: no
@@ -42,16 +42,16 @@ struct traces {
 /* Memory of one reader. */
 struct room {
     double complex *in, *spare, *out;
-    double *work;   /* of transforms */
+    double *work;   /* scratch memory of transforms */
     double *values; /* real or imaginary part of a stored row */
 };
 
 /* Sums from which phases are determined. */
 struct phase_sums {
-    double complex sum; /* sum of that row of a view whose sum is the greatest; or the sum of these
-                           over all views */
+    /* greatest sum, by magnitude, of a row of the view; or the total of several views */
+    double complex sum;
     double complex squares;
-    double size; /* sum of magnitudes in that row */
+    double size; /* sum of magnitudes in that row; or the total */
 };
 
 /* Lay out the memory of a reader; returns its size [bytes].  memory NULL: computes only the size.
@@ -165,7 +165,7 @@ static fbp_status sum_view(const struct traces *t, size_t view, struct room *r,
  * from the sum of squares up to half a turn, and the value nearest to `near` is returned. */
 static double phase_of(const struct phase_sums *s, double near)
 {
-    static const double LEAST_SUM = .1; /* in sums of magnitudes */
+    static const double LEAST_SUM = .1; /* relative to the sum of magnitudes */
 
     if (cabs(s->sum) > LEAST_SUM * s->size)
         return carg(s->sum);
@@ -330,8 +330,8 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
         FBP_TRY(fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
     FBP_TRY(tabulate(t, scan));
     t->phase = p->phase_deg * FBP_PI / 180;
-    if (p->phase > FBP_PHASE_GIVEN) { /* one phase for all views: their sums are added, because all
-                                         views have the same integral */
+    if (p->phase > FBP_PHASE_GIVEN) { /* one phase for all views, from the sum of all: they have the
+                                         same integral */
         FBP_TRY(make_room(t, &r));
         for (size_t k = 0; k < info->n[2]; k++) {
             struct phase_sums view = {0};
@@ -353,8 +353,7 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     src->unpacks = true;
     src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);
     src->reader_bytes = below->reader_bytes + lay_out(t, NULL, &(struct room){0});
-    if (t->imaginary) /* no remark that only one part of complex samples is used: the preparation
-                         uses both */
+    if (t->imaginary) /* both parts of complex samples are used: delete the remark about one part */
         src->info.taken[0] = '\0';
     FBP_TRY_GOTO(fbp_source_wrap_set_up(src, below));
     src->stored_bytes *= t->imaginary ? 2 : 1;
