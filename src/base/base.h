@@ -22,7 +22,7 @@ fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((form
 fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 
 #if defined __clang_analyzer__ && !defined FBP_STATUS_C
-/* Macros for the static analyzer, by which fbp_fail() and fbp_fail_nomem() never return FBP_OK. */
+/* Show the static analyzer that fbp_fail() and fbp_fail_nomem() never return FBP_OK. */
 #    define fbp_fail(status, ...)       ((void)fbp_fail(status, __VA_ARGS__), (status))
 #    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
 #endif
@@ -78,7 +78,7 @@ fbp_status fbp_check_pointers(const char *function, const char *names, const voi
  *  begins with size_t struct_size, which must equal the size in this build of the library. */
 fbp_status fbp_copy_struct_in(const char *name, void *own, size_t n, const void *theirs);
 
-/** Check the member struct_size of a public struct, without a copy. */
+/** Check struct_size of a caller's struct as fbp_copy_struct_in() does, but do not copy it. */
 fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n);
 
 /** Copy the struct `own` to the caller's struct `theirs`, except struct_size. */

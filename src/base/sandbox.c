@@ -119,7 +119,7 @@ static _Noreturn void run_in_child(int fd, const struct fbp_sandbox_limits *limi
     const uint64_t resident = strtoull(end, NULL, 10) * page;
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        signal(signals[i], SIG_DFL); /* not the handlers of the program */
+        signal(signals[i], SIG_DFL); /* the program's handlers must not run */
     if (null >= 0) {
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
@@ -284,7 +284,7 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         st = fbp_blob_put(reply, all.bytes + at + head.n_message, head.n_reply);
     else if (st == FBP_OK && (sig == SIGINT || sig == SIGTERM))
         st = fbp_fail(FBP_ERR_CANCELLED, "%s: reading the file was interrupted", path);
-    else if (st == FBP_OK) /* the status is FBP_ERR_IO, because the file may be undamaged */
+    else if (st == FBP_OK) /* not FBP_ERR_INVALID: the file may be undamaged */
         st = fbp_fail(FBP_ERR_IO,
                       "%s: %s crashed while it read the file (%s), because the file is damaged or "
                       "memory was exhausted; copy it again, or close other programs",

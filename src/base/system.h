@@ -56,10 +56,10 @@ enum fbp_variable {
     FBP_ENV_HOME,        /**< home folder; its .cache is used if XDG_CACHE_HOME is not set */
     FBP_ENV_HDF5_PREFIX, /**< search path for files that an HDF5 file refers to */
     FBP_ENV_TEAM_MODULE, /**< file of the module that transports messages between processes */
-    FBP_ENV_MPI_SIZE,    /**< number of processes of mpirun */
+    FBP_ENV_MPI_SIZE,    /**< number of processes, set by mpirun of Open MPI */
     FBP_ENV_PMIX_RANK,   /**< rank, set by srun --mpi=pmix */
-    FBP_ENV_PMI_RANK,    /**< rank, set by the launchers of other MPIs */
-    FBP_ENV_PMI_SIZE,    /**< number of processes, set by the launchers of other MPIs */
+    FBP_ENV_PMI_RANK,    /**< rank, set by launchers of other MPI libraries */
+    FBP_ENV_PMI_SIZE,    /**< number of processes, set by launchers of other MPI libraries */
     FBP_ENV_SLURM_TASKS, /**< number of processes, set by srun */
     FBP_ENV_RATES,       /**< data rates for the choice of a grid of processes: "net=25GB/s …" */
     FBP_ENV_STRIPE,      /**< stripe of a shared output file [bytes] */

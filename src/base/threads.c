@@ -244,7 +244,7 @@ static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, b
         const struct timespec until = fbp_deadline(CLOCK_MONOTONIC, ASKED_EVERY);
         if (pthread_cond_timedwait(&p->done, &p->lock, &until) == 0 || l.skip)
             continue;
-        pthread_mutex_unlock(&p->lock); /* asked() may take its time */
+        pthread_mutex_unlock(&p->lock); /* asked() may take long */
         const bool stopped = fbp_stopped();
         pthread_mutex_lock(&p->lock);
         l.skip = stopped;
@@ -265,7 +265,7 @@ void fbp_pool_for_first(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user
 struct try_loop {
     fbp_pool_try_fn *fn;
     void *user;
-    pthread_mutex_t lock; /* of status and message */
+    pthread_mutex_t lock; /* protects status and message */
     fbp_status status;
     char message[1200];
 };

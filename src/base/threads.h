@@ -15,7 +15,7 @@
 
 #ifndef __cplusplus /* atomic_bool exists in C only; C++ sources (CUDA) do not use cancellation */
 
-/** A flag that cancels the calls of a thread, linked with the flags of the calls around them. */
+/** A flag that cancels the calls of a thread; a call within another one obeys both calls' flags. */
 struct fbp_cancel_flag {
     const atomic_bool *set;              /**< true: cancelled */
     const struct fbp_cancel_flag *outer; /**< flag of the caller; NULL: none */
@@ -38,8 +38,7 @@ struct fbp_cancel_scope {
 /** Install a cancel scope in this thread (NULL: none); returns the previous scope. */
 struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next);
 
-/** Return the flag of this thread's cancel scope, for threads that work for this thread; NULL:
- * none. */
+/** Get the cancel flag of this thread's scope, for threads that run its work items; NULL: none. */
 const struct fbp_cancel_flag *fbp_cancel_flag(void);
 
 /** Cancel all running and all later calls of this process; the public fbp_stopper_stop(NULL) calls

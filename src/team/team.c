@@ -37,9 +37,9 @@ enum lane { GIVEN, OFFERED, LANES };
 struct head {
     uint16_t kind, lane;
     int32_t status;
-    uint64_t serial;    /* number of a piece */
-    uint64_t at, total; /* at: position of this message's bytes in the whole contents; total: size
-                           of the whole contents [bytes] */
+    uint64_t serial; /* number of a piece */
+    /* offset of this message's bytes in the whole contents, and size of the contents */
+    uint64_t at, total;
 };
 
 enum { PART = FBP_TEAM_MESSAGE - sizeof(struct head) };
@@ -69,22 +69,22 @@ struct offered {
 
 /* Counts and destination of the pieces of data in one lane, to and from another process. */
 struct pieces {
-    uint64_t given, asks; /* given: number of pieces to be sent to the other process; asks: how many
-                             of them that process has requested */
-    uint64_t asked;       /* number of pieces that this process has requested */
+    /* number of pieces for the other process, and how many of them it has requested */
+    uint64_t given, asks;
+    uint64_t asked; /* number of pieces that this process has requested */
     char *to; /* destination of the piece that this process requested last; NULL: the piece is no
                  longer needed */
-    /* have: bytes received of the piece that was requested last; wants: its size */
+    /* bytes received of the piece that was requested last, and size of this piece */
     size_t have, wants;
 };
 
 /* State of another process. */
 struct peer {
     char host[64];
-    double heard; /* time of its last message [s] */
+    double heard; /* time of the peer's last message [s] */
     bool lost;
     struct letter *coming; /* incomplete REPORT or VERDICT */
-    struct letter *first;  /* complete ones */
+    struct letter *first;  /* complete REPORTs or VERDICTs */
     uint64_t told[FBP_TEAM_COUNTERS];
     struct pieces pieces[LANES];
 };
@@ -93,25 +93,25 @@ struct fbp_team {
     struct fbp_team_functions call;
     struct peer *peers; /* [size] */
     size_t local_rank, local_size;
-    pthread_mutex_t order; /* of offers */
-    pthread_mutex_t lock;  /* all below, and the peers */
+    pthread_mutex_t order; /* held while an offer is sent */
+    pthread_mutex_t lock;  /* protects the members below, and `peers` */
     pthread_cond_t changed;
     pthread_t listener, beater;
     bool has_listener, has_beater;
     double stop_heard;   /* time when a call of fbp_stop() was noticed [s]; 0: fbp_stop() was not
                             called */
     bool closing, ended; /* closing: the team is being destroyed; ended: the last barrier is passed,
-                            so a process without messages has left, and is not lost */
+                            after which a silent process has left and is not lost */
     atomic_bool stopped;
     atomic_bool *flag;
     struct offered *offers; /* oldest first */
-    double woke;     /* time when this process noticed that it had been suspended [s]; 0: never */
-    bool headless;   /* rank 0 was lost before it sent a verdict */
-    size_t speaker;  /* rank that reports errors if rank 0 is lost; 0: not known yet; team size:
-                        another rank */
+    double woke;   /* time when this process noticed that it had been suspended [s]; 0: never */
+    bool headless; /* rank 0 was lost before it sent a verdict */
+    /* rank that reports errors if rank 0 is lost; 0: not chosen yet; team size: not this process */
+    size_t speaker;
     fbp_status over; /* a barrier has failed, with this message */
     char why[1000];
-    char message[FBP_TEAM_MESSAGE]; /* of the listener */
+    char message[FBP_TEAM_MESSAGE]; /* buffer of the listener thread */
 };
 
 char *fbp_team_name(const fbp_team *t, size_t rank, char *buf, size_t n)
@@ -307,15 +307,15 @@ fbp_status fbp_team_accept(fbp_team *t, size_t from, void *to, size_t n)
 
 /* Receiving */
 
-/* PATIENCE: time without messages after which a process counts as lost [s].  BEAT_EVERY,
- * STOPPED_BEAT: interval at which this process sends the message that it is running, before and
- * after a failure or cancellation [s].  LISTEN: greatest time of one wait for a message [s]. */
+/* PATIENCE: time without messages after which a process counts as lost [s].  BEAT_EVERY: interval
+ * of the messages that this process is running [s]; STOPPED_BEAT: after a failure or cancellation.
+ * LISTEN: greatest time of one wait for a message [s]. */
 static const double PATIENCE = 6, BEAT_EVERY = 1, STOPPED_BEAT = 0.1, LISTEN = 0.1;
 
 static void lose(fbp_team *t, size_t rank)
 {
     if (t->peers[rank].lost || (t->ended && !t->headless))
-        return; /* it has left */
+        return; /* the process has left the team */
     t->peers[rank].lost = true;
     stop(t);
     pthread_cond_broadcast(&t->changed);
@@ -332,7 +332,7 @@ static void take_letter(fbp_team *t, size_t from, const struct head *h, const ch
         p->coming = calloc(1, sizeof *p->coming + h->total);
     }
     if (!p->coming || p->coming->have != h->at || h->total - h->at < n) {
-        lose(t, from); /* without memory it cannot be received */
+        lose(t, from); /* without memory the message cannot be received */
         return;
     }
     p->coming->head = *h;
@@ -476,7 +476,7 @@ struct brought {
     const void *mine; /* [n] */
     size_t n;
     void *all;     /* [n_all], in rank 0 */
-    size_t n_all;  /* size * n, or n: only those of rank 0 */
+    size_t n_all;  /* size * n (gather), or n (broadcast from rank 0) */
     size_t n_told; /* bytes of `all` that every rank gets */
 };
 
@@ -512,7 +512,7 @@ static struct words read_words(const fbp_team *t, size_t rank, const struct lett
     return words;
 }
 
-/* Return the common status and error message of a barrier, from those of all ranks, words[size]. */
+/* Return the common status and error message of a barrier, from words[size] of all ranks. */
 static struct words judge(const fbp_team *t, const struct words *words)
 {
     const size_t size = t->call.size;
@@ -666,7 +666,7 @@ static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const 
     pthread_mutex_lock(&t->lock);
     stop(t);
     pthread_mutex_unlock(&t->lock);
-    fbp_message_clear(); /* of ranks that have left already */
+    fbp_message_clear(); /* the message may come from ranks that have left */
     return fbp_fail(t->over, "%s", t->why);
 }
 
@@ -710,8 +710,8 @@ int fbp_team_speaks(fbp_team *t)
         return 0;
     pthread_mutex_lock(&t->lock);
     if (t->woke == 0 || fbp_seconds() - t->woke > DROWSY) {
-        /* Wait until a lower rank reports errors, all lower ranks are lost, or their time is over.
-         */
+        /* Wait until a lower rank reports errors, or all lower ranks are lost or have missed their
+         * turn. */
         const double turn = t->call.stop_patience > 0 ? TURN_PART * t->call.stop_patience : TURN;
         const struct timespec until =
             fbp_deadline(CLOCK_REALTIME, turn * (double)(t->call.rank - 1));

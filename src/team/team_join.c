@@ -10,8 +10,8 @@
 
 static const char MODULE[] = "libfbp_mpi.so";
 
-/* PATIENCE: time for all ranks to start [s].  LATER: additional time per rank [s], because the
- * lowest rank must give up first and report the error; its launcher ends the other ranks. */
+/* PATIENCE: time for all ranks to start [s].  LATER: additional time per rank [s]: the lowest rank
+ * must give up first, report the error, and thus cause its launcher to end the other ranks. */
 static const double PATIENCE = 300, LATER = 2;
 
 /* Read a number from an environment variable, such as a number of processes; 0: not set. */
@@ -28,8 +28,8 @@ fbp_status fbp_team_join(fbp_team **out)
     const char *module = fbp_environment(FBP_ENV_TEAM_MODULE);
     const bool by_mpirun = fbp_environment(FBP_ENV_MPI_SIZE),
                by_pmix = fbp_environment(FBP_ENV_PMIX_RANK);
-    /* Slurm's number of processes is used only if mpirun sets none, because mpirun starts its
-     * daemons by srun, whose number is another one. */
+    /* Use Slurm's number of processes only if mpirun sets none: mpirun starts its daemons by srun,
+     * which sets the number of daemons. */
     const size_t tasks = number_in(FBP_ENV_SLURM_TASKS);
     const size_t started = by_mpirun ? number_in(FBP_ENV_MPI_SIZE) : tasks;
     struct fbp_team_functions functions = {.struct_size = sizeof functions};
@@ -64,7 +64,7 @@ fbp_status fbp_team_join(fbp_team **out)
         functions.close(functions.user, 0);
         if (module || started <= 1)
             return FBP_OK;
-        /* Fail, because processes that MPI does not connect would each compute the whole volume. */
+        /* Without a connection by MPI, each of the processes would compute the whole volume. */
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
             "team: the launcher has started %zu processes, but MPI reports only one; use mpirun of "
