@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest exponent m of a soft ellipsoid (density (1 - q)^m); greatest size of a phantom file
- * [bytes]; deepest nesting of expressions in a file. */
+/* Greatest exponent m of a soft ellipsoid, with density (1 - q)^m (M_MAX); greatest size of a
+ * phantom file [bytes] (LARGEST_TEXT); deepest nesting of expressions in a file (DEEPEST). */
 enum { M_MAX = 100, LARGEST_TEXT = 16 << 20, DEEPEST = 32 };
 
 /* State of the parser, and the phantom to which ellipsoids and shapes are added. */
@@ -426,7 +426,7 @@ enum { N_TYPES = sizeof types / sizeof *types };
 
 /* An object of a file in LEAP's format; lengths are converted to mm. */
 struct object {
-    size_t line; /* line of its '{' */
+    size_t line; /* line of the object's '{' */
     int type;    /* N_TYPES: not given */
     double centre[3], half[3], axes[3][3], rhoe;
     bool has_centre[3], has_half[3], has_axis[3], has_rhoe;

@@ -45,8 +45,8 @@ static double value(const struct conic *c, const double p[2])
     return form(c, p) + 2 * (c->l[0] * p[0] + c->l[1] * p[1]) + c->k;
 }
 
-/* Invariants of a conic: det, determinant of its quadratic form; delta, minus the determinant of
- * its 3 x 3 matrix; centre, position of the centre times det. */
+/* Invariants of a conic: determinant of its quadratic form (det), minus that of its 3 x 3 matrix
+ * (delta), and position of its centre, times det (centre). */
 struct facts {
     double det, delta, centre[2];
 };
@@ -122,12 +122,12 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
     return t[0] < t[1];
 }
 
-/* Outline of the part of the polygon inside the conic, as far as it is traced, and its area:
- * triangles from the first point, and segments of the conic between the ends of two edges. */
+/* Outline of the intersection of polygon and conic, traced up to point `last`, and its area:
+ * triangles with the first point, and segments between the conic and its chords. */
 struct outline {
     double first[2], last[2];
     double area;
-    int n;     /* points so far */
+    int n;     /* number of points so far */
     bool open; /* the last edge ends on the conic */
 };
 
@@ -197,12 +197,12 @@ static double area_inside(const struct conic *c, const struct conic_polygon *pol
 /* A plane in the body's coordinates: the points at + p[0] e[0] + p[1] e[1]. */
 struct view {
     double e[2][3], at[3];
-    /* Area of a piece of the plane in the world, divided by its area in the body's coordinates. */
+    /* Area in the world of a figure on the plane, divided by its area in the body's coordinates. */
     double scale;
 };
 
 /* Convert a normal n to the body's coordinates: n . x = n . c + nu . y.  Returns the product of the
- * half axes; a half axis is M[i] / |M[i]|^2 as a vector. */
+ * half axes, whose vectors are M[i] / |M[i]|^2. */
 static double own_normal(const struct fbp_body *b, const double n[3], double nu[3])
 {
     double product = 1;
@@ -254,8 +254,8 @@ double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
         return 0;
     const double product = own_normal(b, n, nu);
     if (is_round(b)) {
-        /* Plane integral of a soft ellipsoid: rho pi a1 a2 a3 / sigma / (m+1) (1 - x^2)^(m+1), x =
-         * (t - n . c) / sigma. */
+        /* Soft ellipsoid with half axes a1, a2, a3 and half width sigma along n: the integral is
+         * density pi a1 a2 a3 / sigma (1 - x^2)^(m+1) / (m+1), x = (t - n . c) / sigma. */
         const double sigma = fbp_norm(nu);
         const double x = (t - fbp_dot(n, b->c)) / sigma, inside = fmax(0, 1 - x * x);
         double power = inside;

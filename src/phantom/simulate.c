@@ -215,10 +215,10 @@ static fbp_status project_lines(void *user, size_t k, int worker)
     return put_view(job, k, b->image);
 }
 
-/* Work item: the plane integrals of view k.  With u = tau n, sample c belongs to the plane n . x =
- * d . n + (c - (n_columns - 1) / 2) tau.  Its value is the integral over this plane if
- * params.at_centres is set, else the mean of the integrals over planes within tau / 2.  Rows are
- * frames. */
+/* Compute the plane integrals of view k.  With u = tau n, sample c belongs to the plane n . x = d .
+ * n + (c - (n_columns - 1) / 2) tau.  Its value is the integral over this plane if
+ * params.at_centres is set, else the mean of the integrals over planes within tau / 2.  Row r is
+ * frame r of a decaying signal. */
 static fbp_status project_planes(void *user, size_t k, int worker)
 {
     struct job *job = user;

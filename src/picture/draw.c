@@ -124,14 +124,13 @@ struct plane {
     int axis[2];    /* axes of the volume to the right and up */
     size_t bins[2]; /* columns, rows; row 0 is the lowest */
     size_t w, h;    /* pixels */
-    float *value; /* [bins[1]][bins[0]] sums, later means, of the voxels of a bin; of a projection:
-                     greatest values */
+    /* [bins[1]][bins[0]] sum, later mean, of the voxels in a bin; in projections: greatest value */
+    float *value;
 };
 
 struct viewer {
     fbp_source *src;
-    const struct fbp_array_info *info; /* info: description of the volume; z0: its first slice in a
-                                          file of several volumes */
+    const struct fbp_array_info *info;
     size_t z0;
     bool mip;
     size_t slice[3]; /* x, y, z of the drawn slices; not used for projections */
@@ -202,7 +201,7 @@ static fbp_status read_volume(struct viewer *v)
             for (size_t r = 0; r < n; r++) {
                 const size_t y = down ? ny - 1 - at - r : at + r;
                 const float *row = v->band + r * nx;
-                if (v->turn) /* copied only; the slice is rotated when all its rows are read */
+                if (v->turn) /* collect the rows of a slice before it is rotated */
                     memcpy(v->slices + (z % v->at_once * ny + y) * nx, row, nx * sizeof *row);
                 else
                     place_row(v, y, z, row);
@@ -309,8 +308,7 @@ static size_t in_bin(const struct viewer *v, int a, size_t b)
 /* Write the three pictures side by side as one PNG file, with grey window [lo, hi]. */
 static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
 {
-    /* The volume has a single slice: only that is drawn, because the other two pictures would be
-     * lines. */
+    /* Draw one picture of a volume of a single slice, because the two others would be lines. */
     const int shown = v->info->n[2] == 1 ? 1 : 3;
     size_t w = 0, h = 0, x0 = 0, pixels_n;
     uint8_t *pixels = NULL;
@@ -373,7 +371,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                          "xyz"[a], v.slice[a], one.n[a] - 1));
     }
     /* The pictures show the rotated volume.  The host omits a rotation by 0 degrees; a projector
-     * needs its tables. */
+     * reads the tables of every rotation. */
     if (projector || fmod(p->turn_deg, 360) != 0) {
         FBP_TRY_GOTO(fbp_turn_make(&turn, v.n, v.mm, p->turn_deg));
         v.turn = &turn;
@@ -392,8 +390,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                 q->value[r * q->bins[0] + c] /=
                     (float)(in_bin(&v, q->axis[0], c) * in_bin(&v, q->axis[1], r));
     }
-    if (lo == hi) { /* no grey window is given: the range of pixels after 0.1 % are omitted at
-                       either end */
+    if (lo == hi) { /* no grey window is given: omit the lowest and highest 0.1 % of pixels */
         size_t total = 0, n = 0;
         float *sample = NULL;
         for (int i = 0; i < 3; i++)

@@ -353,16 +353,15 @@ static void draw_legend(const struct drawing *d)
     legend_volume(&l, d->grid, f->volume_inside, "the volume leaves the field of view");
 }
 
-/* Set the scale's origin so that the drawn range of a part is centred in the box (x, y, w, h) of
- * the page [pixels]. */
+/* Set the page position of a part of the drawing (view from above, or side view): centre its drawn
+ * range in the box (x, y, w, h) [pixels]. */
 static void place(const struct drawing *d, struct frame *fr, double x, double y, double w, double h)
 {
     fr->x0 = x + w / 2 - d->px * (fr->lo[0] + fr->hi[0]) / 2;
     fr->y0 = y + h / 2 + d->px * (fr->lo[1] + fr->hi[1]) / 2;
 }
 
-/* Get the greatest scale [pixels per mm] at which the drawn range of a part fits into w x h pixels.
- */
+/* Get the greatest scale [pixels per mm] at which a part of the drawing fits into w x h pixels. */
 static double fit(const struct frame *fr, double w, double h)
 {
     return fmin(w / fmax(fr->hi[0] - fr->lo[0], 1e-9), h / fmax(fr->hi[1] - fr->lo[1], 1e-9));
