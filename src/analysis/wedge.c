@@ -294,8 +294,7 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
 
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
-    static const double most_harmonics =
-        0.75; /* harmonics per view; the others stay degrees of freedom */
+    static const double most_harmonics = 0.75; /* per view; other degrees of freedom stay */
     /* Greatest frequency of a wave [rad per column]; waves above it are near their aliases. */
     static const double highest = 1;
     struct search w = {0};
