@@ -314,7 +314,7 @@ static fbp_status find_centre(struct search *s)
     if (scan->filtered)
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "centre: the column of the axis cannot be found in filtered views; give the column");
+            "centre: the axis cannot be found in filtered views; give its column (--centre)");
 
     /* Choose the number of detector rows, and fail if they, a smoothed copy, and one row for the
      * coarse search exceed the memory limit. */
@@ -327,8 +327,8 @@ static fbp_status find_centre(struct search *s)
         (double)fbp_resident_bytes() + (2 * rows + 2) * row * sizeof(float) + (double)waves;
     if (s->params.memory_bytes && bytes > (double)s->params.memory_bytes)
         return fbp_fail(FBP_ERR_NOMEM,
-                        "centre: the search for the axis needs %s for detector rows, the limit is "
-                        "%s; raise --memory, or give the column",
+                        "centre: the search for the axis needs %s of memory, but the limit is %s; "
+                        "raise --memory, or give the column (--centre)",
                         fbp_bytes_estimate_text(needs, sizeof needs, bytes),
                         fbp_bytes_text(has, sizeof has, s->params.memory_bytes));
     FBP_TRY(fbp_sinogram_read(&s->sinogram, scan, s->params.input.source, (size_t)rows));

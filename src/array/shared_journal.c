@@ -138,7 +138,7 @@ static fbp_status transfer(struct fbp_output *o, const struct fbp_boundary *e, u
 
         if (p.n == 0 || p.fd < 0)
             return fbp_fail(FBP_ERR_IO,
-                            "%s: the file of boundary blocks with slice %llu is missing; run the "
+                            "%s: the file .edges with samples of slice %llu is missing; run the "
                             "part again",
                             o->path,
                             (unsigned long long)((at - o->part_offset) / o->sink.slice_bytes));

@@ -681,8 +681,8 @@ static fbp_status publish(struct fbp_output *o, int manifest)
     if (lost) {
         st = fbp_fail(
             FBP_ERR_IO,
-            "%s: slice %zu is incomplete, because a journal or its boundary blocks (%s.*) were "
-            "removed while the output was written; run it again to compute the lost slices",
+            "%s: slice %zu is incomplete, because files %s.* were removed while the output was "
+            "written; run again to compute the lost slices",
             o->path, (size_t)(lost - done), o->shared->manifest);
         goto fail;
     }
@@ -766,8 +766,8 @@ static fbp_status finish(struct fbp_output *o)
         if (j->own.first)
             st = fbp_fail(FBP_ERR_IO,
                           "%s: all processes have finished, but %zu of %zu slices are missing, "
-                          "because journals (%s.*) were removed or this machine cannot see them; "
-                          "run it again with --resume",
+                          "because files %s.* were removed, or are not visible on this machine; "
+                          "run again with --resume",
                           o->path, o->sink.info.n[2] - o->sink.n_have, o->sink.info.n[2],
                           j->manifest);
     } else if (fbp_output_is_stack(o) || unpublished) {

@@ -184,7 +184,7 @@ static fbp_status open_sink(fbp_sink **out, struct fbp_sink_request rq,
         if (fingerprint == 0) {
             st = fbp_fail(
                 FBP_ERR_INVALID,
-                "%s: parts need views in files that do not change; store the views in files first",
+                "%s: an output in parts needs all views in files; store the views in files first",
                 rq.path);
             goto fail;
         }

@@ -372,8 +372,8 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     FBP_TRY(fbp_output_check_frames(o, path, o->format->frames));
     if (params->resume && o->sink.fingerprint == 0)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: cannot be resumed, because no fingerprint of the run was given; start "
-                        "again without resume",
+                        "%s: cannot be resumed, because fbp_sink_params.fingerprint is 0; set "
+                        "it, or start again without resume",
                         path);
     o->compress = o->format->packs_header || (o->compress && o->format->can_compress);
 

@@ -32,7 +32,7 @@ fbp_status fbp_callback_status(int result, const char *what, const char *why)
     if (safe[0])
         return fbp_fail(FBP_ERR_IO, "%s: %s", what, safe);
     return fbp_fail(FBP_ERR_IO,
-                    "%s: the program's own function failed with code %d, without a message; "
+                    "%s: the callback of your program failed with code %d, without a message; "
                     "let it return a message, too",
                     what, result);
 }
@@ -74,7 +74,7 @@ static fbp_status read_memory(fbp_source *src, size_t slice, size_t row0, size_t
 
     if (!src->memory)
         return fbp_fail(FBP_ERR_INVALID,
-                        "memory: the views are not available yet; pass them to the run");
+                        "memory: the plan was made without samples; pass views to its run");
     const void *from = (const char *)src->memory + (slice * src->info.n[1] + row0) * row;
     if (src->far)
         return fbp_device_memory_transfer(src->far, out, from, n_rows * row);

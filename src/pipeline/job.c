@@ -393,7 +393,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
                                        fbp_geometry_circular(&job->facts)));
     if (scan->depths && !scan->filtered)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "scan: depths apply to filtered views only; set scan.filtered"));
+                              "scan.depths: allowed for filtered views only; set scan.filtered"));
     if (scan->filtered && fbp_prep_is_needed(scan))
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "scan: filtered views cannot have dark, flat, i0 or "
                                                "bad_pixels; remove these keys, or \"filtered\""));
@@ -435,7 +435,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     job->sparse = is_sparse(job);
     if (!scan->filtered && !filter_of[kind->integral])
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "scan.kind: kind %s is not supported, because it has no filter",
+                              "scan.kind: this build cannot filter kind %s; give filtered views",
                               kind->name));
     if (!scan->filtered)
         FBP_TRY_GOTO(filter_of[kind->integral](t, p, scan));

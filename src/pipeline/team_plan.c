@@ -461,7 +461,7 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     free(all);
     if (st == FBP_OK && !all_same)
         st = fbp_fail(FBP_ERR_INVALID,
-                      "team: processes that share views divide their slab differently; "
-                      "give all the same --memory and --device-memory");
+                      "team: processes that share views divide their slices differently; "
+                      "give all processes the same --memory and --device-memory");
     return st;
 }

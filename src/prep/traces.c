@@ -267,8 +267,8 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
         FBP_TRY(fbp_number_table_load(p->profile, 1, "one number per sample", &t->gain, &rows));
         if (rows != t->n_out)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the profile has %zu numbers, but the rows to be divided have %zu "
-                            "samples; give one number per sample",
+                            "%s: the profile has %zu numbers, but the rows that it divides have "
+                            "%zu samples; give one number per sample",
                             p->profile, rows, t->n_out);
         for (size_t i = 0; i < rows; i++)
             most = fmax(most, t->gain[i]);

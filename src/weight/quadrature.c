@@ -241,8 +241,8 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
             facts->used = FBP_QUADRATURE_BANDS;
         else if (wanted == FBP_QUADRATURE_BANDS)
             return fbp_fail(FBP_ERR_INVALID,
-                            "weights: bands need directions in evenly spaced rings about x, y or "
-                            "z, but these %zu directions are not; use auto, voronoi or harmonics",
+                            "weights: the method bands needs evenly spaced rings about x, y or z, "
+                            "but these %zu directions form none; use auto, voronoi or harmonics",
                             n);
     }
     if (facts->used == FBP_QUADRATURE_AUTO) {

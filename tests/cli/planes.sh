@@ -145,7 +145,7 @@ has err 'pad: rows of plane integrals'
 run 1 recon ball.json -o no.mha --pitch 1
 has err 'omit --pitch'
 run 1 recon ball.json -o no.mha --quadrature bands --every 7
-has err 'bands need directions in evenly spaced rings'
+has err 'the method bands needs evenly spaced rings'
 run 0 simulate --size 8 --views 8 -o cone.json -q
 run 1 recon cone.json -o no.mha --quadrature voronoi
 has err 'scans of kind cone have no directions'

@@ -568,8 +568,8 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
     if (m <= 0 || (size_t)m >= sizeof a->data_set)
         return fbp_fail(
             FBP_ERR_INVALID,
-            "%s: the path of the data set within its file is unknown or longer than %zu "
-            "bytes; use a shorter one",
+            "%s: the data set has no path within its file, or one longer than %zu bytes; "
+            "rename the data set",
             l->path, sizeof a->data_set - 1);
     if (a->rank == 4 && layout != H5D_VIRTUAL &&
         (a->how != FBP_HDF5_CONTIGUOUS || layout != H5D_CONTIGUOUS))

@@ -186,8 +186,8 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
                                                    : "ElementDataFile");
     if (h->n_dims < 2 || h->n_sizes != h->n_dims)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: MetaImage header: NDims = %zu, but %zu sizes; give two or three "
-                        "dimensions, with one size per dimension",
+                        "%s: MetaImage header: NDims = %zu, but DimSize has %zu numbers; give "
+                        "two or three dimensions, with one number per dimension",
                         path, h->n_dims, h->n_sizes);
     for (size_t i = 4; i < h->n_dims; i++)
         if (h->sizes[i] != 1)

@@ -59,8 +59,8 @@ fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
     if (sizes[0] == 0 || sizes[0] > MOST_PIXELS || sizes[1] == 0 || sizes[1] > MOST_PIXELS ||
         sizes[2] == 0 || sizes[2] > MOST_VIEWS || !isfinite(out->hu[0]) || !isfinite(out->hu[1]))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the header gives %u views of %u x %u pixels and grey values %g f + "
-                        "%g; the file is damaged, or not a RabbitCT data set",
+                        "%s: the header gives %u views of %u x %u pixels and grey values %g * "
+                        "value + %g; the file is damaged, or not a RabbitCT data set",
                         path, (unsigned)sizes[2], (unsigned)sizes[0], (unsigned)sizes[1],
                         (double)out->hu[0], (double)out->hu[1]);
     out->n_columns = sizes[0];
