@@ -220,7 +220,7 @@ TEST(what_cannot_be_weighted_is_refused)
     size_t count;
     AUTO_FREE vector *n = make(FBP_SET_FIBONACCI, 40, 0, FBP_POLE_Z, &count);
     AUTO_FREE double *room = calloc(count, sizeof *room);
-    refused(n, count, FBP_QUADRATURE_BANDS, room, "these 40 directions are not; use auto");
+    refused(n, count, FBP_QUADRATURE_BANDS, room, "these 40 directions form none; use auto");
 }
 
 TEST(given_weights_stay)
