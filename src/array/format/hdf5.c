@@ -17,8 +17,8 @@
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
 
-/* greatest number of chunks whose positions fbp lists: listing n chunks takes the HDF5 library n²
- * steps */
+/* greatest number of chunks whose positions fbp lists, because the HDF5 library needs n² steps to
+ * list n chunks */
 enum { MAX_CHUNKS = 8192 };
 
 /* greatest number of blocks that the HDF5 library reads */
@@ -29,7 +29,7 @@ static const size_t LIBRARY_BYTES = 8 << 20;
 /* A data set while a child process describes it by means of the HDF5 library: names, open handles,
  * description. */
 struct data_set {
-    /* path: name of the array from the caller; file: its file; requested: its data set, or NULL */
+    /* path: name of the array from the caller; file, requested: its file, data set (or NULL) */
     const char *path, *file, *requested;
     struct fbp_hdf5_list list;
     hid_t id, data, type, space, plist; /* file, data set and its properties */
@@ -345,8 +345,8 @@ static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *
     return FBP_OK;
 }
 
-/* Read the positions of all chunks and the filters of a data set. If a filter is neither shuffle
- * nor deflate, the HDF5 library reads the chunks, provided that it has the filter. */
+/* Read the positions of all chunks and the filters of a data set. With any filters but shuffle and
+ * deflate, in this order, the HDF5 library reads the chunks, provided that it has the filters. */
 static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks)
 {
     const int n_filters = H5Pget_nfilters(l->plist);
@@ -387,7 +387,7 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
         return FBP_OK;
     (void)H5Pget_fill_value(l->plist, l->type, l->a.fill);
 
-    /* Fill in the table of chunks, in the order of the grid. */
+    /* Fill in the table of chunks, in the order [slice][row][column]. */
     memset(missing, 1, sizeof missing);
     FBP_TRY(fbp_calloc((void **)chunks, l->a.n_chunks, sizeof **chunks, "a table of chunks"));
     if (H5Dget_num_chunks(l->data, l->space, &n_written) < 0 || n_written == 0 ||
@@ -484,7 +484,7 @@ static fbp_status check_stored(const struct data_set *l)
     const H5D_layout_t layout = H5Pget_layout(l->plist);
     const uint64_t stored = H5Dget_storage_size(l->data);
     const int n_filters = H5Pget_nfilters(l->plist);
-    /* greatest size that one stored byte can decompress to; 0: unknown */
+    /* greatest number of bytes that one stored byte can decompress to; 0: unknown */
     uint64_t bytes = H5Tget_size(l->type), most = 1;
     hsize_t n[H5S_MAX_RANK];
 

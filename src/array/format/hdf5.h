@@ -191,7 +191,7 @@ struct fbp_hdf5_array {
 struct fbp_hdf5_block {
     const char *path;
     const struct fbp_hdf5_array *array;
-    size_t first[3], n[3]; /**< size of the block: columns, rows, slices in the file */
+    size_t first[3], n[3]; /**< first sample and size of the block: columns, rows, slices */
     size_t room[3];        /**< size of the buffer `out`: columns, rows, slices */
     void *out;
 };

@@ -103,7 +103,7 @@ struct hdf5 {
     size_t grid[3], chunk_bytes, stored_bytes;
     fbp_pool *pool;
     int n_threads;
-    unsigned char **scratch; /* [n_threads] buffer for a chunk, as stored and inflated */
+    unsigned char **scratch; /* [n_threads] room for a stored chunk and an inflated one */
     struct fbp_cache cache;
     pthread_mutex_t lock; /* guards `status` and `message` of a region */
 };

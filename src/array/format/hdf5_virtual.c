@@ -31,7 +31,7 @@ struct virtual_set {
     struct fbp_blob *files;
     /* numbers of unwritten and of all chunks in the sources; NULL: not counted */
     size_t *missing;
-    size_t *n_files, most; /* number of source files found; limit above which the check ends */
+    size_t *n_files, most; /* *n_files: source files found; more than `most` end the check */
     char last[NAME];
     hid_t last_file;
 };
@@ -225,9 +225,9 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     return st;
 }
 
-/* Check the sources of the data set `data`, if it is virtual. like: requested part, counters and
- * lists of the whole check. depth: 0 for the data set that is to be read, k + 1 for a source of a
- * data set of depth k. */
+/* Check the sources of the data set `data`, if it is virtual. like: its requested part, counters
+ * and lists are used. depth: 0 for the data set that is to be read, k + 1 for a source of a data
+ * set of depth k. */
 static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
 {
     const hid_t plist = H5Dget_create_plist(data);

@@ -118,8 +118,8 @@ static fbp_status choose(const struct fbp_mat *mat, const char *file, const char
 
 /* ---- samples of the array */
 
-/* Meaning of the dimensions of an array, by the suffix of its name ("?sinogram", "?spectra");
- * VOLUME: the order in which fbp writes volumes. */
+/* Order of an array's dimensions: SINOGRAM and SPECTRA if its name ends in "?sinogram" or
+ * "?spectra", VOLUME if fbp wrote it as a volume, else PLAIN. */
 enum order { PLAIN, SINOGRAM, SPECTRA, VOLUME };
 
 static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, enum order order,

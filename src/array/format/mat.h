@@ -150,7 +150,7 @@ struct fbp_mat_maker {
  * fbp_mat_end() passes the buffer to its *out. */
 fbp_status fbp_mat_begin(struct fbp_mat_maker *m, size_t doubles);
 
-/** Append a matrix of doubles, given column by column; rows 1: a list. */
+/** Append a matrix of doubles, given column by column; rows 1: a row vector. */
 void fbp_mat_put_doubles(struct fbp_mat_maker *m, const char *name, const double *v, size_t rows,
                          size_t columns);
 void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *text);

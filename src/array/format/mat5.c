@@ -172,8 +172,8 @@ static double load(uint32_t type, const unsigned char *p)
         return;                  \
     }
 
-/* Store a number in the data type of an array's class. It is cast if the type is an integer; if it
- * does not fit, 0 is stored. */
+/* Store a number in the data type of an array's class. If the type is an integer, the number is
+ * cast; 0 is stored if it does not fit into 64 bits. */
 static void store(uint32_t type, double x, unsigned char *p)
 {
     const int64_t whole = x > -9e18 && x < 9e18 ? (int64_t)x : 0;

@@ -336,8 +336,8 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     return FBP_OK;
 }
 
-/* ---- Samples in several files, given by a list of names or a pattern with three numbers. Each
- * file contains one slice, or several, if a fourth number 3 follows. */
+/* ---- Samples in several files, given by a list of names or a pattern with three numbers. A last
+ * number is the dimension of each file: it decides whether a file has one slice or several. */
 
 /* A pattern with first, last and step such as "slice%03d.raw 1 100 1 2": file k has the number
  * first + k * step. A number after the step is the dimension of each file. */

@@ -268,7 +268,7 @@ static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const stru
                         "all pages with the same size and type",
                         src->path, s->n, p->w, p->h, fbp_type_name(p->type), i->n[0], i->n[1],
                         fbp_type_name(i->type));
-    /* memory of a libtiff handle: a strip or row of tiles, decoded and as stored, and a tile */
+    /* memory of a libtiff handle: a strip (or row of tiles) and a tile, each stored and decoded */
     if (!p->plain) {
         const uint64_t bytes = 2 * size * rows * p->w + 2 * size * p->band_rows * p->tile_w;
         src->unpacks = true;

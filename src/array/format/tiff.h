@@ -37,7 +37,7 @@ struct fbp_tiff {
     uint64_t size, pos;           /**< size of the file; position of libtiff in it */
     bool big_endian, big;         /**< big: BigTIFF */
     uint64_t first;               /**< byte of the directory of page 0 */
-    uint64_t next_at;             /**< byte of the directory after the masked one; 0: none */
+    uint64_t next_at;             /**< byte of the directory after the one in `mask`; 0: none */
     uint64_t text_at, text_bytes; /**< position and size of the description of page 0 */
     unsigned char mask[FBP_TIFF_MASK_BYTES];
     uint64_t mask_at;
@@ -63,8 +63,8 @@ struct fbp_tiff {
 fbp_status fbp_tiff_open(struct fbp_tiff **out, int fd, const char *path, uint64_t size);
 void fbp_tiff_close(struct fbp_tiff **t);
 
-/** Make another page's directory libtiff's current one: the directory at byte `at` (go_to), or the
- * one after the current (go_on). */
+/** Make another page's directory libtiff's current one: the directory at byte `at`
+ * (fbp_tiff_go_to()), or the one that follows the current one (fbp_tiff_go_on()). */
 fbp_status fbp_tiff_go_to(struct fbp_tiff *t, uint64_t at, const char *what);
 fbp_status fbp_tiff_go_on(struct fbp_tiff *t);
 

@@ -204,7 +204,7 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
     else if (src->info.type == FBP_F32)
         memcpy(z->fill, &single, sizeof single);
     else
-        memcpy(z->fill, &integer, sizeof integer); /* its first bytes are the least significant */
+        memcpy(z->fill, &integer, sizeof integer); /* little-endian: its low bytes come first */
     if (z->foreign)
         fbp_swap_bytes(z->fill, fbp_type_size(src->info.type), 1);
     return FBP_OK;
@@ -312,7 +312,7 @@ static fbp_status look_above(fbp_source *src, int n_dims)
 }
 
 /* Read the description of the folder src->file, a Zarr array or an OME-Zarr image, into src->info
- * and *z. The resolution level with the most voxels of an OME-Zarr image is used. */
+ * and *z. Of an OME-Zarr image, the first listed resolution level is used, which is the finest. */
 static fbp_status describe(fbp_source *src, struct zarr *z)
 {
     cJSON *attributes = NULL;
@@ -510,7 +510,7 @@ static void close_zarr(fbp_source *src)
 }
 
 /* Count the chunk files in the open folder `fd` and in its subfolders, per layer of chunks along z:
- * there[grid[2]]. d: number of chunk indices that the paths of these files contain below `fd`. */
+ * there[grid[2]]. d: number of indices (one per dimension) that the path of `fd` still lacks. */
 static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer, size_t *there)
 {
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
