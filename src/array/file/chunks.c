@@ -14,7 +14,7 @@ struct fbp_cached {
     size_t chunk; /* number of the chunk; SIZE_MAX: none */
     bool loading;
     size_t users;
-    uint64_t used; /* number of the cache's last use of this slot, from a counter of all uses */
+    uint64_t used; /* value of the cache's counter of uses at the last use of this slot */
     void *data;
 };
 
@@ -159,7 +159,7 @@ MEAN_OF_NUMBERS(double)
 MEAN_OF_INTEGERS(uint8_t)
 MEAN_OF_INTEGERS(uint16_t)
 
-/* Compute a row of means of 2 x n_rows samples from n_rows rows of nx samples. */
+/* Compute a row of means, each of two neighbouring samples in n_rows rows; nx: samples per row. */
 #define MEAN_ROW(T)                                                                        \
     static void mean_row_##T(const void *const *rows, size_t n_rows, size_t nx, void *out) \
     {                                                                                      \

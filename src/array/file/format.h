@@ -158,7 +158,7 @@ struct fbp_source {
     fbp_source *below;         /**< source that this source wraps and reads from; NULL: none */
     bool owns_below;           /**< closing the source also closes `below` */
     enum fbp_type stored_type; /**< type of the samples in `below` */
-    uint64_t stored_bytes;     /**< size of the samples that are read from `below` [bytes] */
+    uint64_t stored_bytes;     /**< size of all samples that are read from the files [bytes] */
 };
 
 /** Open one of the files of the source `all`. The file contains n_slices slices of the type and
@@ -309,8 +309,8 @@ fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info,
  * halved.
  */
 
-/** Halved resolution levels of a volume are added until no side of the last one is longer than
- * FBP_LEVELS_LEAST voxels or than four chunks. */
+/** A volume gets halved resolution levels until all sides of the last one are at most
+ * FBP_LEVELS_LEAST voxels and at most four chunks long. */
 enum { FBP_LEVELS_MOST = 64, FBP_LEVELS_LEAST = 256, FBP_CHUNK_EDGE = 64 };
 
 struct fbp_level {
@@ -351,8 +351,8 @@ struct fbp_chunk_format {
                        int compression, size_t k, char **name, char **text);
 };
 
-/** Writer of output files that consist of a header and samples. A format may have a list of
- * writers. */
+/** Writer of output files that consist of a header and samples. A format has an array of these, one
+ * for each set of extensions. */
 struct fbp_sink_format {
     const char *extensions; /**< ".tif .tiff"; NULL: end of the list */
     /** Creates header and file names of an output. path: name of the output, "FILE" or
@@ -554,8 +554,8 @@ enum { FBP_CACHE_MOST = 1024 };
 /** Initialize a cache without slots. */
 void fbp_cache_open(struct fbp_cache *cache);
 
-/** Allocate the slots of a cache of chunks. n_slots: the number of threads that use a chunk at the
- * same time, or more; no more than the number of chunks is useful. */
+/** Allocate the slots of a cache of chunks. n_slots: number of threads that use chunks at the same
+ * time, or more; the number of chunks is always enough. */
 fbp_status fbp_cache_make(struct fbp_cache *cache, size_t n_slots, size_t chunk_bytes);
 void fbp_cache_close(struct fbp_cache *cache);
 

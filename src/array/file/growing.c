@@ -58,8 +58,8 @@ static fbp_source *followed(const fbp_source *src)
     return (fbp_source *)src;
 }
 
-/* Number of bytes before the samples that were read as a header, and must not change until the scan
- * is complete; 0: the file has no header. */
+/* Number of header bytes before the samples, which must not change until the scan is complete; 0:
+ * no header in this file, or one larger than MAX_HEADER. */
 static size_t header_bytes(const fbp_source *src)
 {
     const bool has_one = !src->headerless && src->inputs.n <= 1;

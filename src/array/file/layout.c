@@ -104,7 +104,7 @@ fbp_status fbp_write_buffer_put(struct fbp_write_buffer *p, const void *data, si
 }
 
 /* Stores rounded integers. Halves are rounded to even, as by rint(), but four times as fast,
- * because adding 2^52 needs no function call. Values less than half a step outside the range do not
+ * because adding 2^52 needs no function call. Values up to half a step outside the range do not
  * count as clipped. */
 #define FBP_NUMBERS(T)                                         \
     for (size_t i = 0; i < n; i++) {                           \

@@ -104,7 +104,7 @@ fbp_status fbp_member_split(const char *path, char **file, char **member)
 {
     const size_t n = strlen(path), end = sizeof FBP_SINOGRAM - 1;
     char *name = fbp_strdup(path);
-    size_t cut = 0, at = 0; /* in "FILE:ARRAY": length of FILE; index of ARRAY, 0: none */
+    size_t cut = 0, at = 0; /* "FILE:ARRAY": length of FILE; position of ARRAY, 0: no ARRAY */
 
     *file = *member = NULL;
     if (!name)
