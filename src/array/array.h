@@ -142,9 +142,9 @@ const struct fbp_array_info *fbp_sink_info(const fbp_sink *sink);
 struct fbp_sink_share {
     size_t part, n_parts;      /**< number of this process, 1 to n_parts */
     const unsigned char *mine; /**< [info->n[2]] 1: this process writes the slice */
-    /** This process is the first of several that start together. It resumes files of an earlier run
-     * of the same output if fbp_sink_params.resume is set, else removes them. All others resume an
-     * output that several processes began, and refuse one that a single process began. */
+    /** This process is the first of several that start together: it resumes files of an earlier run
+     * of the same output if fbp_sink_params.resume is set, else removes them. All others join the
+     * files of several processes, and those of a single one only if `resume` is set. */
     bool first;
     bool led; /**< only the process with `first` set gives the finished output its final name */
 };

@@ -294,8 +294,8 @@ fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering 
     return st;
 }
 
-/* Return only FBP_ERR_NOMEM and FBP_ERR_IO, which may hide files of a folder. Other failures become
- * FBP_OK: they are reported when the folder is opened for reading. */
+/* Return FBP_ERR_NOMEM and FBP_ERR_IO, after which files of a folder may be unknown. Any other
+ * failure becomes FBP_OK: it is reported when the folder is opened for reading. */
 static fbp_status unless_unseen(fbp_status st)
 {
     if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
@@ -378,9 +378,9 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
     if (!same)
         goto fail;
 
-    /* A new file belongs to a pattern if its name matches, or if it is one of several slice files
-     * of the same format. It belongs to a folder if it has the format of the folder's files, if
-     * these are headerless, or if it makes the choice of a format ambiguous. */
+    /* A new file belongs to a pattern if its name matches, or if `file` is a pattern of slices in
+     * the same format. It belongs to a folder if it has the format of the folder's files, if these
+     * are headerless, or if it makes the choice of a format ambiguous. */
     const struct fbp_format *ours = fbp_format_of_name(file), *theirs = fbp_format_of_name(first);
     if (!names.list)
         *out = fbp_pattern_fits(&names.pattern, fbp_base_name(one), &number) ||
@@ -473,7 +473,7 @@ static bool lies_in(const char *file, const char *folder)
 
 fbp_status fbp_input_has(const char *input, const char *file, bool *is)
 {
-    /* greatest number of consecutive missing files; a pattern may describe more files than exist */
+    /* number of consecutive missing files that ends the search: a pattern may describe millions */
     enum { MOST_MISSING = 10000 };
     struct fbp_files files = {.path = input};
     size_t missing = 0; /* number of consecutive missing files */
@@ -532,9 +532,8 @@ static fbp_status compare_file(const struct fbp_inputs *s, const char *file, boo
     return FBP_OK;
 }
 
-/* Check whether writing an output would replace an input or add a file to one: compares its name
- * and its existing files, or all files that match if the name is a pattern such as "out/%04d.tif".
- */
+/* Check whether writing an output would replace an input or add a file to one: compare its name and
+ * its existing files, or all matching files if the name is a pattern such as "out/%04d.tif". */
 static fbp_status compare_output(const struct fbp_inputs *s, const char *output, bool *is_there,
                                  bool *hit)
 {

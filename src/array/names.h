@@ -16,8 +16,8 @@
  * numbers. */
 struct fbp_numbering {
     bool counted; /**< One number differs in all names, and determines the order of the files. */
-    /** [n] index of each file in the sequence of numbers, counted from 0, with missing files; NULL:
-     * no number is missing, or the numbers do not count the files */
+    /** [n] index of each file in the sequence of numbers, from 0; missing files are counted, too.
+     * NULL: no number is missing, or the numbers do not count the files */
     size_t *places;
     char gaps[200]; /**< message about missing numbers; "": no number is missing */
     /** end of a note, ", ordered by number 017", if several numbers change; else "" */

@@ -236,8 +236,8 @@ static void describe_gaps(const struct table *t, const struct column *c, char *t
     snprintf(text + used, n - used, "; the angle of each view follows from its file number");
 }
 
-/* Sort the files by the number of best preference that differs in all names; if there is none, by
- * all numbers in turn. Fill in *out. */
+/* Choose the number (position in the names) that differs in all names and has the best `rank`, and
+ * sort the files by it; if there is none, by all numbers in turn. Fill in *out. */
 static fbp_status order_table(struct table *t, const char *where, struct fbp_numbering *out)
 {
     struct column columns[MOST], *best = NULL;

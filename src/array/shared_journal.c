@@ -76,7 +76,7 @@ static struct span span_of(struct fbp_output *o, const struct fbp_boundary *e, s
     out.lo = (out.a + e->block - 1) / e->block * e->block;
     out.hi = out.b / e->block * e->block;
     if (o->block && e->runs[i].z0 + e->runs[i].nz == o->sink.info.n[2])
-        out.hi = out.b; /* the layer of chunks contains no slices of other processes after these */
+        out.hi = out.b; /* the last layer of chunks may be incomplete: it counts as a whole block */
     if (out.lo >= out.hi)
         out.lo = out.hi = out.b;
     return out;
@@ -230,7 +230,7 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     FBP_TRY(fbp_print_path(&o->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
                            (unsigned)fbp_random_number()));
     FBP_TRY(fbp_part_create(o->log, &o->log_fd));
-    (void)!flock(o->log_fd, LOCK_EX); /* wait for readers, which lock it for a moment */
+    (void)!flock(o->log_fd, LOCK_EX); /* wait: readers of a journal lock it for a moment */
     if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)
         return fbp_fail_write(o->log, errno, 0);
 
@@ -281,7 +281,7 @@ static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
     unsigned long long block, z0, nz;
     const char *begin = strstr(p->text, "\nbegin\n"), *at = strchr(p->text, '\n');
 
-    /* NOLINTNEXTLINE(cert-err34-c): if the block size overflows, no block is whole */
+    /* NOLINTNEXTLINE(cert-err34-c): a size that overflows is so large that no block is whole */
     if (!begin || sscanf(at, " by %127[^\n] part %*u of %*u stripe %llu", p->who, &block) != 2 ||
         block == 0)
         return false;
@@ -297,8 +297,8 @@ static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
     return true;
 }
 
-/* Fill in a struct fbp_peer for a manifest that was the journal of a single process: that process
- * wrote all slices, without boundary blocks and without a line "synced". */
+/* Fill in a struct fbp_peer for a manifest that was the journal of a single process: all slices
+ * belong to that process, without boundary blocks and without a line "synced". */
 static fbp_status read_manifest(struct fbp_output *o, struct fbp_peer *p)
 {
     size_t n = 0;

@@ -121,7 +121,7 @@ static fbp_status find_named(struct fbp_output *o, const char *text, bool *named
 static fbp_status find_lost(struct fbp_output *o, size_t *lost)
 {
     struct fbp_peers w = {.output = o, .own = true};
-    unsigned char *nameless = NULL; /* [slice] 1: the slice may have neither name */
+    unsigned char *nameless = NULL; /* [slice] 1: no file of the slice was found yet */
     const size_t n = o->sink.info.n[2];
     struct fbp_peer_line line;
     void *scratch = NULL;
@@ -288,7 +288,7 @@ struct manifest {
     bool left;     /* the manifest existed before */
     bool shared;   /* the manifest describes an output of several processes */
     bool ours;     /* the manifest describes this output, written by the same release of fbp */
-    bool alone;    /* the manifest describes this output, written by a single process */
+    bool alone;    /* the manifest is the journal of a single process that wrote this output */
     bool publish;  /* the manifest has the line "publish": renaming to final names had begun */
     bool named;    /* the output has its final name */
     bool complete; /* the output is complete and unchanged */
@@ -517,7 +517,7 @@ static fbp_status open_part(struct fbp_output *o)
     FBP_TRY(st);
     const bool known = o->block || fstat(o->fd, &is) == 0;
     if (o->block || (known && (uint64_t)is.st_size >= fbp_output_part_bytes(o)))
-        return check_file(o); /* check PATH.part before samples are written to it */
+        return check_file(o); /* before samples are written to it */
     if (journals == 0)
         return o->store->reserve(o);
     if (!known)
@@ -545,7 +545,7 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
         return FBP_OK;
     if (fbp_output_is_stack(o))
         FBP_TRY(fbp_stack_check_others(o));
-    while (fbp_peers_next(&w, &st)) { /* No other running process may own slices of this process. */
+    while (fbp_peers_next(&w, &st)) { /* A running process may not write the same slices. */
         const struct fbp_boundary *b = &w.peer.boundary;
 
         for (size_t i = 0; w.peer.alive && st == FBP_OK && i < b->n_runs; i++)
@@ -828,8 +828,8 @@ static void leave(struct fbp_output *o)
     struct fbp_peer_line line;
     bool left, made;
     struct stat st;
-    /* number of other processes that have a journal, or of lines of slices in a single process's
-     * journal */
+    /* number of journals of other processes; the manifest counts, too, if it is the journal of a
+     * single process and lists slices */
     size_t n = 0;
     int fd;
 
@@ -843,7 +843,7 @@ static void leave(struct fbp_output *o)
     free(o->log);
     o->log = NULL;
 
-    /* If no process has recorded slices, the last process to close the sink removes the output's
+    /* If no other process has a journal, and the manifest lists no slices, remove the output's
      * temporary files. */
     before = fbp_cancel_scope(&deaf);
     if (fbp_part_lock(o, j->manifest, false, true, &fd, &left, &made) == FBP_OK && fd >= 0) {

@@ -45,8 +45,7 @@ struct fbp_boundary {
 };
 
 struct fbp_shared_output {
-    /** number of this process, number of processes; the slices are in fbp_sink.mine, not in
-     * own.mine */
+    /** number of this process and number of processes; own.mine is not used, see fbp_sink.mine */
     struct fbp_sink_share own;
     char *manifest; /**< path of the manifest, the file PATH.part.log */
     struct fbp_boundary boundary;

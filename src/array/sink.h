@@ -46,8 +46,8 @@ struct fbp_sink_request {
  * nothing and returns 0. */
 struct fbp_sink_calls {
     size_t bytes; /**< size of the struct that this kind of sink allocates */
-    /** Adds the memory that an output of n voxels x, y, z needs to *out; limit: memory of the
-     * machine [bytes]. */
+    /** Adds to *out the memory of an output of n voxels x, y, z, and sets out->layer; limit: memory
+     * of the machine [bytes]. */
     void (*needs)(const size_t n[3], enum fbp_type type, bool compress, uint64_t limit,
                   struct fbp_output_needs *out);
     /** Opens a sink; the members of struct fbp_sink are already set. After a failure the caller
@@ -123,8 +123,8 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
  * beside a journal of fbp, and only if it is a regular file with a single name.
  */
 
-/** Fail with FBP_ERR_INVALID if the temporary file `path` of an output that is being opened is an
- * input of the run. o NULL: not checked. */
+/** Fail with FBP_ERR_INVALID if `path`, a temporary file of the output `o` that is being opened, is
+ * an input of the run. o NULL: nothing is checked. */
 fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 
 /** First bytes of a journal that only locks the name of an output, and of the manifest of an output
@@ -241,8 +241,8 @@ struct fbp_output {
     uint64_t block;     /**< size of a layer of chunks [bytes]; 0: the output has no chunks */
     size_t part_offset; /**< byte of the first sample in PATH.part */
     const struct fbp_sink_format *format; /**< NULL: one file per slice */
-    /** names and header of the output; for one file per slice, only data_path, the name of the
-     * first slice */
+    /** names and header of the output; in an output of one file per slice, only data_path is set:
+     * the name of the first slice */
     struct fbp_layout layout;
 };
 

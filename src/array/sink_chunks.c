@@ -60,7 +60,7 @@ enum {
 /* Memory [bytes]. */
 struct memory {
     uint64_t chunk;     /* a plain chunk */
-    uint64_t unpacking; /* to decompress a chunk: plain and compressed bytes */
+    uint64_t unpacking; /* two buffers for decompressing a chunk: plain and packed */
     /* Memory per thread that computes means of a layer (a chunk, the means of four chunks, a
      * compressed chunk) or compresses it (a chunk, uncompressed and compressed). */
     uint64_t thread;
@@ -255,7 +255,7 @@ static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool creat
 }
 
 /* Fail with FBP_ERR_IO if the file of a chunk, compressed or not, is missing or has another size.
- * remedy: end of the message after "or remove PATH.part"; NULL: "* and start again". */
+ * remedy: end of the message, after the name PATH.part; NULL: "* and start again". */
 static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, const char *remedy)
 {
     const char *const names[] = {k->plain, k->packed};
@@ -331,7 +331,7 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const struc
     if (fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s/%s: is missing", c->out.part, chunk->plain);
 
-    /* One system call copies the rows of a slice if rows are whole, all slices if slices are. */
+    /* One call copies a slice if the box has all columns, all slices if it has all rows, too. */
     const bool whole = n[0] == inside[0];
     const size_t run_nz = whole && n[1] == inside[1] ? n[2] : 1, run_ny = whole ? n[1] : 1;
     const size_t rows = run_nz > 1 ? edge[1] : run_ny, x = whole ? 0 : at[0];
@@ -544,8 +544,8 @@ static bool has_next_level(const struct chunks *c, size_t level)
     return level + 1 < c->levels.n_levels;
 }
 
-/* Count slices as written. For each layer that is then complete, compute the means for the next
- * level, and compress the layer. */
+/* Count slices as written. If a layer is then complete, and this process wrote all its slices,
+ * compute its means for the next level, and compress it. */
 static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
 {
     struct chunks *c = (struct chunks *)o;
@@ -588,7 +588,7 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
 
         for (n = 1; i + n < nz && fbp_sink_has(s, z0 + i + n, 1) == there;)
             n++;
-        if (there) /* these slices were stored and counted before */
+        if (there) /* this run or an earlier one has stored and counted them */
             continue;
         FBP_TRY(fbp_output_write(s, z0 + i, n, (const char *)data + i * fbp_sink_given_bytes(s)));
         FBP_TRY(count(s->files, z0 + i, n));
@@ -616,8 +616,8 @@ static fbp_status check_peers(struct fbp_output *o)
     const size_t n = c->levels.level[0].chunks[2], deep = c->levels.chunk[2];
     struct fbp_peers w = {.output = o, .own = true};
     struct writer {
+        /* last process that wrote slices into the layer's chunks; n_parts 0: none did */
         size_t part, n_parts;
-        /* last process that wrote into the layer; n_parts 0: its slices are in boundary files */
     } *layers = NULL;
     struct fbp_peer_line line;
     fbp_status st = FBP_OK;

@@ -271,7 +271,7 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
         return st;
     }
 
-    /* The text file is written before any file is renamed, because the disk may be full. */
+    /* The text file is written before any file is renamed: a full disk then changes no names. */
     FBP_TRY(fbp_part_create(side.text, &fd));
     st = fbp_write_at(fd, side.text, 0, l->side_text, strlen(l->side_text));
     if (st == FBP_OK)
@@ -321,7 +321,7 @@ fbp_status fbp_output_finish(struct fbp_sink *s)
     fbp_status st = o->store->publish(o);
 
     if (st == FBP_OK) {
-        if (o->store->remove(o)) /* PATH.part remains beside a compressed copy */
+        if (o->store->remove(o)) /* after compression PATH.part still exists */
             unlink(o->log);
         fbp_sync_folder(o->path);
         if (access(o->log, F_OK) == 0)

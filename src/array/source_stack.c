@@ -177,8 +177,8 @@ static fbp_status check_all(struct fbp_source *src)
 
         FBP_TRY(open_view(src, k, &one));
         const size_t slice = one->info.slice, slices = s->names.list ? one->info.slices : 0;
-        /* The samples are contiguous and uncompressed in the file of this name, and not in memory,
-         * chunks or another file. */
+        /* Whether the samples are contiguous and uncompressed in the file of this name, not in
+         * memory, chunks or another file. */
         const bool plain = !one->read && !one->read_block && !one->member &&
                            fstat(one->fd, &opened) == 0 && stat(one->path, &named) == 0 &&
                            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;

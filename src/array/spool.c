@@ -33,14 +33,14 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
         FBP_TRY_GOTO(
             fbp_print_path(&name, "%s.values.raw",
                            o->folder && strcmp(o->folder, ".") != 0 ? o->folder : o->path));
-    plain.time_points = 0; /* the number of frames is not stored: no other program reads the file */
+    plain.time_points = 0; /* no NAME.json is needed: no other program reads the floats */
     own.type = FBP_F32;
     own.compress = false;
     FBP_TRY_GOTO(fbp_sink_open(values, name, &plain, &own));
     if ((*values)->files)
         (*values)->files->passing = true;
 fail:
-    /* The trial output stays open until here: the disk must have space for it and the floats. */
+    /* Only here is the integer output closed: the disk must have space for it and the floats. */
     fbp_sink_close(&tried);
     free(name);
     return st;
