@@ -51,8 +51,8 @@ fbp_status fbp_source_on_device(fbp_source **out, const void *samples,
 fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
                               struct fbp_device_memory *far);
 
-/** Access to the device memory of a source or a sink; NULL: its samples are in host memory or in
- * files. */
+/** Functions for the device memory that contains the samples of a source or a sink; NULL: its
+ * samples are in host memory or in files. */
 struct fbp_device_memory *fbp_source_device(const fbp_source *src);
 struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink);
 

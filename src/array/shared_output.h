@@ -124,8 +124,8 @@ struct fbp_peer_line {
     bool synced;
 };
 
-/** Create and lock the journal of this process, write its first lines, and create its boundary
- * file. */
+/** Create and lock the journal of this process, write its first lines, and create the file for its
+ * boundary blocks. */
 fbp_status fbp_peers_begin_journal(struct fbp_output *o);
 
 /** Iterator over the journals of all processes that write an output. Before the first call, set

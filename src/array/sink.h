@@ -194,8 +194,8 @@ struct fbp_store {
     /** Creates the temporary output PATH.part, or opens an existing one; o->fd is then -1 if it
      * does not exist. */
     fbp_status (*open)(struct fbp_output *o, bool create);
-    /** Removes the temporary samples of an earlier run, if they are known to be fbp's (`ours`) or
-     * empty. */
+    /** Removes the temporary samples of an earlier run. An error if they are neither empty nor
+     * known to be fbp's by a journal (`ours`). */
     fbp_status (*clear)(struct fbp_output *o, bool ours);
     /** Removes the temporary samples; false: some of them could not be removed. */
     bool (*remove)(struct fbp_output *o);
@@ -226,7 +226,7 @@ struct fbp_output {
     bool compress; /**< the samples are compressed when all of them are written */
     /** The program itself reads the file again and removes it: the file is not synced to disk. */
     bool passing;
-    bool owned;     /**< this sink is allowed to remove the temporary files */
+    bool owned;     /**< this sink created or resumed the temporary files: it may remove them */
     bool log_made;  /**< this sink is allowed to remove the journal */
     bool lock_made; /**< this sink is allowed to remove the second lock */
     bool published; /**< the output has its final name; later errors go to sink.note */

@@ -203,8 +203,8 @@ static fbp_status check_all(struct fbp_source *src)
     return FBP_OK;
 }
 
-/* Find whether the file of view k is complete. If it is not, the status is FBP_OK, and the message
- * states the reason. */
+/* Find whether the file of view k is complete. If it is not, the function returns FBP_OK, and
+ * fbp_message() states the reason. */
 static fbp_status is_complete(const struct fbp_source *src, size_t k, const struct stat *file,
                               bool *complete)
 {

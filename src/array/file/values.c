@@ -34,7 +34,7 @@ bool fbp_past_caches(size_t n)
 }
 
 /* Convert n integers of 8 or 16 bits to float, sixteen at a time, with stores that bypass the
- * caches. in: any alignment; n: a multiple of LINE; to: start of a cache line. */
+ * caches. in: any alignment; n: a multiple of 16 (LINE); to: start of a cache line. */
 static inline void stream_as(enum fbp_type type, const char *in, size_t n, float *to)
 {
     const bool narrow = type == FBP_U8 || type == FBP_I8;

@@ -90,7 +90,7 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
 
     snprintf(what, sizeof what, "the data set \"%.80s\" cannot be created", w->data_set);
     errno = 0;
-    /* not HDF5's default driver, which would replace the link w->sketch by its target's path */
+    /* HDF5's default driver would replace the link w->sketch (/proc/self/fd/N) by its target */
     H5Pset_fapl_stdio(access);
     H5Pset_meta_block_size(access, META_BYTES);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
@@ -119,7 +119,7 @@ static fbp_status build(const struct draft *w, haddr_t *offset)
         if (length >= (int)sizeof path) /* created together with the data set */
             break;
         const hid_t group = H5Gcreate2(file, path, H5P_DEFAULT, groups, H5P_DEFAULT);
-        if (group >= 0) /* negative also if the group exists ("a//b") */
+        if (group >= 0) /* H5Gcreate2() fails, too, if the group exists ("a//b") */
             H5Gclose(group);
     }
     H5Pclose(groups);
