@@ -18,15 +18,15 @@ struct fbp_centre {
     /** Greatest difference between the columns that conjugate rays give in four parts of the views
      * [columns]. */
     double spread;
-    double misfit; /**< misfit of conjugate rays: sum of squared differences, divided by the sum of
-                      squares; 0: the rays agree */
+    /** Misfit of conjugate rays a, b: sum of (a - b)^2 / sum of (a^2 + b^2); 0: they agree. */
+    double misfit;
     /** Another detector column that is nearly as likely as the column found; NaN: none. */
     double rival;
     bool sure; /**< true: the methods that find the column agree, and the column is reliable */
     /** Reason why the column found is not reliable, one sentence; "": it is reliable. */
     char why[300];
-    /** For half a turn of parallel beams: detector column for which all views fit one object; NaN:
-     * not computed, or the views do not determine the column. */
+    /** Half a turn of parallel beams: detector column for which all views and their mirror images
+     * are consistent with one object; NaN: not computed, or not determined by the views. */
     double by_turn;
     /** About one standard deviation of the column found [columns], from the scatter between parts
      * of the data; INFINITY: the data do not determine the column, and that of the scan file is

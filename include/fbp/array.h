@@ -66,8 +66,8 @@ struct fbp_array_info {
      * after another, with n[2] / time_points slices each.  0 and 1: one volume. */
     size_t time_points;
     char history[256]; /**< description of earlier processing steps; "": not known */
-    /** Warning, one sentence: number of samples that were never stored or not copied, and are read
-     * as the fill value; "": all samples are stored. */
+    /** Warning, one sentence: the array lacks slices, or chunks that were never written or not
+     * copied and are read as the fill value; "": nothing is missing. */
     char missing[400];
     /** If the file is one slice of a stack: index of the slice, from 0, and number of slices of the
      * stack; slices 0: not known. */

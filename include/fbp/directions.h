@@ -72,9 +72,9 @@ enum fbp_quadrature {
     /** Voronoi cells: each direction gets the area of the points that are nearer to the direction
        or its antipode than to any other direction. */
     FBP_QUADRATURE_VORONOI,
-    /** Voronoi cells with the least correction of their areas that makes the weighted sum over the
-       directions exact for even spherical harmonics, up to about the degree that the number of
-       directions determines. */
+    /** Areas of Voronoi cells, changed as little as possible so that the weighted sum over the
+       directions integrates even spherical harmonics exactly, up to a degree that grows with the
+       number of directions. */
     FBP_QUADRATURE_HARMONICS,
     FBP_QUADRATURE_GIVEN, /**< weights that the caller gives, with any sum */
 };

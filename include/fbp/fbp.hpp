@@ -106,8 +106,8 @@ class callbacks
         return 1;
     }
     /** Return the exception that a function of the caller threw during a call of the library, and
-     * forget it.  Returns nullptr if the call succeeded, or if it was cancelled, because functions
-     * that check fbp_stopped() then throw only as a consequence. */
+     * forget it.  Returns nullptr if the call succeeded or was cancelled: in a cancelled call,
+     * functions that check fbp_stopped() throw only for this reason. */
     std::exception_ptr take(fbp_status status) noexcept
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -561,7 +561,7 @@ class scan
 
 /** Callbacks of a plan; each may be empty. */
 struct listeners {
-    /** Called during planning and runs; returns false to cancel the call. */
+    /** Receives the progress of planning and of a run; returns false to cancel the call. */
     std::function<bool(const fbp_progress &)> progress;
     std::function<void(fbp_log_level, const std::string &)> log;
 };

@@ -88,7 +88,7 @@ struct fbp_circle {
     enum fbp_kind kind; /**< cone or parallel beams */
     size_t n_views;
     const double *angles_rad; /**< [n_views] angle t of each view [radians] */
-    /** Distance from source to axis and to panel [mm]: one value per view, or one for all. */
+    /** Distances source to axis, and source to panel [mm]: one per view, or one for all. */
     const double *sod_mm, *sdd_mm;
     size_t n_sod, n_sdd; /**< number of values in sod_mm and in sdd_mm: 1 or n_views; ignored for
                             FBP_PARALLEL */
@@ -101,7 +101,7 @@ struct fbp_circle {
     double skew_rad;
 };
 
-/** Errors in the orientation of stored views; flags. */
+/** Errors in the orientation of stored views, which fbp_scan_flip() corrects; flags. */
 enum fbp_flip {
     FBP_FLIP_U = 1 << 0,         /**< columns in reverse order */
     FBP_FLIP_V = 1 << 1,         /**< rows in reverse order */
@@ -146,22 +146,23 @@ struct fbp_geometry_facts {
     /** Arc that the views cover, including half an angular step at both ends; 2 pi for a full turn,
      * 0 if all views are at one angle [radians]. */
     double arc_rad;
-    /** Largest angle between neighbouring views, minus the median angle [radians].  Parallel beams,
-     * unless the views cover a full turn: angles that differ by pi count as equal. */
+    /** Largest angle between neighbouring views, minus the median of these angles [radians].
+     * Parallel beams, unless the views cover a full turn: angles that differ by pi are equal. */
     double gap_rad;
     /** Least, median and greatest angle between neighbouring views inside the arc [radians]. */
     double step_rad[3];
     /** Least and greatest fan angle, to the panel's outer edges; positive in the direction in which
      *  the source moves in a counter-clockwise turn (+u for the views of a circle). */
     double fan_rad[2];
-    /** Signed distances from the axis of the rays to the panel's two outer edges [mm]. */
+    /** Least and greatest distance from the axis to the rays that hit the panel's outer edges [mm];
+     * signed as fan_rad. */
     double edge_mm[2];
     enum fbp_coverage coverage;
     double needed_rad; /**< least arc that determines the volume: pi + fan angle; parallel: pi;
                           offset panel: 2 pi */
     /** True: the panel is off centre; rays on one side are measured only once (Wang's weights). */
     bool offset;
-    /** Offset panel: half width of the part of the fan that is measured twice, > 0 [radians]. */
+    /** Offset panel: rays up to this magnitude of the fan angle are measured twice [radians]. */
     double overlap_rad;
     /** Offset panel: greatest distance from the axis of rays that are measured twice [mm]. */
     double overlap_mm;
@@ -181,20 +182,20 @@ struct fbp_geometry_facts {
     /** Largest gap between the directions of rays, over all columns of the fan [radians].  If the
      * gap is larger than a few steps between views, the coverage is partial. */
     double direction_gap_rad;
-    /** Axial drift over the scan: each view sees a part of the axis, whose middle moves along the
-     * axis by this distance [mm]. */
+    /** Axial drift: each view sees a part of the axis; distance between the lowest and the highest
+     * middle of these parts [mm]. */
     double axial_drift_mm;
     double seen_mm; /**< mean length of the part of the axis that a view sees */
     /** Helix: axial drift per turn, positive along +axis for counter-clockwise turns; 0 if the
      *  drift is not proportional to the angle. */
     double pitch_mm;
-    /** Fraction of the value of a small ball near the middle that a circular reconstruction loses
-     * because of the axial drift. */
+    /** Expected relative loss of a small ball's value near the middle, because the reconstruction
+     * assumes a circle but the views drift along the axis. */
     double axial_drift_error;
     double row_tilt_rad; /**< mean angle between detector rows and the plane of rotation */
-    /** Fraction of the value of a small ball that is lost because its rays leave the plane of
-     * rotation, by the angle acos(1 - cone_angle_error).  The ball is in the middle of the grid or,
-     * without a grid, of the seen part of the axis. */
+    /** Fraction of a small ball's value that is lost because its rays are inclined to the plane of
+     * rotation: 1 - cos(inclination), mean over the views.  The ball is in the middle of the grid
+     * or, without a grid, of the part of the axis that the views see. */
     double cone_angle_error;
     /** Plane integrals.  `axis` is z, and only these angles are set:
      *  - n_angles: number of different directions (n and -n are one direction);
@@ -212,16 +213,16 @@ struct fbp_geometry_facts {
      * do not apply to scans with two detector offsets, several gaps between the views, or a gap in
      * the turn of an offset detector. */
     bool per_ray;
-    /** Line integrals: radius around the axis within which every line was measured; 0: some
-     * directions were not measured at any distance. */
+    /** Line integrals: radius around the axis within which every line was measured; 0: even of the
+     * lines through the axis, some directions are missing. */
     double complete_radius_mm;
     /** Line integrals: expected relative error of the method for the mean of a small ball: in the
      * middle of the volume, at its rim in the central plane, at its top and at its bottom (the
      * worse of axis and rim).  Set by fbp_scan_facts() with a grid, and by plans; else 0. */
     double method_error[4];
-    /** Line integrals: expected relative error of values (rms) because values between neighbouring
-     * views are interpolated over the largest gap between ray directions; 0: the gap is not much
-     * larger than the step between views. */
+    /** Line integrals: expected relative error of voxels (rms), because no rays were measured in
+     * the largest gap between ray directions; 0: this gap is not much larger than the step between
+     * views. */
     double gap_error;
 };
 

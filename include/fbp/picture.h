@@ -25,9 +25,9 @@ struct fbp_picture_params {
     /** Device that computes maximum intensity projections, only with mip: NULL, "auto" or "cpu":
      * the host; "gl", or "gl:1" as listed by fbp_devices().  All devices produce the same bytes. */
     const char *device;
-    /** Index of the volume to draw, if the file has several (fbp_array_info.time_points). */
+    /** Index, from 0, of the volume to draw in a file of several (fbp_array_info.time_points). */
     size_t time_point;
-    /** Open volume in place of the file; `volume_path` is its name in messages.  NULL: none. */
+    /** Source to draw in place of the file `volume_path`, then a name for messages.  NULL: none. */
     fbp_source *source;
 };
 

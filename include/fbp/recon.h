@@ -47,7 +47,7 @@ enum fbp_filter {
  *  wider than the panel. */
 enum fbp_pad_kind {
     FBP_PAD_NONE = 0, /**< no extrapolation: samples beyond the panel are 0 */
-    FBP_PAD_COSINE,   /**< half a cosine that falls to 0 within 0.15 of the row's length */
+    FBP_PAD_COSINE,   /**< half a cosine that falls to 0 over 0.15 of the row's length */
     FBP_PAD_ELLIPSE,  /**< projection of an ellipse, fitted to the outer half of the row (compare
                          Maltz et al. 2007, Med. Phys. 34, 3077) */
 };
@@ -72,7 +72,7 @@ enum fbp_ring_interpolation { FBP_RINGS_FFT = 0, FBP_RINGS_SPLINE, FBP_RINGS_LIN
  * ignores FBP_PRECISION_FAST and _HALF, with a note in the log.  FBP_PRECISION_DOUBLE is an error
  * on a device that does not support it. */
 enum fbp_precision {
-    /** On "cuda", FBP_PRECISION_FAST for scans without rotational symmetry; in all other cases
+    /** FBP_PRECISION_FAST on "cuda" for scans without rotational symmetry, else
      * FBP_PRECISION_EXACT. */
     FBP_PRECISION_DEFAULT = 0,
     FBP_PRECISION_EXACT, /**< all computations in float32 */
@@ -124,7 +124,7 @@ struct fbp_region_params {
     fbp_source *mask;
 };
 
-/** Source of the views, if the plan does not read the finished files of the scan. */
+/** Views of a plan that does not read the finished files of its scan. */
 struct fbp_input_params {
     /** Source of the views in place of the scan's projections; NULL: the projections.  The source
      * contains the stored views, before fbp_scan_reduce(), and must outlive the plan. */
@@ -180,8 +180,8 @@ struct fbp_epr_params {
      * halfway between two samples, with the same frequency band; linear interpolation is then as
      * good as a spline.  0 and 1: at the measured samples only. */
     size_t oversampling;
-    /** Regularisation w for scans with a reference spectrum h: the filter is multiplied by
-     *  conj(h) / (|h|^2 + w max |h|^2).  0: it is multiplied by 1 / h, and `cutoff` is required. */
+    /** Regularisation w; h is the Fourier transform of the scan's reference spectrum.  The filter
+     *  is multiplied by conj(h) / (|h|^2 + w max |h|^2); 0: by 1 / h, and `cutoff` is required. */
     double wiener;
     /** Path of a table of factors for the filter's response; NULL: none.  Each row has two numbers:
      *  a fraction of the Nyquist frequency, ascending in [0, 1], and the factor.  The factor is
@@ -343,7 +343,7 @@ struct fbp_plan_summary {
     const char *isa;
     size_t n_devices;
     int n_threads;
-    /** Grid of the computed volume; if a box of it was requested, grid of the box. */
+    /** Grid of the computed volume; if params.box requests a box, grid of the box. */
     struct fbp_grid volume;
     /** Geometry facts of the scan and of the whole volume. */
     const struct fbp_geometry_facts *facts;
@@ -387,8 +387,8 @@ struct fbp_plan_summary {
     double region_saves_updates, region_saves_rows;
     /** Unit of the values: "1/mm", "1/cm", "HU"; for plane integrals "1/mm^3" …. */
     char unit[16];
-    /** Backprojection in two stages: number of intermediate sinogram images, and their size
-     * [columns, rows].  0: one stage. */
+    /** Backprojection in two stages (params.epr.stages): number of sinogram images that the first
+     * stage makes, and their size [columns, rows].  0: one stage. */
     size_t n_pictures, picture[2];
     /** Backprojection in two stages: number of updates of the first stage (views x samples of a
      * sinogram image); `updates` is that of the second stage. */
@@ -447,21 +447,21 @@ struct fbp_report {
     /** Time of copies to a device with its own memory (part of `filter`) and from the device (part
      * of `write`) [s]; only with params.tuning.no_overlap. */
     double upload, fetch;
-    /** Truncated views (object wider than the panel): their number, the first and the last. */
+    /** Truncated views (object wider than the panel): number, index of the first and the last. */
     size_t truncated_views, truncated_first, truncated_last;
-    /** Truncated views: greatest value in the first and in the last columns, as a fraction of the
-     * greatest value of the row (0 to 1). */
+    /** Truncated views: greatest value at the first [0] and at the last columns [1], as a fraction
+     * of the greatest value of the same row (0 to 1). */
     double truncated[2];
-    /** Number of dead views: all samples of the view are equal, clipped, or not numbers.  If all
-     *  views are dead, the run fails. */
+    /** Number of dead views: the samples of a view are all equal, all clipped, or all not finite.
+     *  If all views are dead, the run fails. */
     size_t dead_views;
     /** For a volume of integers: values stored as 0 and as the greatest number.  Else 0. */
     double output_range[2];
     /** Views whose exposure differs from that of the other views (the whole view is darker or
-     * brighter, air included): their number, the first and the last.  Such views are not counted as
-     * truncated. */
+     * brighter, air included): number, index of the first and the last.  Such views are not counted
+     * as truncated. */
     size_t exposure_views, exposure_first, exposure_last;
-    /** Views with another exposure: least and greatest ratio of their exposure to the usual one. */
+    /** Views with another exposure: least and greatest ratio to the exposure of other views. */
     double exposure[2];
     /** Number of devices that failed during the run; other devices did their work (see the log). */
     size_t devices_dropped;
@@ -469,19 +469,20 @@ struct fbp_report {
      * `read`. */
     double ahead;
     /** Run of one part of the volume (params.cluster.part): number of slices that the output still
-     * lacks; 0: it has its final name.  min, max and mean are then those of this run's slices. */
+     * lacks; 0: the output has its final name.  In such a run, min, max and mean are those of its
+     * own slices. */
     size_t slices_missing;
-    /** In the detector rows that the volume needs, bad_pixels is the number of pixels that are
-     * dead, stuck, hot or saturated in 8 views spread over the scan, but not listed as bad;
-     * repaired_pixels is the number of pixels that were interpolated. */
+    /** bad_pixels: number of pixels that are dead, stuck, hot or saturated in 8 views spread over
+     * the scan, but not listed as bad, in the rows that the volume needs.  repaired_pixels: number
+     * of pixels that were interpolated. */
     size_t bad_pixels, repaired_pixels;
     /** Saturated intensities: greatest sample of 8 views spread over the scan, if it is below the
      * unattenuated intensity and at least 1 % of the samples have this value (saturated air, or i0
      * too large).  Else 0. */
     double saturated_value;
-    /** Saturated intensities: number of samples with the value saturated_value. */
+    /** Saturated intensities: number of samples of these 8 views with the value saturated_value. */
     size_t saturated;
-    /** Saturated intensities: fraction of the samples with the value saturated_value. */
+    /** Saturated intensities: their fraction of all samples of these 8 views. */
     double saturated_share;
 };
 

@@ -14,11 +14,10 @@ FBP_BEGIN
 
 /** Method for the angular weights of the views. */
 enum fbp_angular_weights {
-    /** Default.  In parameters of a reconstruction: the method of the scan; in a scan:
-       FBP_ANGULAR_AUTO. */
+    /** Default.  In fbp_filtering_params: the method of the scan; in fbp_scan: FBP_ANGULAR_AUTO. */
     FBP_ANGULAR_DEFAULT = 0,
     FBP_ANGULAR_AUTO,  /**< weight of a view: half the angle between its two neighbours */
-    FBP_ANGULAR_EQUAL, /**< arc of the scan / K for each of K views */
+    FBP_ANGULAR_EQUAL, /**< weight of each of K views: arc of the scan / K */
 };
 
 /** Images for the correction of measured counts. */
@@ -33,7 +32,7 @@ enum fbp_image {
 struct fbp_assumed {
     char *key;   /**< key in the scan file whose value is a guess, such as "detector.pitch_mm" */
     char *value; /**< value of the key as text; may be NULL */
-    char *why;   /**< reason for the guess, from the comment in the file */
+    char *why;   /**< reason for the guess; scan file: its text in "assumed" */
     char *file;  /**< file that contains the guess */
 };
 
@@ -81,13 +80,13 @@ struct fbp_scan {
     double i0;              /**< intensity without an object; 0: none */
     char *bad_pixels;       /**< path of an image whose non-zero pixels are bad; NULL: none */
     struct fbp_grid volume; /**< grid of the volume; n[0] == 0: default (fbp_grid_resolve()) */
-    /** True: the views have already been weighted and filtered: volume = sum over views of I(u, v)
-     * / w^2, with w from the view's matrix, scaled to depths[k] at the iso-centre (depths NULL: 1).
-     */
+    /** True: the stored views are weighted and filtered: a voxel is the sum over views k of I /
+     * w^2, I: the sample at the voxel's projection, w: its depth (third row of the view's matrix,
+     * scaled to w = depths[k] at the iso-centre; depths NULL: to 1). */
     bool filtered;
     double *depths;
-    /** Sentence about values that are missing in the scan's files, and their defaults, and about
-     * values that are not applied; NULL: none. */
+    /** Notes about the scan's files, joined by "; ": values that are missing or not applied; or
+     * NULL. */
     char *note;
     /** [n_files] paths of the geometry files that were read, in addition to `path`. */
     char **files;
@@ -104,7 +103,7 @@ struct fbp_scan {
     /** [n_views] solid angles of the directions, for FBP_QUADRATURE_GIVEN. */
     double *plane_weights;
     /** Plane integrals from a field sweep: file of the spectrum without a gradient, at the field
-     *  values of the views, for deconvolution; NULL: none. */
+     *  values of the views; the filter deconvolves the views with it; NULL: none. */
     char *reference;
     /** Plane integrals: steps from stored rows to plane integrals.  Panel and views describe the
      *  result of the steps.  NULL: none. */
@@ -207,7 +206,7 @@ FBP_API void fbp_scan_confirm(struct fbp_scan *scan, const char *key);
 
 /**
  * Write a scan file.  The paths of its arrays are stored relative to the file.  If `circle` is not
- * NULL, the geometry is written as distances and angles, else per view.
+ * NULL, the geometry is written as distances and angles, else as a matrix or vectors per view.
  * @return FBP_ERR_INVALID, FBP_ERR_UNSUPPORTED, FBP_ERR_IO, FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
@@ -231,12 +230,12 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t 
 /** Values that fbp_scan_adjust() can set.  If the value differs between views (a C-arm), its mean
  * is set and the differences are kept. */
 enum fbp_adjust {
-    /** Detector column of the projected iso-centre, from 0; the panel moves along u. */
+    /** Detector column, from 0, of the projected iso-centre; each panel is moved along its u. */
     FBP_ADJUST_CENTRE,
     /** Additional rotation of the panel in its plane, right-handed about u x v [deg]. */
     FBP_ADJUST_TILT,
-    /** Position of the panel's centre along the rows (+u), perpendicular to axis and central ray
-       (fbp_circle.offset_mm[0]) [mm]. */
+    /** Position of the panel's centre [mm], measured perpendicular to the axis and to the ray
+       through the iso-centre, positive on the side of +u (fbp_circle.offset_mm[0]). */
     FBP_ADJUST_OFFSET,
     /** Distance from source to axis [mm]; the distance from source to panel is kept. */
     FBP_ADJUST_SOD,

@@ -88,7 +88,7 @@ FBP_API const char *fbp_version(void);
  * disk.
  */
 struct fbp_stopper {
-    /** True: fbp_stopper_stop() was called.  The caller sets it to false before the next calls. */
+    /** True: fbp_stopper_stop() was called.  To use the stopper again, set it to false. */
     bool stopped;
 };
 
