@@ -355,7 +355,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         st = fbp_source_open(&source, path, NULL);
     if (st == FBP_ERR_NOMEM)
         return st;
-    /* If the array cannot be opened, reading the file as a scan file gives a better message. */
+    /* If the path is no readable array, it is read as JSON, which fails with a better message. */
     if (st != FBP_OK)
         fbp_message_clear();
     if (source) {
@@ -375,8 +375,8 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     return st;
 }
 
-/* Load the views of a scan file that another scan file names as its geometry, and which may name a
- * geometry, too; longer chains are refused. */
+/* Load the views of a scan file A that another scan file names as its geometry.  A may name a
+ * geometry C; if C also names a scan file as its geometry, it is refused. */
 static fbp_status load_scan(struct fbp_scan *out, const char *path,
                             const struct fbp_geometry_known *known)
 {

@@ -25,16 +25,16 @@ struct fbp_scan_file {
                                 const struct fbp_geometry_known *known);
 };
 
-/** scan_read.c: read a scan file into f->scan; before, f->top, load_geometry and the caller's
- * values must be set. */
+/** scan_read.c: read a scan file into f->scan.  The caller first sets f->top, load_geometry and the
+ * values that it knows. */
 fbp_status fbp_scan_read(struct fbp_scan_file *f);
 
 /** scan_views.c: set scan->views from distances and angles, matrices, a list of views, or a
- * geometry file; before, kind and panel of the scan must be set. */
+ * geometry file.  The caller first sets kind, n_views and panel. */
 fbp_status fbp_scan_read_views(const struct fbp_scan_file *f);
 
-/** Fail if the file has one of the keys ("sod sdd", joined by single blanks), because another key
- * or the kind determines its value. */
+/** Fail if o has one of the keys, which single blanks separate ("sod sdd").  why: reason in the
+ * message, such as that another key determines the value. */
 fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *keys, const char *why);
 /** Fail if a list does not have one entry per view. */
 fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, size_t n);
@@ -46,9 +46,8 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f);
 fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f);
 /** Get the number of directions. */
 fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n);
-/** Read rows of `width` numbers from the list at `key` of the object o, or from the file that the
- * key names: matrices (width 12) from plain text, others from a table. what: description for
- * messages. */
+/** Read rows of `width` numbers from the value of `key` in o: a list, or the path of a file (width
+ * 12: 3x4 matrices in plain text; else a table).  what: description of a row, for messages. */
 fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_json *o,
                               const char *key, size_t width, const char *what, double **out,
                               size_t *n);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Begin a new scan in *own: check its sizes and allocate its views; *out is emptied. */
+/* Begin a scan in *own: check n_views and panel, allocate the views; set *out to 0. */
 static fbp_status begin(struct fbp_scan *own, struct fbp_scan *out, enum fbp_kind kind,
                         size_t n_views, struct fbp_panel panel)
 {

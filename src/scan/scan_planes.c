@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest deviation of a unit vector's length from 1 in files with few digits. */
+/* Greatest deviation from 1 of a unit vector's length; files may have few digits. */
 static const double UNIT = 1e-3;
 
 fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_json *o,
@@ -182,7 +182,7 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
     if (cJSON_IsObject(directions)) {
         FBP_TRY(read_set(f, &set));
         FBP_TRY(fbp_error_context(f->top.file, fbp_directions_make(&set, NULL, n)));
-        /* Check the number of directions before memory is allocated: it may be wrong and huge. */
+        /* Check the number before allocating memory: the file may contain a far too large one. */
         if (f->scan->n_views > 0)
             FBP_TRY(fbp_scan_check_count(f, "directions", *n));
         FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
@@ -365,8 +365,8 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
     FBP_TRY_GOTO(read_magnitudes(f, direction, lengths));
     FBP_TRY_GOTO(read_spacing(f, moves, direction, lengths, &moved));
 
-    /* Sample 0 of a view is at first_mm or, if this is missing, at its position after preparation;
-     * without both, samples are centred on 0, or sample S/2 of S is at 0 (program eprit). */
+    /* Sample 0 of a view is at "first_mm"; else at the position that an FFT or resampling gives it;
+     * else samples are centred on 0 or, if "grid" is "eprit", sample S/2 of S is at 0. */
     FBP_TRY_GOTO(fbp_json_choice(&f->top, "grid", grids, N_OF(grids), &grid));
     FBP_TRY_GOTO(load_list(f, "first_mm", &first, &n_first));
     const double samples = (double)scan->panel.n_columns;

@@ -277,7 +277,7 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
             return FBP_INVALID("%s: assumed.%.60s: expected text, the reason of the assumption",
                                f->top.file, key);
 
-        /* Write the value of `key` as text, if it is a number or a string. */
+        /* Write the value of `key` to `value`, if it is a number or a string. */
         const cJSON *v = f->top.object;
         if (dot) {
             snprintf(parent, sizeof parent, "%.*s", (int)(dot - key), key);

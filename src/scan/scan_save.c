@@ -55,7 +55,7 @@ char *fbp_scan_relative(const char *scan_path, const char *path)
 
     if (fbp_member_split(path, &file, &member) != FBP_OK)
         return NULL;
-    /* Compare the paths as text first: links inside the scan's folder must not be resolved. */
+    /* Compare the paths as text first: links inside the scan's folder are then kept. */
     if (slash || file[0] != '/')
         rest = below(scan_path, slash ? (size_t)(slash - scan_path + 1) : 0, file);
     if (!rest && folder_of(scan_path, &to) && folder_of(file, &from)) {
@@ -104,7 +104,7 @@ static void put_full_list(struct fbp_writer *w, const char *key, const double *v
         fputc(']', w->f);
 }
 
-/* Write a number, or n numbers in brackets, as a member that is not the first of an object. */
+/* Write a member of an object, but not its first: a number, or n numbers in brackets. */
 static void put_member(struct fbp_writer *w, const char *key, const double *v, size_t n)
 {
     fprintf(w->f, ", \"%s\": ", key);

@@ -107,7 +107,7 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
     if (files.n_columns && n_files != scan->n_views)
         fbp_numbering_clear(&files);
     if (cJSON_IsObject(angles)) {
-        /* evenly spaced angles: a number that is missing in the file names leaves a gap */
+        /* evenly spaced angles: if a number is missing in the file names, its angle is skipped */
         FBP_TRY_GOTO(fbp_json_child(&f->top, "angles_deg", "angles_deg.", keys, N_OF(keys), &o));
         for (int i = 0; i < 2; i++)
             FBP_TRY_GOTO(

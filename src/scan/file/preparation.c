@@ -200,7 +200,7 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
         fbp_text_add(buf, n, ", ", "divided by profile %.60s above %g",
                      name ? name + 1 : p->profile,
                      p->profile_threshold > 0 ? p->profile_threshold : 0.1);
-    /* The text is also written to headers and JSON: replace their special characters. */
+    /* Replace quotes, backslashes and control characters: headers and JSON get this text. */
     for (char *c = buf; *c; c++)
         if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = '_';

@@ -121,8 +121,8 @@ struct reduced {
     const unsigned char *bad;
 };
 
-/* Memory that a reading thread needs: stored rows, then, for one row of reduced pixels, sums and
- * numbers of good pixels. */
+/* Memory of a reading thread: stored rows; then, for each pixel of one reduced row, the sum and the
+ * number of its good stored pixels. */
 struct band {
     size_t at_once;    /* rows of blocks that are read together */
     size_t rows_bytes; /* aligned size of these rows */
@@ -205,8 +205,8 @@ static void close_reduced(fbp_source *src)
     free(src->state);
 }
 
-/* Set up a source that reads stored views from `below` and returns reduced views; what: its
- * parameters, a struct reduced. */
+/* Set up a source that reads stored views from `below` and returns reduced views; what: a struct
+ * reduced, which is copied. */
 static fbp_status set_up_reduced(fbp_source *src, const void *what, fbp_source *below)
 {
     const struct fbp_reduction *r = &((const struct reduced *)what)->r;

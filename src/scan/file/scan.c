@@ -177,8 +177,8 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
     FBP_COPY_OUT(scan, scan, &own);
 }
 
-/* Guesses in a scan file have short entries, and one remedy after the last entry, because the file
- * can be edited.  Guesses for a file of another program have entries with their reasons. */
+/* A guess in a scan file is listed as key and value; one remedy, to edit the file, follows its last
+ * guess.  A guess for a file of another program is listed with its reason. */
 size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 {
     struct fbp_scan whole, *const scan = &whole;
@@ -443,9 +443,8 @@ bool fbp_scan_is_intensity(const struct fbp_scan *given)
            scan.i0 > 0;
 }
 
-/* Distance along x and y from the axis to the middle of the farther side of the volume.  The
- * corners of a square volume usually lie outside the round field of view, which needs no warning.
- */
+/* Greatest distance of the volume's outer voxels from the axis, along x or along y.  Corners, which
+ * usually lie outside the round field of view, do not count. */
 static double side_reach(const struct fbp_grid *g, const double axis[3])
 {
     double reach = 0;
@@ -456,8 +455,8 @@ static double side_reach(const struct fbp_grid *g, const double axis[3])
     return reach;
 }
 
-/* Write a warning about the width (which 0) or the height (1) of a volume beyond the field of view,
- * or about the sum of given plane weights (2); "": no warning. */
+/* Write a warning to buf, or "".  which 0: the volume is wider than the field of view; 1: it is
+ * higher; 2: the given plane weights do not add up to 2 pi. */
 static void remark(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
                    const struct fbp_grid *g, int which, char *buf, size_t n)
 {

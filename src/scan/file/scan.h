@@ -53,8 +53,8 @@ fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
 enum { FBP_IMAGES = FBP_IMAGE_LAST + 1 };
 
 struct fbp_images {
-    /** Image of each kind [enum fbp_image], [row][column] of the stored panel, rows in the order of
-     * the stored views; NULL: no such image in memory. */
+    /** Images, index enum fbp_image: [row][column] of the stored panel, in the row order of the
+     * stored views; NULL: no such image in memory. */
     double *pixels[FBP_IMAGES];
     struct fbp_panel panel; /**< size of all images */
 };
@@ -77,8 +77,8 @@ void fbp_images_free(struct fbp_images *images);
 enum {
     FBP_RING_VIEWS_LEAST = 16,  /**< Least number of views for sorting. */
     FBP_RING_COLUMNS_LEAST = 8, /**< Least number of columns for sorting. */
-    /** Least number of views and of columns for ring removal by wavelets: with its margin, a
-       sinogram of this size can be halved down to 16 samples. */
+    /** Least number of views and of columns for ring removal by wavelets: a margin of 2 at each end
+       makes 32 samples, which one level halves to 16 or more. */
     FBP_RING_WAVELET_LEAST = 28,
     FBP_RING_LEVELS_MOST = 24, /**< Greatest number of wavelet levels. */
     FBP_RING_WAVELETS = 20     /**< Wavelets db1 to db20. */
@@ -126,7 +126,7 @@ void fbp_preparation_free(struct fbp_preparation *p);
 fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n);
 
 /** Get the axis of samples at the positions v[n], called `name` in messages.  The steps must be
- * equal, unless p (which may be NULL) contains resampling; p->places is then a copy of v. */
+ * equal, unless p (which may be NULL) contains resampling; p->places is then set to a copy of v. */
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out);
 
@@ -210,8 +210,8 @@ bool fbp_scan_reads(const struct fbp_scan *scan, const char *file);
  *  guesses (0: buf is ""). */
 size_t fbp_scan_assumed(const struct fbp_scan *scan, char *buf, size_t n);
 
-/** Return the views of a scan with kind and panel, as fbp_views_facts() and other functions expect
- *  them.  The scan keeps the ownership. */
+/** Return kind, panel and views of a scan as the struct that fbp_views_facts() and other functions
+ *  take.  The views still belong to the scan. */
 struct fbp_views fbp_scan_views(const struct fbp_scan *scan);
 
 /**

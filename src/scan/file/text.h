@@ -82,8 +82,8 @@ fbp_status fbp_number_table_load(const char *path, size_t width, const char *wha
 
 /* writer.c: writing */
 
-/** A text file that is being written; it gets its name when it is complete.  Numbers have decimal
- * points in every locale. */
+/** A text file that is being written under a temporary name, and renamed when it is complete.
+ * Numbers have decimal points in every locale. */
 struct fbp_writer {
     FILE *f;          /**< stream of `out` */
     const char *path; /**< name as given */

@@ -59,8 +59,8 @@ struct fbp_init_found {
 struct fbp_init_state {
     fbp_log_fn *log;
     void *user;
-    /** True: an unreadable file may be a scan file of fbp (lost_own) or of another program
-     * (lost_foreign, which is ignored if a scan file of fbp is found). */
+    /** True: a file that could not be read may be a scan file: lost_own: of fbp; lost_foreign: of
+     * another program, which does not matter if a scan file of fbp is found. */
     bool lost_own, lost_foreign;
     bool lost_memory;  /**< true: a file was skipped because memory was insufficient */
     char unread[1200]; /**< reason why the first unreadable file could not be opened; "": none */

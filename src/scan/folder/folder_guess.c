@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest deviation of a unit vector's length from 1 in files with few digits. */
+/* Greatest deviation from 1 of a unit vector's length; files may have few digits. */
 static const double UNIT = 1e-3;
 
 struct guess {
@@ -325,7 +325,7 @@ static void put_angles(struct guess *g)
         return;
     }
 
-    /* numbers of views such as 181 and 361 measure both ends of the arc */
+    /* a number of views such as 181 or 361 suggests that the arc includes both ends */
     const size_t n = p->order.places ? p->order.places[n_views - 1] + 1 : n_views;
     const double arc = given ? g->known->arc_deg : g->cone ? 360 : 180;
     const bool both = n > 1 && (n - 1) % 10 == 0;

@@ -195,8 +195,8 @@ static bool start_series(const struct file *file, struct fbp_init_series *s)
     return s->path && s->before && s->after;
 }
 
-/* True if the file belongs to the series: its name differs only by the number.  The next number (8,
- * 9, 10, or 08, 09, 10) extends the series; files after a gap are only counted. */
+/* True if the file's name differs from the series only by its number.  A number that follows the
+ * last one (8, 9, 10, or 08, 09, 10) extends the series; files after a gap are only counted. */
 static bool continues(struct fbp_init_series *s, const struct file *file)
 {
     char plain[24];
@@ -243,7 +243,7 @@ static fbp_status join_files(const struct file *files, size_t n, size_t runs,
     for (size_t i = 0; i < n; i++)
         paths[i] = files[i].path;
     st = fbp_number_files(paths, n, files[0].kind, &s->order);
-    /* The names allow two orders of the files; this error matters only for projections. */
+    /* The names allow two orders of the files: keep the message in case they are projections. */
     if (st == FBP_ERR_INVALID) {
         s->why = strdup(fbp_message());
         if (runs <= n / 2)

@@ -62,7 +62,7 @@ static uint64_t samples(const struct fbp_init_series *s)
     return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
 }
 
-/* Find the largest array; projections true: skip arrays with other roles by their names. */
+/* Find the largest array; projections true: skip arrays whose names give them other roles. */
 static const struct fbp_init_series *largest(const struct fbp_init_folder *folder, bool projections)
 {
     const struct fbp_init_series *best = NULL;
@@ -154,7 +154,7 @@ fbp_status fbp_init_no_projections(const struct fbp_init_folder *folder)
                        folder->path);
 }
 
-/* Find the only scan of the folder; scan files of fbp precede those of other programs. */
+/* Find the only scan file of the folder: of fbp, or, without such a file, of another program. */
 static fbp_status choose(const struct fbp_init_folder *folder, char **out)
 {
     const char *own = NULL, *foreign = NULL;

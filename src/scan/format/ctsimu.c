@@ -338,7 +338,7 @@ static fbp_status read_scenario(struct fbp_scan *out, const char *file, const cJ
     const cJSON *type = get(source.at, "type"), *direction = get(in.at, "direction");
     size_t *const sizes[2] = {&out->panel.n_columns, &out->panel.n_rows}, n = 0;
     struct part parts[3] = {{.n_deviations = 0}}; /* stage, source, detector */
-    /* pitch [mm]; start, stop: angles of the stage, counter-clockwise about its axis w [rad] */
+    /* pixel pitch [mm]; stage's angles at start and stop, counter-clockwise about its w [rad] */
     double pitch[2], start = 0, stop = 0;
     bool found, has_stop;
 
@@ -432,8 +432,8 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 }
 
 /* Get the path of n files from a name in the metadata `file`.  Numbers in place of %d start at 0,
- * or at 1 if file 0 does not exist; *there is set to the number of files up to the last existing
- * one (argument NULL: all n files are required). */
+ * or at 1 if only file 1 exists.  *there: number of files up to the last one that exists; there
+ * NULL: the path names n files. */
 static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
                              char **out)
 {
@@ -517,7 +517,7 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
                            "files that belong together",
                            file, in.name, n, out->n_views);
 
-    /* layout of raw images; TIFF files have a header */
+    /* size of the images, and layout of raw ones; TIFF files have a header */
     FBP_TRY(read_count(&in, "dimensions.x", &panel.n_columns));
     FBP_TRY(read_count(&in, "dimensions.y", &panel.n_rows));
     if (!fbp_has_extension(name, tiff)) {

@@ -102,7 +102,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     if (p)
         p->n_samples = f.n_samples;
     FBP_TRY_GOTO(fbp_preparation_places(path, "B", p, b, n_b, &axis));
-    if (p) /* an FFT replaces the times in B [us] by frequencies */
+    if (p) /* B contains times [us]: replace them by the FFT's frequencies */
         FBP_TRY_GOTO(fbp_preparation_axis(path, p, &axis));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
     out->kind = FBP_PLANES;
@@ -244,8 +244,8 @@ fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_
                              double gradient, const struct fbp_sink_params *params)
 {
     static const struct fbp_sink_format prj = {.extensions = ".mat", .layout_with = layout};
-    /* Tolerance of the first sample's position, which must be equal in all views, in units of the
-     * distance between samples. */
+    /* Greatest difference between views in the position of sample 0 that counts as equal, in units
+     * of the distance between samples. */
     static const double same = 1e-6;
 
     FBP_REQUIRE(out, path);

@@ -312,7 +312,7 @@ static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
     if (!key)
         return FBP_OK;
 
-    /* Keep the angles of projections (key 0); other frames are flats (1), darks (2) or unused. */
+    /* Keep the angles of projections (image_key 0); other frames: flats (1), darks (2), unused. */
     FBP_TRY(fbp_hdf5_keys(s->file, s->path, key->path, &s->list, &keys, &n));
     for (size_t i = 0; i < n && i < f->n_angles; i++) {
         const int k = keys[i] >= 0 && keys[i] < 4 ? (int)keys[i] : 3;

@@ -54,7 +54,7 @@ static fbp_status read_parameters(const char *path, const struct fbp_mat_array *
     /* Check that lengths are in mm and angles in degrees, and that the beam is not parallel. */
     static const struct {
         const char *name, *starts, *needed;
-        bool excluded; /* true: `starts` is refused; false: any other text is refused */
+        bool excluded; /* true: a text that begins with `starts` is refused; false: any other */
     } words[] = {
         {"distanceUnit", "mm", "mm", false},
         {"pixelSizeUnit", "mm", "mm", false},
@@ -125,7 +125,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_INVALID("%s: has %zu angles, but the sinogram has %zu views; correct the file",
                         path, f.n_angles, n_views));
 
-    /* Angles in the file are those of the central ray, a quarter turn ahead of the source. */
+    /* An angle in the file is that of the source plus a quarter turn. */
     for (size_t i = 0; i < f.n_angles; i++)
         f.angles_deg[i] = (f.angles_deg[i] - QUARTER_TURN_DEG) * FBP_PI / 180;
     const struct fbp_circle c = {.struct_size = sizeof c,

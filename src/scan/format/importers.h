@@ -31,9 +31,9 @@ struct fbp_geometry_format {
      * this format do.  head: first n bytes of the file (at most 4096; 0 for a folder).  NULL: only
      * the name identifies the format. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
-    /** Function that is called if the head is not sufficient: sets *is if the file, or the folder
-     * (n is 0), has the format.  Fails only if the format cannot be determined, not if the file is
-     * damaged.  NULL: not needed. */
+    /** Function that is called if neither `words` nor detect() identified the format: sets *is if
+     * the file, or the folder (n is 0), has the format.  Fails only if the format cannot be
+     * determined, not if the file is damaged.  NULL: not needed. */
     fbp_status (*probe)(const char *path, const unsigned char *head, size_t n, bool *is);
     /** Function that loads a whole scan into *out, which is zeroed; after a failure the caller
      * clears it.  NULL: the format cannot be read. */
@@ -73,8 +73,8 @@ fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
  *  integers, (c, r). */
 void fbp_matrix_from_corner(double P[12]);
 
-/** Refuse view k if its pitch differs from that of view 0, or if rows and columns are not
- * orthogonal; program: name, for the message, of the program whose files cannot store them. */
+/** Refuse view k if files of `program` cannot store it: its pitch differs from that of view 0, or
+ * its rows and columns are not orthogonal. */
 fbp_status fbp_geometry_check_square(const struct fbp_scan *scan, const char *path, size_t k,
                                      const char *program);
 

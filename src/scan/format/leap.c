@@ -244,8 +244,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                                "it applies to other beams"));
     }
 
-    /* The volume is centred on the offsets; for parallel and fan beams, slice k is at detector row
-     * k. */
+    /* The volume's centre is at offsetX, offsetY, offsetZ; in parallel and fan beams, slice k
+     * belongs to detector row k. */
     if (fbp_ini_text(&ini, "", "numX")) {
         FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numX", &grid->n[0]));
         FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numY", &grid->n[1]));
@@ -439,7 +439,7 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     for (size_t k = 0; b.type == MODULAR && k < scan->n_views; k++)
         FBP_TRY_GOTO(fbp_geometry_check_square(scan, path, k, "LEAP"));
 
-    /* In parallel and fan beams, the detector determines the slices: slice k is at row k. */
+    /* In parallel and fan beams, the detector determines the slices: slice k belongs to row k. */
     const bool rows = b.type <= FAN;
     const double voxel = p->pitch[0] * (source ? p->sod / p->sdd : 1);
     const struct fbp_grid slices = {

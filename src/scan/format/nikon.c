@@ -114,8 +114,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             FBP_INVALID("%s: SrcToDetector (%g) must exceed SrcToObject (%g); correct one of them",
                         path, m.sdd, m.sod));
 
-    /* Read the position of the rotation axis: newer files have it in the plane of the object, older
-     * ones on the panel. */
+    /* Read the position of the rotation axis: in newer files in the plane of the object
+     * (ObjectOffsetX), in older ones on the panel (CentreOfRotationTop, -Bottom). */
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectOffsetX", &x));
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectRoll", &roll));
     FBP_TRY_GOTO(fbp_ini_number(&ini, section, "ObjectTilt", &tilt));
@@ -131,7 +131,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     view_at_rest(&m, &rest);
     for (size_t k = 0; k < n; k++) {
         struct fbp_view *view = &out->views[k];
-        /* CIL rotates the object by 180 - initial - k step: rotate the view by minus this angle */
+        /* CIL turns the object by 180 - initial - k step: turn the view by the negative angle */
         fbp_turn_about(z, ((double)k * step + initial - 180) * FBP_PI / 180, R);
         fbp_turned(R, rest.s, view->s);
         fbp_turned(R, rest.d, view->d);

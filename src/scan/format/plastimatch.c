@@ -143,8 +143,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                      "be positive; correct it",
                                      files.names[k], v[SID]));
 
-        /* The matrix of a file determines the view up to the size of its panel: compute the view
-         * for pitch 1, then scale the panel until its distance from the source is SID. */
+        /* The matrix of a file does not determine size and distance of the panel: compute the view
+         * for pitch 1, then scale the panel about the source to the distance SID. */
         struct fbp_view *view = &out->views[k];
         double P[12], normal[3], arm[3];
         for (int i = 0; i < 12; i++)

@@ -107,7 +107,7 @@ void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk 
     out->sdd_mm = out->sid_mm - fbp_dot(d, R[2]);
 }
 
-/* A point q, in the panel's axes, has the image coordinates
+/* Cone beam: a point q, in the panel's axes, is projected to the image coordinates x, y of
  * source_mm + sdd_mm / (sid_mm - q_z) (q - source_mm) - projection_mm. */
 void fbp_rtk_matrix(const struct fbp_rtk *p, double M[12])
 {
@@ -216,7 +216,7 @@ static void XMLCALL on_text(void *user, const char *text, int n)
 
     memcpy(r->text + r->n_text, text, take);
     r->n_text += take;
-    /* Make a text that is too long for a number invalid. */
+    /* A text too long for a number is cut off: make it invalid. */
     if (take < (size_t)n)
         r->text[0] = '?';
 }
@@ -351,8 +351,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     const size_t sides[2] = {out->panel.n_columns, out->panel.n_rows};
-    /* If the caller gives a pitch, the panel is centred.  Else take its pitch and centre from the
-     * header of the projections, which contains RTK's spacing and origin. */
+    /* If the caller gives a pitch, the panel is centred on the image's origin.  Else take its pitch
+     * and centre from the header of the projections, which contains RTK's spacing and origin. */
     if (known->pitch_mm[0] > 0 || !(known->header_spacing_mm[0] > 0))
         FBP_TRY_GOTO(fbp_geometry_need_pitch(path, known, pitch));
     else

@@ -401,7 +401,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(complete(path, &t, N_DETECTOR, pitch));
     out->kind = t.parallel ? FBP_PARALLEL : FBP_CONE;
     out->panel = (struct fbp_panel){(size_t)t.sizes[N_DETECTOR][1], (size_t)t.sizes[N_DETECTOR][0]};
-    out->row_order = FBP_ROWS_BOTTOM_UP; /* TIGRE's order, not that of the file format */
+    out->row_order = FBP_ROWS_BOTTOM_UP; /* TIGRE's order, for every file format of the images */
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, t.angles.n));
     for (size_t k = 0; k < out->n_views; k++)
         FBP_TRY_GOTO(view_of(&t, path, k, pitch, &out->views[k]));
