@@ -22,17 +22,19 @@ enum {
     THREAD = 256 << 10, /* bytes per thread */
     /* greatest size of a batch of views that already lie in device memory [bytes] */
     DEVICE_BATCH_BYTES = 1 << 30,
-    /* buffers of views as read, and of filtered views: one is filled while another is read */
+    /* number of buffers of views as read, and of filtered views: one is filled, the other read */
     HOST_BUFFERS = 2,
     BLOCK_BYTES = 8 << 20, /* bytes per block of slices that is written to the output at once */
     /* number of blocks of slices that are copied from a device while other blocks are written */
     FETCHED_BLOCKS = 2,
-    BLOCKS_SHARE = 16, /* blocks of slices beyond three per device take at most 1/16 of the limit of
-                          host memory */
+    /* the blocks of slices of all devices take at most 1/BLOCKS_SHARE of the limit of host memory,
+     * but each device has at least 3 */
+    BLOCKS_SHARE = 16,
     /* number of parts of a slab that its last batch of views updates one after another */
     FINISH_PARTS = 8,
     SLICE_BYTES = 16, /* bytes of tables per slice of the output */
-    /* reserve in bytes, because the resident set of a new process varies by 300 KiB */
+    /* bytes added to the memory that a message demands, because the resident set of a new process
+     * varies by 300 KiB */
     RESIDENT_VARIES = 1 << 20,
     WHY = 300 /* size of a text with a reason */
 };
@@ -220,8 +222,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = 1;
     if (b->can.own_memory) {
-        /* two blocks of slices are copied from the device while others are written; each writing
-         * thread has at least one slice */
+        /* FETCHED_BLOCKS blocks are copied from the device while others, with at least one slice
+         * per writing thread, are written */
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has at least one slice */
         const size_t n = FETCHED_BLOCKS + (io_threads + w->block_slices - 1) / w->block_slices;
         const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
@@ -415,8 +417,8 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
     return FBP_OK;
 }
 
-/* Choose the division with the shortest predicted time.  *out: the division with the fewest slabs
- * if `fits` is set; replaced if another division is faster. */
+/* Set *out to the division with the shortest predicted time; *out stays if none fits into memory.
+ * fits: whether *out as passed, the division with the fewest slabs, fits. */
 static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
                                 struct fbp_work *out)
 {
@@ -463,8 +465,8 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
  * found. */
 struct need {
     uint64_t memory; /* least host memory of tried divisions that fit into device memory [bytes] */
-    /* device: least device memory of tried divisions that do not fit into it [bytes]; beside_it:
-     * host memory of the division that needs this least device memory [bytes] */
+    /* device: least device memory of tried divisions that exceed the limit of device memory;
+     * beside_it: host memory of the division that needs this least device memory [bytes] */
     uint64_t device, beside_it;
     bool held; /* whether the devices can allocate the buffers of at least one division */
 };
@@ -567,12 +569,12 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     few.few_blocks = true;
     const bool fits =
         try_from(out, rq, slabs) || (rq->backend->can.own_memory && try_from(out, &few, slabs));
-    /* Do not choose by predicted time if views are processed as they arrive (follow), or if stages
-     * do not overlap (even). */
+    /* Choose by predicted time, unless views are processed as they arrive (follow), stages do not
+     * overlap (even), or the fewest slabs are requested (plain) or best (whole). */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
     if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
-    /* A cancelled search for a division of the work may have a wrong result. */
+    /* A search that was cancelled may have found a wrong division. */
     FBP_TRY(fbp_check_cancelled());
     out->update = fbp_work_rates(rq).update;
     if (fits || out->seconds > 0)

@@ -61,9 +61,8 @@ static inline double fbp_least_rate(double a, double b)
 
 /* predict.c: rates that the devices of a machine share
  *
- * The backend states the rates of one device alone (struct fbp_rates).  Several devices share the
- * links to the host's memory, and files.
- */
+ * The backend states the rates of one device alone (struct fbp_rates).  Several devices share
+ * files, and the links to the host's memory. */
 
 /** Rates that the devices of a machine share [bytes/s]; 0: no limit, unless stated otherwise. */
 struct fbp_machine {
@@ -75,17 +74,18 @@ struct fbp_machine {
     double both_all; /**< rate per direction, summed over all devices, which copy in both directions
                         at once */
     double peer; /**< rate from one device to another; 0: the rate `share` in struct fbp_rates */
-    double read,
-        write; /**< rates of reading files of views and of writing the volume, each for all devices
-                  together; 0: the data are in memory that devices reach, so no time is needed */
+    /** Rates of reading files of views and of writing the volume, each for all devices together; 0:
+     * no time is needed, because the data are in memory that devices reach. */
+    double read, write;
     double begin; /**< time before the first command of a run [s] */
     /** Number of processes that share the views of a slab, and that each add and write a part of
      * every block of slices; 0 means 1. */
     size_t sharers;
     double sum; /**< rate at which a process receives partial volumes while it sends as much; 0: no
                    time is needed */
-    int sum_cores; /**< number of cores, on which as many threads compute while one more thread adds
-                      partial volumes; 0: adding does not slow the computation down */
+    /** Number of cores, shared by as many computing threads and one thread that adds partial
+     * volumes; 0: adding does not slow the computation down. */
+    int sum_cores;
 };
 
 /* division.c, tasks.c: division of the work into slabs, batches and tasks within memory limits */
@@ -115,8 +115,9 @@ struct fbp_work_request {
     bool few_blocks;
     bool plain; /**< whether to use the fewest slabs that fit into memory, even if another division
                    is faster */
-    bool even;  /**< whether stages do not overlap: batches have one size, and slabs are finished as
-                   a whole */
+    /** Whether stages do not overlap: batches have one size, and a slab is complete before any of
+     * its slices is written. */
+    bool even;
     bool on_device;         /**< whether the views are already in the memory of the device */
     struct fbp_rates rates; /**< speeds of a device; those of the backend if `update` is 0 */
     /** Rates of links and files that devices share; NULL: not known. */
@@ -135,7 +136,7 @@ struct fbp_work_request {
 struct fbp_work {
     size_t n_workers;
     size_t group_views; /**< divisor of the number of views of every batch but the last */
-    bool even;          /**< whether stages do not overlap, and all batches have one size */
+    bool even;          /**< whether a slab is complete before any of its slices is written */
     bool level;         /**< whether the first batches are as large as the others */
     /** Number of slabs per volume, and of slices of the thickest slab. */
     size_t n_slabs, slab_slices;
@@ -183,8 +184,8 @@ struct fbp_task {
 };
 
 /** Get slices [*z0, *z1) of block i of a task, at most task->step slices; false: no such block.  If
- * filtered views are kept on the device, blocks begin at the end of the slab, where few views see
- * the slices: blocks that take longest come when few slices are left to be fetched. */
+ * the task uses kept views (`loads` is not set), blocks begin at the end of the slab: few views see
+ * the last slices, so the blocks that take longest come when few are left to fetch. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
 enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
@@ -297,13 +298,12 @@ fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates
 
 /* predict.c: time of a run, estimated from a measurement of a few milliseconds */
 
-/**
- * Filter and backproject the smallest batch of views into slices in the middle of the volume, and
- * scale the times up.  Reading and writing are assumed to overlap, and are not counted.
+/** Filter and backproject the smallest batch of views into slices in the middle of the volume, and
+ * scale the times up.  Reading and writing are assumed to overlap with these stages, and not
+ * counted.
  *
  * filtered_times: mean number of times that a row is filtered
- * seconds: 0 if the slices need no row of these views
- */
+ * seconds: 0 if the slices need no row of these views */
 fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *backend, int device,
                         const struct fbp_work *work, double filtered_times, double *seconds);
 
@@ -504,8 +504,8 @@ enum fbp_key_unit {
     FBP_KEY_COUNT,  /**< size_t */
     FBP_KEY_INT,    /**< int */
     FBP_KEY_NUMBER, /**< double, without a unit */
-    FBP_KEY_BYTES,  /**< uint64_t, bytes; in texts, G and GiB mean 2^30 bytes, GB 10^9 bytes */
-    FBP_KEY_RATE,   /**< double, bytes per second; in texts, GB/s means 10^9 bytes per second */
+    FBP_KEY_BYTES,  /**< uint64_t [bytes]; in texts, G or GiB is 2^30 bytes, and GB 10^9 bytes */
+    FBP_KEY_RATE,   /**< double [bytes/s]; in texts, GB/s is 10^9 bytes per second */
     FBP_KEY_WORD,   /**< char[FBP_KEY_WORD_ROOM] */
 };
 

@@ -49,7 +49,7 @@ struct lane {
      * of filtered views is free again */
     size_t loads[STAGES], spent;
     size_t slabs, fetched;  /* slabs: slabs that BP has begun; fetched: fetched slabs */
-    size_t here[STAGES];    /* here[s]: number of final blocks of slices that have passed stage s */
+    size_t here[STAGES];    /* here[s]: number of blocks of finished slices that passed stage s */
     struct fbp_task *tasks; /* tasks of the current slab */
     /* task, block: position in `tasks`; drawn: slabs taken so far */
     size_t n_tasks, task, block, drawn;

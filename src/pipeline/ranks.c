@@ -109,8 +109,7 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
                         its predicted time */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
                                   .n_parts = n_parts};
-    /* Try these numbers of processes per slab: the divisors of the number of processes, the
-     * greatest possible number, and powers of two. */
+    /* Try these numbers of processes per slab: divisors of `size`, powers of two, and `most`. */
     for (size_t parts = 1; size > 1 && parts <= most; parts++)
         if (parts == n_parts || size % parts == 0 || parts == most || (parts & (parts - 1)) == 0)
 
@@ -165,9 +164,9 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_
     struct fbp_machine own = *node;
 
     if (grid->n_parts > 1) {
-        /* Rate at which a rank receives partial volumes.  Of the ranks that share a slab, those
-         * with consecutive numbers are on one node; others send by the network, which all ranks of
-         * a node share. */
+        /* Rate at which a rank receives partial volumes.  Ranks with consecutive numbers share a
+         * slab, and run on one node as far as it has room (local).  The others send by the network,
+         * which all ranks of a node share (far: their fraction). */
         const size_t local = grid->n_parts < m->ranks ? grid->n_parts : m->ranks;
         const double others = (double)(grid->n_parts - 1);
         const double far = (double)(grid->n_parts - local) / others;
@@ -208,8 +207,8 @@ static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_
     return fbp_predict(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
 }
 
-/* Predict the time of the slowest rank of a grid.  It has the middle slab or the first one: slabs
- * are cut to equal cost, so the first one has more slices. */
+/* Predict the time of the slowest rank of a grid: of the rank with the middle slab, or of that with
+ * the first slab, which has more slices because slabs are cut to equal cost. */
 fbp_status fbp_cluster_predict(const struct fbp_nodes *m, const struct fbp_work_request *request,
                                const struct fbp_ranks *grid, struct fbp_cluster_time *out)
 {

@@ -96,7 +96,7 @@ static size_t cut_slice(const struct fbp_cut *cut, size_t n, size_t n_parts, siz
 {
     const double cost = (double)i / (double)n_parts;
     const size_t step = n / n_parts >= (size_t)STEPS_A_SLAB * STEP ? STEP : 1;
-    size_t k = 0; /* the inverse of cost_before() lies between k and k + 1 */
+    size_t k = 0; /* `cost` lies between before[k] and before[k + 1] */
 
     while (k + 1 < FBP_CUT_PARTS && cut->before[k + 1] < cost)
         k++;
@@ -128,9 +128,9 @@ struct fbp_slab fbp_work_slab(const struct fbp_work *w, const struct fbp_job *jo
     return out;
 }
 
-/* Sizes of the batches of n_groups groups of group_views views: first n_rising batches of 1, 2, 4 …
- * groups, fewer than `most` each and `rising` together (none if all batches are to be equal); then
- * `even` batches that share the remaining groups. */
+/* Sizes of batches, in groups of group_views views.  The first n_rising batches have 1, 2, 4 …
+ * groups, each less than `most`, together `rising`.  Then `even` batches of at most `most` groups
+ * share the rest of the n_groups groups.  n_rising is 0 if all batches are to be equal. */
 struct ramp {
     size_t n_groups, most, n_rising, rising, even;
 };

@@ -203,8 +203,8 @@ struct given {
 
 /* Resources of a rank. */
 struct means {
-    /* memory for slabs and batches [bytes], less the memory that rank 0 needs for the exchange with
-     * other ranks, because rank 0 needs most */
+    /* memory for slabs and batches [bytes]; on every rank, the memory that rank 0 needs for the
+     * exchange with other ranks is subtracted, because rank 0 needs most */
     uint64_t room;
     uint64_t device; /* limit of device memory given by --device-memory [bytes]; 0: not given */
     uint64_t writer_bytes; /* bytes per writing thread */
@@ -347,7 +347,7 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
 
 /* ---- Agreement of all ranks on where views are kept and how the work is divided ---- */
 
-/* Memory that a process lacks for its division of the work, and its error message. */
+/* Whether a process's division of the work does not fit, its needs and limit, and the message. */
 struct lack {
     bool lacks;
     struct fbp_plan_lack what;
@@ -359,7 +359,8 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
     fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct lack mine = {.lacks = status == FBP_ERR_NOMEM}, *all = NULL;
-    /* rank that needs most memory of those that lack memory; `size`: no rank lacks memory */
+    /* rank with the largest needs, of those whose division does not fit; `size`: all divisions
+     * fit */
     size_t poorest = size;
     bool alike = true; /* whether all ranks have the same message */
     char name[100];
@@ -384,7 +385,7 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
         if (all[r].lacks && (poorest == size || all[r].what.needs > all[poorest].what.needs))
             poorest = r;
     }
-    if (poorest < size) { /* all ranks fail with the message of the rank that needs most memory */
+    if (poorest < size) { /* all ranks fail with the message of the rank with the largest needs */
         p->lack = all[poorest].what;
         if (!alike)
             snprintf(p->lack.who, sizeof p->lack.who,
@@ -439,7 +440,7 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
                                       w->block_slices, w->finish_slices, w->weighed};
         size_t least = mine.slab_slices; /* fewest slices per slab among the processes that share
                                             this process's views */
-        bool same = true;                /* whether the processes of this slab do */
+        bool same = true;                /* whether those of this process's slab do so */
         st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
         if (st != FBP_OK)
             break;

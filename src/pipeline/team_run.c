@@ -25,9 +25,7 @@ struct fbp_plan_run_team {
     const struct fbp_cancel_flag *stop; /* flag that ends the run */
     fbp_sink *sink;
     bool apart; /* each process writes its own slices */
-    /* thread of rank 0 that receives slices, until each of the other processes has sent its last
-     * one */
-
+    /* thread of rank 0 that receives slices until every other process has sent its last one */
     pthread_t taker;
     bool has_taker;
     atomic_bool taken_all;
@@ -395,7 +393,7 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
     if (!t)
         return;
     fbp_team_cancel_flag(t->plan->params.cluster.team, NULL);
-    if (t->has_taker) /* the receiving thread has ended, or a failed barrier ends it */
+    if (t->has_taker) /* the thread has ended, or ends because a barrier has failed */
         pthread_join(t->taker, NULL);
     fbp_free(t->slices);
     free(t);
@@ -555,7 +553,8 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
         st = fbp_plan_fingerprint(p, source, &fingerprint);
     if (first && st == FBP_OK) {
         /* Rank 0 opens an output that all ranks write, unless the format must be written from start
-         * to end, or the output is hash:, or it cannot be resumed, or it is complete. */
+         * to end, the output is hash: or complete, the views have no fingerprint, or the range of
+         * integers is not known yet. */
         st = FBP_ERR_UNSUPPORTED;
         if (fingerprint && !p->params.output.auto_range)
             st = open_sink(p, source, output, true, sink);
@@ -616,8 +615,8 @@ static float *piece_of(const struct fbp_plan_sums *s, size_t part)
 }
 
 /* Callback `add` of struct fbp_sum: add the partial volumes of all processes that share a slab.
- * They have the same blocks of slices in the same order, and request data before they send any: the
- * process that is furthest behind never waits, so no deadlock is possible. */
+ * They add the same blocks of slices in the same order, and request data before they send any: a
+ * process waits only for processes that are behind it, so no deadlock is possible. */
 static fbp_status add(void *user, size_t z, size_t n, float *x)
 {
     struct fbp_plan_sums *s = user;
@@ -646,9 +645,9 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
             of->n++;
         }
 
-        /* Request partial sums of this process's slices from all other processes of the slab, and
-         * send them those of their slices.  Each process begins with the one after itself, because
-         * otherwise all would send to the same process. */
+        /* Request the other processes' partial sums of this process's slices, and send each of them
+         * the partial sums of its slices.  Each process begins with its successor, because
+         * otherwise all would send to the same process first. */
         for (size_t i = 1; own->n > 0 && i < r->n_parts; i++) {
             const size_t part = (r->part + i) % r->n_parts;
             FBP_TRY(fbp_team_request_piece(team, rank0 + part, piece_of(s, part),
