@@ -78,7 +78,7 @@ void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_
                         const struct fbp_backend **backend, int *device, char *line, size_t n)
 {
     const struct fbp_backend *other;
-    bool before = true; /* the loop has not yet reached the chosen backend */
+    bool before = true; /* whether the loop has not yet passed *backend */
     char why[300];
     int index;
 

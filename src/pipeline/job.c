@@ -195,8 +195,8 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
  * serve. */
 static const double SAME = 1e-6;
 
-/* Index (a fraction) of the sample of view k whose plane passes through the origin, which is the
- * middle of the reference spectrum. */
+/* Index (a fraction) of the sample of view k whose plane passes through the origin; the reference
+ * spectrum has its middle there. */
 static double middle_of(const struct fbp_scan *scan, size_t k)
 {
     const struct fbp_view *v = &scan->views[k];
@@ -254,17 +254,17 @@ static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_p
     return st;
 }
 
-/* Design the filter of plane integrals: f^2, or the filter p->filter in its place; times the
- * response table in the file p->epr.response; divided by the reference spectrum in the file
- * scan->reference, which has one number per sample of a view. */
+/* Design the filter of plane integrals: f^2 (f: frequency), or the filter p->filter in its place;
+ * times the response table in the file p->epr.response; divided by the reference spectrum in the
+ * file scan->reference, which has one number per sample of a view. */
 static fbp_status design_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
                                       const struct fbp_recon_params *p, size_t n_columns)
 {
     const bool cubic = p->epr.interpolation == FBP_INTERPOLATION_CUBIC;
     const size_t half_width = p->filtering.spatial ? p->filtering.half_width : 0;
     struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
-    /* option that makes rows longer and thus excludes periodic rows, which must have the measured
-     * length */
+    /* name of an option that makes rows longer; NULL: none.  Periodic rows must keep the measured
+     * length. */
     const char *longer = p->epr.oversampling > 1 ? "oversampling"
                          : p->filtering.spatial  ? "a filter in space"
                          : cubic                 ? "cubic interpolation"
@@ -422,8 +422,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
      * was read. */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
     FBP_TRY_GOTO(fbp_corrections_check("scan", &corrections, scan));
-    /* Move the origin of coordinates, except for filtered views: scan->depths (scale of each view's
-     * weight w) applies to the origin of the scan. */
+    /* Move the origin to the centre of the source's circle, except for filtered views: scan->depths
+     * are their depths at the origin of the scan. */
     if (!scan->filtered) {
         struct fbp_views views = views_of(job);
         FBP_TRY_GOTO(fbp_views_centre(kind, &views, t->centre_mm, &t->views));

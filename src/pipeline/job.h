@@ -22,7 +22,8 @@
 /** A job and everything that it points to; fbp_job_clear() frees all of it. */
 struct fbp_job_tables {
     struct fbp_job job;
-    /** Views with the centre of the source's circle as origin; NULL: views of the scan. */
+    /** Views with the centre of the source's circle as origin; NULL: views of the scan, whose axis
+     * passes through the origin or is not known. */
     struct fbp_view *views;
     double centre_mm[3]; /**< origin of `job` in coordinates of the scan [mm] */
     struct fbp_prep prep;
@@ -34,9 +35,9 @@ struct fbp_job_tables {
     char *region_file;         /**< path of the mask file of `region`; NULL: no file was read */
     enum fbp_pad_kind pad_kind;
     enum fbp_filter filter_name;
-    double cutoff,
-        cutoff_v;  /**< cut-off frequencies of the filters along rows and along columns, relative to
-                      the Nyquist frequency; cutoff_v 0: no filter along columns */
+    /** Cut-off frequencies of the filters along rows and along columns, relative to the Nyquist
+     * frequency; cutoff_v 0: no filter along columns. */
+    double cutoff, cutoff_v;
     double wiener; /**< Wiener term of the deconvolution; 0: none */
     bool divided;  /**< whether the filter is divided by the scan's reference spectrum */
     bool shaped;   /**< whether the filter is multiplied by fbp_recon_params.epr.response */

@@ -114,8 +114,8 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->tuning.slab_slices));
     FBP_TRY(fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s));
 
-    /* Parts of a volume (--part) are computed by processes that do not communicate: some options
-     * cannot be combined with parts. */
+    /* Reject options that need all parts of the volume: processes that compute parts (--part) do
+     * not communicate. */
     if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
         return fbp_fail(FBP_ERR_INVALID,
                         "part %zu of %zu does not exist; parts count from 1 to %zu",

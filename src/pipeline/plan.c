@@ -109,8 +109,7 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
     if (fbp_plan_measured(p) != &p->tables) /* EPR in two stages: the run reads sinogram images,
                                                which have no bad samples */
         report->not_finite = report->clipped = 0;
-    if (!p->params.cluster.team) /* a team of processes adds their counts of repaired samples at the
-                                    end of the run */
+    if (!p->params.cluster.team) /* in a team, rank 0 adds the counts of all processes later */
         FBP_TRY(fbp_plan_count_steps(p, &counts));
     report->not_finite += counts.not_finite;
     report->clipped += counts.clipped;
@@ -220,8 +219,8 @@ static fbp_status take_source(fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, "%s", info->taken);
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", info->missing);
     fbp_preparation_describe(scan->preparation, p->info.prepared, sizeof p->info.prepared);
-    if (!p->info.prepared[0]) { /* without preparation of spectrometer rows, the description begins
-                                   with the corrections */
+    /* if no spectrometer rows are prepared, the description begins with the corrections */
+    if (!p->info.prepared[0]) {
         FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
         fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
     }
@@ -466,7 +465,7 @@ static void log_remarks(const fbp_plan *p)
                       "read, and phases retrieved, %zu times, once per slab; raise --memory, or "
                       "name a folder for the views with --scratch",
                       fbp_plan_retrievals(p));
-    if (p->unpacked_needs) { /* the scan is compressed, so another kernel is used */
+    if (p->unpacked_needs) {
         line[0] = '\0';
         if (p->unpacked_needs > p->info.memory_limit)
             snprintf(line, sizeof line, "raise --memory to %s, or ",

@@ -37,10 +37,10 @@ struct fbp_plan_rows {
     bool may_open; /**< whether the division `beside` fits into the limit of memory */
 };
 
-/** Memory that a division of the work needs, if more than the limit: in this process, or in a team
- * of processes in the one that needs most. */
+/** Needs and limit of a division of the work that does not fit into memory: of this process, or in
+ * a team of the process that needs most. */
 struct fbp_plan_lack {
-    uint64_t needs, limit; /**< needed memory (0: the limit suffices) and its limit [bytes] */
+    uint64_t needs, limit; /**< needed memory (0: the division fits) and its limit [bytes] */
     char who[110]; /**< prefix of the message that names the process, such as "rank 2 on node3: ";
                       "": all processes have the same message, or there is a single process */
 };
@@ -100,11 +100,12 @@ struct fbp_plan {
     bool hold; /**< whether compressed views, which must be read in order, are kept in memory
                   decompressed */
     uint64_t hold_bytes; /**< memory that `hold` takes */
-    /** Kernel that would be used if decompressed views were kept in memory; NULL: the same one. */
+    /** Name of the kernel for decompressed views in memory, if views are compressed and this kernel
+     * cannot read them in order; else NULL. */
     const char *kernel_unpacked;
     uint64_t unpacked_needs;   /**< memory of a run that keeps decompressed views in memory, if it
                                   exceeds the limit [bytes]; else 0 */
-    struct fbp_plan_lack lack; /**< memory that the last tried division of the work lacks */
+    struct fbp_plan_lack lack; /**< needs and limit of the last tried division of the work */
     enum fbp_type type;        /**< type of the samples that the run reads */
     /** Memory per thread that writes slices, and number of slices per layer of chunk files, in the
      * format of the output. */
@@ -125,7 +126,7 @@ struct fbp_plan {
                                part (--part); NULL: no part was run */
     /** Sum of partial volumes over the processes of a team that share views. */
     struct fbp_sum team_sum;
-    struct fbp_plan_sums *sums; /**< buffers of team_sum; NULL: no other process shares the views */
+    struct fbp_plan_sums *sums; /**< buffers of the member team_sum; NULL: no views are shared */
     /** Sum of partial volumes that completes slices; NULL: this process has all views. */
     const struct fbp_sum *sum;
     pid_t process;        /**< process that made the plan */
@@ -176,8 +177,8 @@ bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
 /** Choose where corrected views are kept, the kernel, and the division of the work. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
-/** Number of times that a run retrieves the phases of all views: each time it reads them, or 1 if
- * corrected views are kept or no phases are retrieved. */
+/** Number of times that a run reads all views and retrieves their phases; 1 if it keeps corrected
+ * views or retrieves no phases. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
 
 /** Fill in the request by which fbp_work_divide() divides the work of a job of this plan. */
@@ -252,8 +253,8 @@ bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
 void fbp_plan_note_team(const fbp_plan *p);
 /** Agree in a team whether the division of the work fits into the memory of every process.  status:
  * status of this process's division.
- *  @return FBP_ERR_NOMEM in all processes if one lacks memory: p->lack and the message are those of
- * the process with the largest needs. */
+ *  @return FBP_ERR_NOMEM in all processes if one division does not fit; p->lack and the message are
+ *  those of the process with the largest needs. */
 fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status);
 /** Set *value to its maximum over all processes of the team. */
 fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value);

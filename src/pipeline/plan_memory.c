@@ -70,9 +70,9 @@ static bool devices_differ(const fbp_plan *p)
     return false;
 }
 
-/* Least number of slabs per device, even if memory holds fewer and larger ones.  Devices of
- * different models need several, because the faster ones take more slabs.  With --part,
- * SLABS_OF_PARTS and DEVICE_SLABS limit the slices per slab. */
+/* Least number of slabs per device, even if fewer, larger slabs fit into memory: UNEQUAL_SLABS for
+ * devices of different models, because the faster ones take more slabs; with --part, as many as the
+ * constants above demand. */
 static size_t slabs_each(const fbp_plan *p)
 {
     struct fbp_job whole = p->tables.job;
@@ -380,8 +380,7 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
     return st;
 }
 
-/* Replace the previous arrangement of the corrections, whose status was `before`, by one with
- * another place for corrected views. */
+/* Choose another place for corrected views; before: status of arrange_corrections() so far. */
 static fbp_status arrange_instead(fbp_plan *p, fbp_status before, const char *folder, bool as_read)
 {
     fbp_message_clear();
@@ -567,8 +566,7 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         return FBP_OK;
     }
     if (!p->params.tuning.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
-        return FBP_OK; /* no message: the plan has no more slabs than it needs for several devices
-                          or --part */
+        return FBP_OK; /* no message: with more memory the plan would have as many slabs */
     fbp_job_of_rows(&p->tables.job, &r->prep, &r->job);
     const fbp_status st = divide_scratch_rows(p, r);
     if (st == FBP_ERR_NOMEM) {

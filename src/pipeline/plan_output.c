@@ -68,7 +68,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     const struct fbp_grid *g = &p->info.volume;
     const size_t nz = fbp_box_size(&p->tables.job, 2);
     /* level_bytes: memory for threads that write [bytes], as planned; if the plan did not know the
-     * output, the memory up to the limit that the plan does not need, at least 1 */
+     * output, the memory that the plan leaves below its limit, at least 1 */
     const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
     struct fbp_inputs inputs = {0};
     unsigned char *mine = NULL; /* [slice] 1: this process writes the slice */
@@ -96,7 +96,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
-        /* computed from the grid of the whole volume, because its boxes must join exactly */
+        /* position of the box's first voxel in the whole volume, so that boxes join exactly */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.box[i][0]);
     }
     info.time_points = p->info.time_points;

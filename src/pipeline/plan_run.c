@@ -54,8 +54,9 @@ struct plan_run {
     fbp_data_check *check;
     bool checked_in_step; /* whether a view step (correction of the views) checks the measured
                              views, instead of the run */
-    bool in_memory; /* whether the views are in the caller's memory: devices may read them there, so
-                       the run cannot check them */
+    /* whether the views are in the caller's memory, and are checked there (struct checks), because
+     * devices may read them without the host */
+    bool in_memory;
     struct checks checks;
     fbp_mask *mask;
     struct fbp_plan_run_team *team; /* NULL: a single process */
@@ -142,8 +143,8 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
     FBP_TRY(fbp_check_cancelled()); /* fail after cancellation, because the last block may be
                                        incomplete */
     const fbp_status st = fbp_source_unchanged(r->source);
-    if (st != FBP_OK) /* if the files of views have changed during the run, slices may come from old
-                         or new files */
+    /* files of views changed during the run: discard the slices, which may mix old and new views */
+    if (st != FBP_OK)
         fbp_sink_forget(r->sink);
     return st;
 }
@@ -371,8 +372,8 @@ static void begin_checks(struct plan_run *r, fbp_source *measured)
     fbp_job_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
     c->n_rows = end - c->row0;
-    /* search all rows if the job needs more than half of them, or rows of another detector that a
-     * correction yields */
+    /* search all rows if the job needs more than half of them, or if its rows are not measured
+     * rows, because a view step other than that of corrections.c yields them */
     if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
         (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) {
         c->row0 = 0;
