@@ -42,7 +42,7 @@ static struct fbp_slab whole(const fbp_accumulator *a)
     return fbp_slab_whole(job_of(a), 0, job_of(a)->grid.n[2]);
 }
 
-/* Number of voxels of the accumulator's volume, in all frames of the scan. */
+/* Number of voxels of the accumulator's volume, of all frames together. */
 static size_t voxels(const fbp_accumulator *a)
 {
     const size_t *n = job_of(a)->grid.n;

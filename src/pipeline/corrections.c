@@ -138,7 +138,7 @@ static size_t view_floats(const corrections *c)
     return (c->step.scan.panel.n_rows * c->step.scan.panel.n_columns + line - 1) / line * line;
 }
 
-/* Bytes of a thread's working memory: sinograms, or a view and the transform of its phases. */
+/* Bytes of a thread's working memory: of ring removal or phase retrieval, whichever needs more. */
 static size_t thread_bytes(const corrections *c)
 {
     const size_t band = fbp_integrals_floats(&c->measured, c->band_rows) * sizeof(float);
@@ -198,8 +198,8 @@ static void fresnel_scale(const corrections *c, const struct fbp_view *v, double
     *z = beyond / *M;
 }
 
-/* Get the distance over which the phases of a pixel blur a view: reach[0] in detector columns,
- * reach[1] in rows. */
+/* Get the width over which phase retrieval blurs a view: reach[0] in detector columns, reach[1] in
+ * rows. */
 static void phase_reach(const corrections *c, size_t view, double reach[2])
 {
     const struct fbp_view *v = &c->step.scan.views[view];
@@ -493,8 +493,8 @@ struct slot {
     uint64_t last; /* value of struct retrieved's counter `now` at the last use of the slot */
 };
 
-/* A cache of views after phase retrieval, one view per thread, because the reading threads soon
- * need other rows of the same views. */
+/* A cache of n_threads views after phase retrieval: the threads that read soon need other rows of
+ * these views. */
 struct retrieved {
     corrections *c;
     char *memory;         /* memory of all slots */
@@ -748,7 +748,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     static const double KEV_MM = 1.23984198e-6; /* Planck constant times speed of light [keV mm] */
     const struct fbp_scan *scan = request->scan;
     const struct fbp_panel *panel = &scan->panel;
-    /* Greatest distances over which the phases of a pixel blur any view, in columns and rows. */
+    /* Greatest widths of blur of all views (phase_reach()). */
     double most[2] = {0, 0}, reach[2];
     struct fbp_corrections wanted;
     corrections *c = NULL;

@@ -153,8 +153,8 @@ static float line_integral(const struct fbp_prep *p, float value)
 }
 
 /* Find the median of at most CHECKED_COLUMNS values; of two middle values the lower one, because an
- * object in only half of the columns at an end of a row is not truncated.  The median is found
- * without branches, as the greatest value that has at most half of the values below it. */
+ * object that reaches only half of the columns at an end of a row is not truncated.  The median is
+ * found without branches, as the greatest value with at most half of the values below it. */
 static float median(const float *x, size_t n)
 {
     float all[CHECKED_COLUMNS], found = -INFINITY;
@@ -250,25 +250,24 @@ static void search_life(const struct row_samples *line, size_t step, struct chec
  * is wider than the panel shifts neither all rows nor both ends of a row equally, and shifts the
  * greatest value of a row by another amount than its ends. */
 
-/* Least shift of the line integrals of a view of another exposure, relative to the usual greatest
- * value of a row (median over views, of the checked row with the largest median). */
+/* The shift of a view is the median difference of its values at the ends of rows from those of most
+ * views.  The view can have another exposure if the shift exceeds SHIFTED times the usual greatest
+ * value of a row, and SIGMAS times the noise, and if each difference deviates from the shift by at
+ * most ALIKE times the shift plus SIGMAS times the noise. */
 static const double SHIFTED = 0.08;
-/* Greatest deviation of the shift at an end of a row from the median shift of all ends of the
- * view's rows, relative to this median. */
 static const double ALIKE = 0.15;
 static const double SIGMAS = 4;
 
-enum {
-    SAMPLE = 128
-}; /* number of views in medians over views; medians of all views took 1 ms of a run */
+/* Number of views from which medians are found; with all views, this took 1 ms of a run. */
+enum { SAMPLE = 128 };
 
-/* In a view of another exposure, the greatest values of rows differ from those in neighbouring
- * views by the shift at the ends of rows, within a tolerance: PEAK_SHIFT times the shift plus
- * PEAK_TURN times the greatest value. */
+/* In a view of another exposure, the greatest values of rows exceed those in neighbouring views by
+ * the shift, with a tolerance of PEAK_SHIFT times the shift plus PEAK_TURN times the greatest value
+ * plus half the difference of the neighbours. */
 static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
 
-/* Medians over views: of the values at both ends of each checked row (end), of the noise of these
- * values, and of the greatest value of a row (peak; of the checked row with the largest median). */
+/* Medians over views.  end: values at both ends of each checked row; noise: noise of these values;
+ * peak: greatest value of a row, of the checked row with the largest median. */
 struct usual {
     double end[CHECKED_ROWS][2], noise, peak;
 };
@@ -281,7 +280,8 @@ static const struct checked_row *row_of(const fbp_data_check *check, size_t view
 /* Median over views of one quantity of checked row i; 0: no view has the quantity.  In scans with
  * an offset detector, the ends of rows near the axis are left out.
  *
- * what: 0, 1: first and last end of the row; 2, 3: noise of these ends; 4: greatest value */
+ * what: 0, 1: value at the first and at the last columns of the row; 2, 3: noise of these values;
+ * 4: greatest value of the row */
 static double median_of(const fbp_data_check *check, size_t i, int what, float *scratch)
 {
     const size_t n_views = check->job->n_views;
@@ -377,7 +377,7 @@ static void find_air(fbp_data_check *check)
     find_usual(check, &u);
     for (size_t i = 0; i < check->n_rows; i++)
         for (int end = 0; end < 2; end++)
-            /* u.end is 0 at the axis side of an offset detector */
+            /* median_of() returns 0 at the axis side of an offset detector */
             if (u.end[i][end] != 0)
                 ends[n_ends++] = (float)u.end[i][end];
     const double air = n_ends > 0 ? (double)fbp_median(ends, n_ends) : 0;
@@ -412,9 +412,8 @@ static void find_air(fbp_data_check *check)
 static void find_exposure(fbp_data_check *check, struct fbp_report *report)
 {
     const size_t n = check->job->n_views;
-    size_t before = n,
-           behind =
-               0; /* the nearest views before and behind view k that are not shifted; n: none */
+    /* nearest views before and behind view k with the usual exposure; n: none */
+    size_t before = n, behind = 0;
     struct usual u;
 
     find_usual(check, &u);
@@ -427,7 +426,7 @@ static void find_exposure(fbp_data_check *check, struct fbp_report *report)
             behind++;
         if (v->shift == 0 || (before == n && behind == n))
             continue;
-        /* Check whether the whole view is shifted, including the middle of its rows. */
+        /* Check whether the greatest values of the view's rows are shifted by d, too. */
         const double d = v->shift, a = peak_of(check, before < n ? before : behind);
         const double b = peak_of(check, behind < n ? behind : before), beside = (a + b) / 2;
         const double off = fabs(peak_of(check, k) - beside - d), exposure = exp(-d);
@@ -481,8 +480,8 @@ static const float CUT_OFF = 0.08f;
 static const float IN_AIR = 0.1f;
 /* Rows whose values are all at most this fraction of the greatest value of the scan are empty. */
 static const float EMPTY = 0.1f;
-/* Number of standard deviations that are subtracted from a value at an end of a row before the
- * comparison: among thousands of rows, noise does not exceed them. */
+/* Number of standard deviations that are subtracted from a value at an end of a row before it is
+ * compared with CUT_OFF, so that noise causes no warning even in thousands of rows. */
 static const float SIGMAS_AT_END = 4;
 
 static void find_truncation(const fbp_data_check *check, struct fbp_report *report)
@@ -770,7 +769,7 @@ void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, s
     const size_t view = fbp_batch_view(job, batch, k), size = fbp_raw_size(job);
     const size_t row_bytes = job->panel.n_columns * size;
     const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
-    /* rows of the view that are in the buffer `raw` */
+    /* `raw` contains rows [row0, row0 + n_rows) of each view */
     const size_t row0 = batch->load_row0, n_rows = batch->load_rows;
     const char *rows = (const char *)raw + k * n_rows * row_bytes;
     struct checked_row *all = &check->seen[view * CHECKED_ROWS], seen[CHECKED_ROWS];

@@ -34,8 +34,8 @@ struct rings_step {
     enum fbp_ring_interpolation how;
     size_t n; /* angles per half turn */
     struct fbp_rings rings;
-    /* [view of a ring] sample c of the resampled views is sample c + shift of this view; reversed
-     * views are read backwards */
+    /* [member of `rings`] sample c of a resampled view is made from samples c + shift of the ring's
+     * members; in reversed members, samples are counted from the end */
     ptrdiff_t *shift;
     size_t *first; /* [rings + 1] ring r consists of the resampled views [first[r], first[r + 1]) */
 };

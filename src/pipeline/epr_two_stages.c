@@ -323,7 +323,7 @@ static void destroy(struct fbp_view_step *step)
     free(s);
 }
 
-/* Number of updates of an image pixel by a view in stage one, in all frames. */
+/* Number of updates (image pixels x views) in stage one, in all frames together. */
 static uint64_t updates(const struct two_stages *s)
 {
     return (uint64_t)s->images.n_views * s->images.n_columns * s->images.n_rows *

@@ -59,8 +59,8 @@ static void add_bound(struct make *m, const double *P, double edge, double side)
         m->upper[m->n_upper++] = b;
 }
 
-/* Get the range of z in which voxel column (x, y) is within the radius of the field of view about
- * the rotation axis: A z^2 - 2 B z + C <= 0. */
+/* Get the range of z in which points (x, y, z) lie within the radius of the field of view.  Squared
+ * distance from the rotation axis minus squared radius: A z^2 - 2 B z + C. */
 static void within_radius(const struct fbp_geometry_facts *f, double x, double y, double z[2])
 {
     const double *a = f->axis, s = x * a[0] + y * a[1], r = f->fov_radius_mm;

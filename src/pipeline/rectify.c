@@ -40,9 +40,8 @@ struct rectify {
 static const double DEGREE = FBP_PI / 180;
 
 /* Views are resampled if the angle between detector rows and the plane of rotation exceeds
- * LEAST_ROLL.  LEAST_WOBBLE replaces it if the panel is centred and the angle varies over the views
- * by more than its mean: the errors that are proportional to the angle then cancel, and 0.003 %
- * remain. */
+ * LEAST_ROLL; or LEAST_WOBBLE, if the panel is centred and the angle varies over the views by more
+ * than its mean, because the errors that are proportional to the angle then cancel. */
 static const double LEAST_ROLL = 0.05 * FBP_PI / 180, LEAST_WOBBLE = 0.5 * FBP_PI / 180;
 
 /* The B-spline prefilter uses REACH samples on each side: its weights, powers of POLE, are below
@@ -226,8 +225,9 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
                             k, r->roll_rad / DEGREE);
     memcpy(x, e.middle, sizeof e.middle);
     if (facts->offset) {
-        /* Opposite views complete an offset panel: the panel's shorter side ends where all rows
-         * were measured, but keeps at least half of its width at mid-height. */
+        /* Opposite views measure what an offset panel lacks: its longer side reaches to the
+         * outermost corner, its shorter side as far as all rows, or half as far as at
+         * mid-height. */
         const int shorter = -e.middle[0] < e.middle[1] ? 0 : 1;
         x[!shorter] = e.outer[!shorter];
         x[shorter] = e.inner[shorter];
@@ -255,8 +255,8 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         project(o.P, from->views[k].d, at);
         for (int i = 0; i < 2; i++) {
             double *step = i ? v->v : v->u;
-            /* shift the upright panel by whole pixels from the centre of the measured one: if rows
-             * are inclined by a small angle, hardly any interpolation is needed */
+            /* let pixel centres of the upright and of the measured panel coincide at its centre: if
+             * the roll is small, hardly any interpolation is needed */
             const double pixels = (middle[i] - at[i]) * e.per_mm[i];
             fbp_axpy(v->d, at[i] + round(pixels) / e.per_mm[i], step, v->d);
             for (int j = 0; j < 3; j++)
@@ -412,8 +412,8 @@ struct rectified {
     unsigned char *counted; /* [view][measured row] */
 };
 
-/* Number of floats in a reading thread's buffer of measured rows and its working memory for reading
- * them. */
+/* Number of floats that a reading thread needs: a buffer of all measured rows of a view, and as
+ * much working memory for reading them. */
 static size_t rows_floats(const struct rectify *r)
 {
     return 2 * fbp_integrals_floats(&r->measured, r->measured.scan.panel.n_rows);
@@ -557,8 +557,8 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
 }
 
 /* Return whether the views must be resampled: whether the angle between detector rows and the plane
- * of rotation exceeds the least angle (LEAST_ROLL, LEAST_WOBBLE), and the uncertainty of the axis,
- * which is found from the source positions. */
+ * of rotation exceeds both the least angle (LEAST_ROLL or LEAST_WOBBLE) and the uncertainty of the
+ * axis, which is found from the source positions. */
 static bool is_rolled(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts)
 {
     double axis[3], sum = 0, squares = 0;

@@ -284,7 +284,7 @@ static void end_worker(struct worker *w)
 
 enum { N_THREADS = 4 }; /* stages of a worker */
 
-/* Return whether the sink already has slice z of the volume, in all channels from `frame` on. */
+/* Return whether the sink has slice z of the volume at time point `frame`, or in all channels. */
 static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 {
     for (size_t f = 0; f < fbp_channels(rq->job); f++)
@@ -304,7 +304,7 @@ static fbp_status list_slabs(struct run_state *run)
     struct fbp_slabs *list = &run->slabs;
 
     const fbp_status st = fbp_slabs_create(list, job, work);
-    /* make both before a failure of either returns, because both are destroyed then */
+    /* make the table of batches even if the list failed, because both are destroyed afterwards */
     FBP_TRY(fbp_shared_create(&run->shared, job, work));
     FBP_TRY(st);
     for (size_t all = 0; all < n_slabs; all += work->n_workers)

@@ -111,10 +111,10 @@ struct fbp_span fbp_span_host(fbp_timeline *timeline);
 fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *backend,
                            fbp_device *dev, enum fbp_stage stage, struct fbp_span *out);
 
-/** End a bar at the time of this call, or at the present end of the device's queue, and add the bar
- * to its timeline.
- *  shade: bars with even and with odd numbers get different shades
- *  fmt: description of the work */
+/** End a bar, at the present end of the device's queue if fbp_span_device() began it, else now, and
+ * add it to its timeline.
+ *  shade: number of the bar; even and odd numbers get different shades
+ *  fmt: format of the description of the work */
 fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
                         ...) __attribute__((format(printf, 4, 5)));
 

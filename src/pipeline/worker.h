@@ -216,10 +216,8 @@ struct block_slot {
  * slices that are computed and not yet fetched.  N_AHEAD: greatest number of enqueued
  * backprojection commands. */
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
-enum {
-    MOST_PARTS = 64
-}; /* greatest number of parts of a piece of slices (struct piece_slot); threads write the parts one
-      by one */
+/** Greatest number of parts of a piece (struct piece_slot); each part is written by one thread. */
+enum { MOST_PARTS = 64 };
 
 /** Queues of a worker: indices of free buffers, which a stage returns to the stage before it, and
  * of full buffers, which a stage passes to the stage after it. */
@@ -261,8 +259,9 @@ struct worker {
     /** Bitmap of the detector rows whose repaired samples the device has counted since the counts
      * were last added to the report. */
     struct fbp_row_bitmap claimed;
-    const struct fbp_work_item *counts; /**< slab of the detector rows whose repaired samples are
-                                           counted now; NULL: all counts are in the report */
+    /** Slab for which the device last began to count repaired samples; NULL: all counts are in the
+     * report. */
+    const struct fbp_work_item *counts;
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
     struct volume_slot volumes[MAX_SLOTS];
