@@ -79,8 +79,8 @@ static struct fbp_interval slices_of(const struct cpu_bp *bp, size_t x, size_t y
 
 /*
  * Add views [k0, k1) of the batch to slices [z0, z1) of voxel columns [xa, xb) of row y of the
- * grid. Along the row, for voxel x from 0 and reference slice z_ref, detector column u and row v
- * are
+ * grid.  Voxel x of the row projects to detector column u and, in slice z_ref, to row v, which
+ * increases by dv per slice (by `rows` if w = 1):
  *
  *     w = w0 + x w1,  u = (u0 + x u1) / w,  v(z_ref) = (v0 + x v1) / w,  dv = rows / w.
  */

@@ -100,13 +100,13 @@ enum {
 /* Work arrays for one view: its interpolated detector column, and the position in this column of
  * each block of slices. */
 struct column_line {
-    int at[BLOCKS]; /* floor of the scaled row of each block's first slice (find_blocks()) */
+    int at[BLOCKS]; /* floor of scale v of each block (find_blocks()) */
     float fraction[BLOCKS];
     float line[2 * HALF] __attribute__((aligned(64)));
 };
 
-/* Compute the detector row v of the first slice of each of n blocks, from slice position z on: v,
- * which counts from c->row, is multiplied by `scale`, and stored as floor and fraction. */
+/* Store floor and fraction of scale v for each of n blocks of slices, from slice position z on; v:
+ * detector row, counted from c->row, onto which the block's first slice projects. */
 static inline void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
                                struct column_line *w)
 {
@@ -128,8 +128,8 @@ static inline V line_rows(const struct fbp_bp_column *c, V wl, V wr, ptrdiff_t i
 }
 
 /* Add a view to n blocks of slices, from slice position z on, by linear interpolation in the
- * interpolated detector column w->line.  The column is stored from row `from` on, which aligns its
- * loads, and is 0 outside the stored rows. */
+ * interpolated detector column w->line.  w->line begins at row `from`, so that loads from
+ * stored columns are aligned; rows outside the stored columns are 0. */
 static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                                     struct column_line *w, float *sum,
                                     V (*window)(const float *p, VI i),
@@ -255,8 +255,8 @@ static ALWAYS_INLINE void add_strip(const struct fbp_bp_column *views, size_t n,
         VSTORE(sum + i * VL, s[i]);
 }
 
-/* Add views with add_strip() if all of them are aligned with the slices; else add nothing and
- * return false. */
+/* If all slices project onto stored rows, without fractions, in all views, add the views with
+ * add_strip() and return true; else add nothing. */
 static inline bool add_aligned(float *sum, size_t z0, size_t z1, size_t begin, float z_ref,
                                const struct fbp_bp_column *views, size_t n, size_t stride)
 {

@@ -47,8 +47,8 @@ struct cpu_kernel {
     unsigned symmetry;
     /** Returns whether the kernel can compute the scan and volume; pointer NULL: always. */
     bool (*usable)(const struct fbp_job *job);
-    /** Returns the number of samples of one group of filtered views with n_rows rows, including its
-     * border of zeros. */
+    /** Returns the number of samples, with the border of zeros, of one group of filtered views with
+     * n_rows rows. */
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
     /** Stores filtered rows [first, first + n) of a group of n_rows rows, and the border next to
      *  them.  n <= CPU_ROWS; first is a multiple of CPU_ROWS.
@@ -137,7 +137,7 @@ enum cpu_buffer {
     CPU_FILTERED = 0, /**< filtered rows [view][row][column] before cpu_kernel.store() */
     CPU_CONVOLVE,     /**< scratch memory of cpu_convolve() */
     CPU_COLUMNS,      /**< scratch memory of the filter along columns */
-    CPU_ENDS,         /**< weights of one row, for the extrapolation beyond the detector's ends */
+    CPU_ENDS,         /**< weights of one row, by which fbp_pad_ends() divides samples */
     CPU_KERNEL,       /**< scratch memory of the kernel: cpu_kernel.scratch() */
     CPU_N_BUFFERS
 };

@@ -48,7 +48,7 @@ static void weigh(const struct cpu_device *dev, struct cpu_scratch *s, size_t vi
 
 /* Load detector row `row` of one view (`lane`) of a group of symmetric views: corrected and
  * weighted samples, zeros in columns without a measured sample, and the parameters of the row's
- * extrapolation beyond the panel.  If the batch has no such group, all samples are zeros. */
+ * extrapolation beyond the panel.  If the batch ends before this group, all samples are 0. */
 static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t group, size_t lane,
                       size_t row, float *out, struct fbp_pad_end ends[2])
 {
@@ -133,7 +133,7 @@ static void filter_rows(void *user, size_t item, int worker)
     }
 }
 
-/* Correct view k of the batch; also weight the rows that the filter along columns reads. */
+/* Correct view k of the batch; for a filter along columns, also weight the rows that it reads. */
 static void prepare_view(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;

@@ -125,7 +125,7 @@ static void transpose(const float *in, size_t n_rows, size_t n_columns, float *o
     for (size_t c = 0; c < n_columns; c++)
         for (size_t r = c < columns ? rows : 0; r < n_rows; r++)
             out[c * stride + r] = in[r * n_columns + c];
-    _mm_sfence(); /* makes the stores that bypassed the caches visible to other threads */
+    _mm_sfence(); /* other threads now see the stores that bypassed the caches */
 }
 
 /* Convolve FBP_CONVOLVE_COLUMNS output columns at a time: each load of an input sample serves all
@@ -142,8 +142,8 @@ static void convolve(const float *x, const float *centre, size_t S, size_t n, fl
             sum[j] = VSET1(0);
         for (size_t i = lo; i < end; i++, k--) {
             const V at = VLOAD(x + i * VL);
-            /* prevents gcc from keeping filter taps in registers for the next iteration: there are
-             * too few registers */
+            /* Without this statement, gcc keeps filter taps in registers for the next iteration,
+             * but there are too few registers. */
             __asm__("" : "+r"(k));
             UNROLL
             for (size_t j = 0; j < FBP_CONVOLVE_COLUMNS; j++)

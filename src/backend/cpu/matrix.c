@@ -154,7 +154,7 @@ static void tile_of(const struct cpu_bp *bp, size_t index, size_t *y0, size_t *y
 }
 
 /* Returns the requested voxels of row (y, z) as *n intervals along x; if no region is requested,
- * one interval, *all, which is the slab's whole row. */
+ * the slab's whole row as one interval, which is stored in *all. */
 static const struct fbp_interval *runs_of(const struct cpu_bp *bp, size_t y, size_t z,
                                           struct fbp_interval *all, size_t *n)
 {
@@ -216,8 +216,8 @@ static double first_of(const double m[4], const struct fbp_grid *g, size_t y, si
            m[2] * fbp_grid_coordinate(g, 2, (double)z) + m[3];
 }
 
-/* Coordinates of a row of voxels in a view of doubles: column u = u0 + x u1, counted from the first
- * of BEFORE zeros before the row's samples; in a sinogram image row v = v0 + x v1. */
+/* Projection of voxel x of a row of the grid onto a view of doubles: column u = u0 + x u1, counted
+ * from the first of BEFORE zeros before the samples; in a sinogram image, row v = v0 + x v1. */
 struct line_double {
     double u0, u1, v0, v1;
 };

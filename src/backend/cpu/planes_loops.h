@@ -31,7 +31,7 @@ enum {
  *
  *     u = start + x along + above + i step[0] + j step[1] + l step[2],
  *
- * where start + x along is the least u of the cube.
+ * where start + x along is the least u of the cube, and `above` is u of voxel (0, 0, 0) minus it.
  */
 struct fbp_bp_planes {
     const float *samples; /**< sample 0 of the first view, inside its margins of zeros */

@@ -184,9 +184,9 @@ static size_t scratch(const struct fbp_job *job)
     return (size_t)GROUPS * TILE * TILE * sizeof(struct passage) / sizeof(float);
 }
 
-/* Add a batch to a tile of sets of symmetric voxel columns, a few groups of views and slices at a
- * time: the parts of a group onto which these slices project fill half of the second-level cache.
- */
+/* Add a batch to a tile of sets of symmetric voxel columns, GROUPS groups of views and `step`
+ * slices at a time: the samples of one group onto which these slices of the tile project fill half
+ * of the second-level cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;

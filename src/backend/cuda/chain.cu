@@ -85,7 +85,7 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
                            rows.n > 1 && cuda_row_counts(p.prep, rows.view + 1, rows.row)};
     if (p.prep.intensity)
         cuda_count(p.prep.clipped, (count[0] ? clipped[0] : 0) + (count[1] ? clipped[1] : 0));
-    const int any = __syncthreads_or(bad); /* and all have read the bitmap */
+    const int any = __syncthreads_or(bad); /* a barrier, too: all have read the bitmap */
     if (threadIdx.x < rows.n && count[threadIdx.x])
         cuda_row_counted(p.prep, rows.view + threadIdx.x, rows.row);
     if (!any)
@@ -111,8 +111,8 @@ static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
         line[c] = cuda_weighted(p.pairs.weights, rows, rays, c, nc, line[c]);
 }
 
-/* Samples of a thread in registers: in[i] are the inputs of its i-th butterfly, INNER columns
- * apart. */
+/* Samples of a thread in registers: in[i][k] is input k of its i-th transform of RADIX points,
+ * whose inputs are INNER columns apart; the upper half is 0. */
 template <int RADIX, int THREADS> struct samples {
     static constexpr int TURNS = (INNER + THREADS - 1) / THREADS, HALF = RADIX / 2;
     float2 in[TURNS][HALF];
@@ -162,8 +162,8 @@ static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, c
     return max(peak[0], peak[1]) >= 0x7f800000u;
 }
 
-/* First step of the transform: split the row into R interleaved rows, multiply by twiddle factors,
- * store in shared memory. */
+/* First step of the transform: split the row into RADIX interleaved rows of INNER points, multiply
+ * them by twiddle factors, and store them in shared memory. */
 template <int RADIX, int THREADS>
 static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a, scale b,
                                          const float2 *__restrict__ turns, float2 *line)

@@ -36,8 +36,8 @@ struct cuda_unpacking {
 struct cuda_timestamps {
     pthread_mutex_t lock;
     gpuEvent_t *events;
-    size_t n, room;  /**< number of events recorded, and created */
-    size_t n_read;   /**< timestamps read; if all n are read, events are reused from index 0 on */
+    size_t n, room; /**< number of events recorded, and created */
+    size_t n_read; /**< number of events read; if it reaches n, events are reused from index 0 on */
     gpuEvent_t zero; /**< reference event of all timestamps */
     double seconds;  /**< time of `zero` by fbp_seconds() */
 };
@@ -68,8 +68,8 @@ struct cuda_device {
     gpuFft_t plan;
     struct gpu_principal *principal; /**< per view */
     float half_scale; /**< factor by which views in fp16 are scaled; 0: not computed yet */
-    /** bit (ordinal % 64) is set for each device from which copies were prepared by
-     * cuda_peer_reach() */
+    /** bit (ordinal % 64) is 1 if cuda_peer_reach() has prepared copies from the device with this
+     * ordinal */
     uint64_t reached;
 };
 
@@ -107,8 +107,7 @@ static inline bool cuda_is_done(gpuError_t error)
     return error == gpuSuccess;
 }
 
-/** Returns CUDA's ordinal of the usable device with index `index` in the library's list of devices.
- */
+/** Returns CUDA's ordinal of the device with index `index` in the library's list. */
 int cuda_ordinal(int index);
 
 /** Writes the PCI address of a device in lower case; "": unknown. */
@@ -152,9 +151,9 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
                                 const struct fbp_batch *batch, const struct cuda_views *views,
                                 unsigned *group0);
 
-/** Return the device that owns this memory of the caller (device or managed memory): CUDA's
- * ordinal, or the index in the library's list of devices.  -1: it belongs to no device, or cannot
- * be used. */
+/** Return the device that owns the caller's memory (device or managed memory): cuda_memory_owner()
+ * its CUDA ordinal, cuda_memory_index() its index in the library's list of devices.  -1: the memory
+ * belongs to no device, or the device cannot be used. */
 int cuda_memory_owner(const void *memory, size_t bytes);
 int cuda_memory_index(const void *memory, size_t bytes);
 extern const struct fbp_device_memory_access cuda_device_memory;
@@ -231,7 +230,7 @@ enum cuda_peer cuda_peer_enable(int device, int other);
 
 /** Returns whether a test copy between two devices arrives unchanged.  With some settings of the
  * machine's bus (IOMMU, ACS), copies are corrupted without an error of CUDA.  host: CUDA_PEER_PROBE
- * bytes for the comparison. */
+ * bytes of host memory, for the comparison. */
 bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_end *to,
                        unsigned char *host);
 

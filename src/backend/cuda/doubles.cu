@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(THREADS)
     const double weight = d.weights ? d.weights[d.view0 + view] : 1;
 
     for (unsigned i = threadIdx.x; i < d.length; i += THREADS) {
-        const unsigned from = i - d.pad_left, c = from / d.apart; /* before: beyond its columns */
+        const unsigned from = i - d.pad_left, c = from / d.apart; /* i < pad_left: c >= n_columns */
         const bool there = c < d.n_columns && c * d.apart == from;
         out[(size_t)blockIdx.x * d.length + i] = there ? weight * in[c] : 0;
     }

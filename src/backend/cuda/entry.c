@@ -17,7 +17,8 @@ enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
 /* The usable devices, found when the module is loaded. */
 static struct {
     int n, ordinal[MOST_DEVICES];
-    /* [precision - 1]: first device and precision ("sm_90 exact"); a resumed run compares it */
+    /* [precision - 1]: architecture of the first device, and precision, such as "sm_90 exact"; a
+     * run is resumed only if this text is the same */
     char isa[4][24];
 } found;
 

@@ -229,8 +229,8 @@ template <bool COLUMN, class Shape> static gpuError_t launch_shape(const struct 
 }
 
 /* Shapes with windows in shared memory, for up to 1.3 and for up to 2.8 pixels per voxel: a voxel
- * near the source covers up to a third more pixels, and a window must be as wide as the diagonal of
- * its tile of voxels. */
+ * near the source covers up to a third more pixels than one on the axis, and a window must be as
+ * wide as the diagonal of its tile of voxels. */
 typedef cuda_window<40, 40, 2> small_window;
 typedef cuda_window<84, 64, 2> large_window;
 typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 3> small_16x3;

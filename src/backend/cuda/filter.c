@@ -306,7 +306,8 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
 }
 
 /* Returns the bytes of shared memory that a block of chain.cu (the filter in one launch) has for
- * its row, on every device; 0: chain.cu is not used, for example if FBP_FFT=cufft (tests). */
+ * its row: the least of all devices; 0: chain.cu is not used, for example if FBP_FFT=cufft (tests).
+ */
 static size_t row_bytes(void)
 {
     const char *method = gpu_host->environment(FBP_ENV_FFT);

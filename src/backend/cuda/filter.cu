@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
     const bool counts = cuda_row_counts(prep, view, detector_row);
     if (prep.intensity)
         cuda_count(prep.clipped, counts ? clipped : 0);
-    if (__syncthreads_or(bad) && threadIdx.x == 0) { /* and all have read the bitmap */
+    if (__syncthreads_or(bad) && threadIdx.x == 0) { /* and all read the bitmap before */
         const unsigned repaired = cuda_bridge_row(row, raw.n_columns, 1);
         if (counts)
             atomicAdd(prep.not_finite, (unsigned long long)repaired);
@@ -142,7 +142,7 @@ static __global__ void __launch_bounds__(THREADS)
     cuda_find_rays(p.weights, rows, rays);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < row_length; i += THREADS) {
-        const unsigned at = i - p.pad_left; /* beside the panel: beyond its columns */
+        const unsigned at = i - p.pad_left; /* wraps if i < pad_left: then c >= nc */
         const unsigned c = at / p.apart;
         float2 v = make_float2(0, 0);
         if (c < nc && at - c * p.apart == 0) {

@@ -26,8 +26,8 @@ struct cuda_raw {
     unsigned n_views, load_rows, n_columns;
     unsigned first_row; /**< detector row of the batch's first row */
     unsigned view0;     /**< index of the batch's first view in the scan */
-    unsigned a_part;    /**< number of views of the batch in each symmetric part of the scan */
-    /** number of views of the scan in each of its symmetric parts, such as quarter turns */
+    unsigned a_part; /**< views of the batch per symmetric part of the scan (a quarter turn, …) */
+    /** views of the scan per symmetric part */
     unsigned part_views;
 };
 
@@ -60,7 +60,7 @@ struct cuda_columns {
     struct cuda_weights weights;
     unsigned first, n;                    /**< views [first, first + n) of the batch */
     unsigned n_groups, part_views, view0; /**< see struct cuda_pairs */
-    unsigned row0, n_rows; /**< range of the detector rows that contain line integrals */
+    unsigned row0, n_rows; /**< detector rows [row0, row0 + n_rows) contain line integrals */
     float *weighted;       /**< scratch [n][n_rows][n_columns] */
     const float *taps;     /**< 2 S + 1 filter taps, with GPU_COLUMN_ROWS zeros on either side */
     unsigned half_width;   /**< S */
@@ -72,7 +72,7 @@ struct cuda_pairs {
     struct cuda_raw raw;
     struct cuda_weights weights;
     /** first, n: range of complex rows; turns: number of symmetric views per group; part_views:
-     * number of views of the scan in each symmetric part. */
+     * views of the scan per symmetric part. */
     unsigned first, n, turns, part_views;
     /** n_groups: groups of symmetric views in the batch; n_rows: filtered rows per view; row0:
      * detector row of the first filtered row. */
@@ -104,8 +104,8 @@ struct cuda_pad {
     struct cuda_weights weights;
     bool weighted; /**< samples are already weighted */
     struct fbp_pad_rule rule;
-    /** filtered extrapolation functions of rows beyond the panel [end of the
-     * row][n_lengths][n_columns] */
+    /** filtered extrapolation functions [end of the row][rule.n_lengths][n_columns], one per length
+     * of rule.lengths */
     const float *tables;
     unsigned n_columns;       /**< samples of a filtered row */
     struct fbp_pad_end *ends; /**< scratch [pairs.n][row of the pair][end] */
@@ -130,7 +130,7 @@ struct cuda_doubles {
  * the last channel. */
 struct cuda_doubles_filter {
     const double *taps;
-    unsigned half_width, passes; /**< passes: number of convolutions; 0: already filtered rows */
+    unsigned half_width, passes; /**< passes: convolutions of a row; 0: rows are filtered already */
     unsigned rows_per_call;
     double *rows, *work; /**< scratch [rows_per_call][length], each */
     unsigned columns, groups, frames;
@@ -241,8 +241,8 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
 }
 
 /** Returns whether repaired samples of this row are counted.  All threads of the block must call
- * this function before one calls cuda_row_counted(), which clears the tested bit.  The rows of a
- * launch are distinct. */
+ * this function before one calls cuda_row_counted(), which clears the tested bit; no other block of
+ * the launch has the same row. */
 static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -310,8 +310,8 @@ static __device__ inline cuda_pair cuda_pair_of(const cuda_pairs &p, unsigned lo
             p.view0 + turn * p.part_views + group};
 }
 
-/** Compute into rays[2], in shared memory, the factors of the weights that are constant along each
- * row of a pair: thread i of the block computes those of row i. */
+/** Store in rays[i], in shared memory, the factors of the weights that are constant along row i of
+ * a pair; thread i of the block, 0 or 1, computes them. */
 static __device__ inline void cuda_find_rays(const cuda_weights &w, const cuda_pair &rows,
                                              fbp_ray_row *rays)
 {

@@ -164,7 +164,8 @@ typedef struct hipfftHandle_t *gpuFft_t;
 #    define GPU_MAJOR(version)                     ((version) / 10000000)
 #    define GPU_MINOR(version)                     ((version) / 100000 % 100)
 
-/* HIP 6.3 has no copy of arrays between devices, and no prediction of free shared memory. */
+/* HIP 6.3 lacks the copy of arrays between devices, and the prediction of free shared memory: these
+ * substitutes fail. */
 typedef struct {
     gpuArray_t srcArray, dstArray;
     gpuPos srcPos, dstPos;

@@ -131,8 +131,8 @@ static constexpr cuda_kernel cuda_kernel_from(gpu_kernel known,
 
 /** Position, in a buffer of views, of the samples of a complex row of struct cuda_rows. */
 struct cuda_place {
-    unsigned group, row; /**< real parts: group of symmetric views (layer of a texture), and row in
-                            the view; imaginary parts: the same row of the next group */
+    unsigned group, row; /**< group of symmetric views (layer of a texture), and row in the view, of
+                            the real parts; imaginary parts belong to this row of the next group */
     bool second;         /**< true: the next group exists */
 };
 

@@ -141,7 +141,7 @@ bool cuda_link_connect(void *meter, size_t from, size_t to)
 }
 
 /* Returns the device at the end `at` of a copy (an index, or FBP_HOST) or, if this end is the host,
- * at the end `other`.  One end is always a device; index 0 only prevents a compiler's warning. */
+ * the device at the end `other`.  One end is always a device; index 0 only avoids a warning. */
 static const struct end *end_of(const struct meter *m, int at, int other)
 {
     const int device = at == FBP_HOST ? other : at;

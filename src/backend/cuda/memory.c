@@ -114,7 +114,7 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    (void)what; /* not in the message: the limit applies to the sum of all locked memory */
+    (void)what; /* no part of the message: the limit applies to all locked memory */
     *out = NULL;
     CUDA_TRY(gpuSetDevice(dev->index));
     *out = cuda_pin(bytes, dev->job->n_threads, dev->node);

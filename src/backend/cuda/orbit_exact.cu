@@ -47,8 +47,8 @@ static __device__ inline void load_taps(const typename S::packed *p, unsigned ab
     }
 }
 
-/* Load the taps of row r, in two columns, and of the row above; taps that were loaded for the
- * previous slice are reused. */
+/* Load the taps of a row, in two columns, and of the row above.  same: q has both rows already,
+ * from the previous slice; next: the upper row of q is now the lower row. */
 template <class S>
 static __device__ inline void load_row(const typename S::packed *p, unsigned above, bool same,
                                        bool next, taps<S::TURNS> *q)
@@ -64,7 +64,7 @@ static __device__ inline void load_row(const typename S::packed *p, unsigned abo
 }
 
 /* Project the thread's voxel, rotated I times, onto a group of symmetric views: the sample of view
- * j there is added to the voxel rotated I + j times (frame.h).  The recursion increases I. */
+ * j there is added to the voxel rotated I + j times (frame.h).  Then do the same for I + 1. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,

@@ -26,7 +26,7 @@ struct layout {
 };
 
 /* Project the thread's voxel, rotated I times, onto a group of symmetric views: the sample of view
- * j there is added to the voxel rotated I + j times (frame.h).  The recursion increases I. */
+ * j there is added to the voxel rotated I + j times (frame.h).  Then do the same for I + 1. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
                                          const gpu_domain &d, float tx, float ty, float tz,

@@ -3,7 +3,7 @@
  * computed in double in this file. */
 #include "backend/cuda/filter_kernels.h"
 
-enum { THREADS = 256, WARP = 32, ENDS = 4 }; /* ENDS: of both rows of a pair */
+enum { THREADS = 256, WARP = 32, ENDS = 4 }; /* ENDS: two per row of a pair */
 
 static __device__ inline float warp_sum(float x)
 {

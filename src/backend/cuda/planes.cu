@@ -3,8 +3,8 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planes_kernel.h"
 
-/* Bytes of one of the two buffers of windows in a block's shared memory, which also holds lists of
- * views; a block has 48 KiB by default. */
+/* Bytes of each of the two buffers of windows, unless one window is larger: both and the lists of
+ * views fit in the 48 KiB of shared memory that a block has by default. */
 enum { STAGE_BYTES = 20 << 10 };
 
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>

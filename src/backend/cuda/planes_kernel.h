@@ -27,9 +27,8 @@
 #    include "backend/cuda/planes_parts.h"
 #endif
 
-/** Conditions for planes_slide(), which keeps samples from voxel to voxel: a thread has at least
- * PLANES_SLIDING channels, and u changes along z by less than PLANES_STEP per voxel, which rounding
- * errors cannot raise to 1. */
+/** planes_add() calls planes_slide() if a thread has at least PLANES_SLIDING channels, and u
+ * changes along z by less than PLANES_STEP samples per voxel: less than 1 with rounding errors. */
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
@@ -37,8 +36,8 @@ static constexpr float PLANES_STEP = 0.99f;
  * that finds them); PLANES_STAGES: number of buffers; PLANES_LISTS: number of lists of views. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
-/** Tile of voxels of a thread block, and voxels of a thread along z.  A warp covers 8 x 4 voxel
- * columns. */
+/** X, Y: voxel columns of a thread block (8 x 4 per warp); SLICES: voxels of a thread along z;
+ * BLOCKS: blocks per multiprocessor, which limit the registers per thread. */
 template <int X_, int Y_, int SLICES_, int BLOCKS_> struct planes_shape {
     enum { X = X_, Y = Y_, SLICES = SLICES_, THREADS = X_ * Y_, BLOCKS = BLOCKS_ };
     static_assert(GPU_PLANES_EDGE % X_ == 0 && GPU_PLANES_EDGE % Y_ == 0 &&
@@ -99,7 +98,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_NEAREST> {
     }
 };
 
-/** For cubic interpolation, samples have been converted to coefficients of cubic B-splines. */
+/** Weights of cubic B-splines, because the filter has converted samples to their coefficients. */
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
     static constexpr int N = 4, FIRST = -1;
     static constexpr double SHIFT = 0;
@@ -127,7 +126,7 @@ template <class Shape> static inline dim3 planes_blocks(const gpu_grid &g, int g
             of(g.z0, g.nz, Shape::SLICES) * groups};
 }
 
-/** Returns the index, in the whole volume, of the first voxel of a thread block. */
+/** Index, in the whole volume, of the first voxel of a thread block. */
 struct planes_corner {
     int x, y, z;
 };
@@ -348,7 +347,8 @@ static PLANES_DEVICE void planes_each_voxel(const planes_in<T> &in, const gpu_gr
 
 /** Add all views of a batch, through two buffers of windows in shared memory: while the views of
  * one buffer are added, the windows of the next views are copied to the other.  There are three
- * lists of views, because one warp may write the next list while others still read the last one. */
+ * lists of views: the next one, which the first warp writes, the current one, and the one before,
+ * which other warps may still read. */
 template <class T, class Taps, int FRAMES, class Shape>
 static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid &g, unsigned ring,
                                          T (&sum)[Shape::SLICES][FRAMES])

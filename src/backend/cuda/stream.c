@@ -108,8 +108,8 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark)
     return FBP_OK;
 }
 
-/* Record a timestamp.  Event times are relative to the event `zero`, whose time on the host's clock
- * is measured at the first timestamp of a run, when the device has little or no work left. */
+/* Record a timestamp.  Event times are relative to the event `zero`.  The first timestamp of a run
+ * records `zero` and its time on the host's clock, because the device has little work then. */
 static fbp_status record_timestamp(struct cuda_timestamps *t, gpuStream_t stream, uint64_t *out)
 {
     if (t->n == 0) {

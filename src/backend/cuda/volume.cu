@@ -105,8 +105,8 @@ static __device__ int2 voxel_of(const unpack &p, int lane, int x, int y)
                        : make_int2(y, last - x);
 }
 
-/* Returns whether the lane is the first of those that store the same voxel: if n is odd, voxels in
- * the middle are stored twice. */
+/* Returns whether no lane before this one stores the same voxel: if an edge has an odd number of
+ * voxels, those in the middle are stored twice. */
 static __device__ bool counts(const unpack &p, int lane, int2 at)
 {
     const gpu_domain &d = p.domain;
