@@ -17,8 +17,8 @@
 /* Lists of file name extensions of an array format. */
 enum list {
     READ,       /* files that fbp can read */
-    FILES,      /* files that fbp can write, with the whole volume in one file */
-    WRITTEN,    /* FILES or, if that list is empty, files with one slice each */
+    FILES,      /* files that fbp can write and that hold a whole volume */
+    WRITTEN,    /* FILES or, if the format has none, files with one slice */
     COMPRESSED, /* files that fbp can compress */
 };
 

@@ -28,8 +28,7 @@ int cli_json(cJSON *root, bool compact);
 /** Save the JSON value `root` in a file, and free it; returns the exit status. replace: an existing
  * file is replaced, otherwise an existing file is an error. */
 int cli_json_save(cJSON *root, const char *path, bool replace);
-/** Add the member key: [v[0], …, v[n - 1]] to a JSON object. Returns the list; NULL: out of memory.
- */
+/** Add the member key: [v[0], …, v[n - 1]] to an object. Returns the list; NULL: out of memory. */
 cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n);
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
 /** A number with its key in a JSON object; key NULL: end of a list of numbers. */
@@ -57,8 +56,7 @@ bool cli_has_folder(const char *path);
 /** Print warnings about a scan: facts that were guessed because the file lacks them, and the note
  * that the scan contains. */
 void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
-/** Print a warning if samples of an array file are missing; print nothing if the file is no array.
- */
+/** Print a warning if `path` is an array file in which samples are missing. */
 void cli_warn_missing(const char *path, bool quiet);
 /** Log function for the library (type fbp_log_fn): print a warning or note; notes are omitted if
  * the bool to which `quiet` points is true. */
@@ -67,8 +65,7 @@ void cli_log(void *quiet, enum fbp_log_level level, const char *line);
  * scan file, to be freed by the caller; NULL: `path` is no folder. @return 0, or 1 after an error
  * message: the folder contains no scan file, or several. */
 int cli_scan_in_folder(const char *path, bool quiet, char **out);
-/** If `path` is a scan file (.json), print an error, because an array is needed, and return true.
- * */
+/** If `path` is a scan file (.json), print an error (an array is needed), and return true. */
 bool cli_is_scan(const char *path);
 /** Format a duration: "45 ms", "12.3 s", "2:05 min", "1:05 h", "?" if unknown; returns buf. */
 char *cli_seconds(char *buf, size_t n, double seconds);

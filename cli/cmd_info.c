@@ -225,7 +225,7 @@ static int array_info(const struct info_args *a, fbp_source *src)
     if (info->missing[0])
         say_warning(a->quiet, "%s", info->missing);
     /* A file in a format with several arrays may contain a whole scan, unless the path is
-     * FILE:ARRAY, which requests one array. n_views 0: the file is not a scan. */
+     * FILE:ARRAY, which requests one array. Without a scan, scan.n_views stays 0. */
     const bool is_mat = strcmp(info->format, "mat") == 0;
     if (rc == 0 && access(a->file, F_OK) == 0 &&
         (is_mat || strcmp(info->format, "hdf5") == 0 || strcmp(info->format, "bes3t") == 0)) {

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Limits and default of --page-size, and size of the parts of a page other than samples (texts,
- * scripts, histogram) [bytes]. A browser holds a whole page as one text. */
+/* --page-size [bytes]: PAGE_LEAST to PAGE_MOST (a browser holds a whole page as one text), default
+ * PAGE_BYTES. FRAME_BYTES: size of a page without samples: texts, scripts, histogram. */
 #define PAGE_LEAST (256. * 1024)
 #define PAGE_MOST  (384. * 1024 * 1024)
 enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
@@ -215,7 +215,7 @@ static int view_serve(const struct view_args *a)
         if (!a->quiet)
             fputs("open this address on this machine; Ctrl-C ends it\n", stderr);
         printf("http://127.0.0.1:%u/%s/\n", server.port, server.token);
-        /* a script that started fbp reads the address from a pipe while the server runs */
+        /* Flush, because a script may read the address from a pipe while the server runs. */
         (void)!fflush(stdout);
         rc = server_run(&server);
         slices_close(&v.slices);

@@ -34,8 +34,7 @@ enum { POINTS = RADII * ANGLES * HEIGHTS, MAX_RAYS = VIEWS * POINTS };
  * that a wrong geometry assigns to it. */
 static const double SHARP_VOXELS = 0.25;
 
-/* A line in space: point and unit direction, in coordinates whose third axis is the rotation axis.
- * */
+/* A line: point and unit direction, in coordinates whose third axis is the rotation axis. */
 struct line {
     double at[3], along[3];
 };
@@ -271,7 +270,7 @@ static int check_planes(const struct fbp_scan *scan, struct check *c)
                    : cli_error(
                          "out of memory for the directions of the scan; close other programs");
     /* Number of directions that the volume needs: n rings, with 2 n^2 / pi directions in total,
-     * suffice for a radius of n spacing / (pi cutoff), with the spacing of samples. */
+     * suffice for the radius n s / (pi cutoff), if samples are a distance s apart. */
     for (int i = 0; i < 3; i++)
         p->reach_mm = fmax(p->reach_mm, (double)c->grid.n[i] * c->grid.voxel_mm[i] / 2);
     const double rings = FBP_PI * p->cutoff * p->reach_mm / c->facts.spacing_mm;

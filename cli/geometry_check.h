@@ -19,7 +19,7 @@ struct flip {
     double turn_rad; /**< angle by which the object appears rotated, after mirroring [rad] */
     /** mirrored, upside_down: the object appears mirrored left to right, mirrored top to bottom */
     bool mirrored, upside_down;
-    /** root mean square and greatest distance of the object's points from their wrong rays */
+    /** root mean square and greatest distance from the moved points to the rays assigned to them */
     double rms_mm, max_mm;
     bool sharp; /**< true if max_mm is below a quarter voxel: the slices are sharp despite the wrong
                    geometry */
@@ -40,7 +40,7 @@ struct check_planes {
     double cutoff;   /**< cut-off frequency of the filter, as a fraction of the Nyquist frequency */
     double reach_mm; /**< half the longest side of the volume */
     double needed;   /**< number of directions that the volume needs at the frequency `cutoff` */
-    double enough_at;  /**< greatest `cutoff` for which the scan has the `needed` directions */
+    double enough_at;  /**< greatest cut-off frequency for which the scan's directions suffice */
     double sum;        /**< sum of the weights, divided by 2 pi */
     char weights[160]; /**< description of the weights */
     /** Planes through a common axis that contain all directions, for two-stage EPR; only members n,

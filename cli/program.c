@@ -114,7 +114,7 @@ static void list_group(FILE *f, const char *word)
     for (size_t i = 0; i < n_commands; i++)
         if (is_in_group(i, word))
             fprintf(f, "  fbp %-17s %s\n", commands[i]->name, commands[i]->summary);
-    /* the help of a group of commands ends like the help of fbp-bench */
+    /* In fbp-bench, the help of a group of commands ends like the help of the program. */
     if (!program->starts_bench)
         fputs(program->more, f);
 }
@@ -244,7 +244,7 @@ static int run(int argc, char **argv)
 
 int program_main(const struct program *p, int argc, char **argv)
 {
-    /* --json is on the command line: errors about wrong usage are printed as JSON, too */
+    /* true: --json is on the command line, and errors about wrong usage are printed as JSON, too */
     bool json = false;
 
     program = p;

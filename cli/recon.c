@@ -97,7 +97,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .growing = a->p.input.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
-    /* before files are read, because child processes that inspect files obey the limit, too */
+    /* Set the limit before files are read: child processes that inspect files obey it, too. */
     fbp_limit_memory(a->p.memory_bytes);
     const fbp_status st = fbp_scan_load(scan, a->scan, &known);
     free(steps.profile);

@@ -57,8 +57,8 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
     if (scan->panel.n_rows == 1)
         return 0;
     /* Find z[0] to z[1], the range of z of the sphere's centre for which all views contain the
-     * sphere: the sphere lies on the positive sides of the planes g x + c = 0 through the source
-     * and the outer edges of the first and last detector row. */
+     * sphere: points x of the sphere have g . x + c >= 0 for the planes through the source and
+     * the outer edge of the first or last detector row. */
     for (size_t k = 0; k < scan->n_views; k++) {
         if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) != FBP_OK)
             return cli_fail();

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 enum {
-    LONGEST = 4,
-    ESCAPED = 8
-}; /* greatest number of bytes of a UTF-8 character, and of the escape that replaces it */
+    LONGEST = 4, /* greatest number of bytes of a UTF-8 character */
+    ESCAPED = 8  /* greatest number of bytes of the escape that replaces it */
+};
 
 /* An output stream, with the first bytes of a UTF-8 character whose other bytes are not written
  * yet. */
@@ -130,9 +130,9 @@ void say_bar(const char *line)
     (void)!write_all(STDERR_FILENO, text, n + len);
 }
 
-/* Results and messages of the running command. */
+/* Result and messages of the running command, which say_close() prints with --json. */
 static struct {
-    bool json, compact, has_result; /* true, but result is NULL: out of memory */
+    bool json, compact, has_result; /* has_result, but result NULL: out of memory */
     cJSON *result, *notes, *warnings;
     char error[1400];
 } said;

@@ -99,8 +99,8 @@ double sweep_value(const struct sweep_range *r, size_t i)
 /* LONGEST: greatest side of the picture of a slice in the contact sheet [pixels]. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
-/* Upper bound of the memory that the reconstructions need beyond the peak so far, for code and heap
- * [bytes]. */
+/* Upper bound of the memory for code and heap by which the reconstructions raise the peak of the
+ * process [bytes]. */
 static const size_t growth = (size_t)8 << 20;
 
 /* Radius of the area that is scored, as a fraction of the least field of view. Near the rim of the
@@ -216,7 +216,7 @@ static int reconstruct_value(struct sweep *s, double value)
                                  : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
                                                                          : 1;
     scan.volume = s->grid;
-    /* scale voxels by the same factor: an edge is then equally many voxels wide for all values */
+    /* Scale voxels by this factor, so that an edge is equally many voxels wide for all values. */
     for (int i = 0; i < 2; i++)
         scan.volume.voxel_mm[i] *= magnification;
     if (st == FBP_OK)
@@ -267,7 +267,7 @@ static int reconstruct_all(struct sweep *s)
 }
 
 /* If the range of columns begins with a negative number, it is relative to the axis in the scan
- * file, because columns are never negative: add the column of this axis. */
+ * file, because columns are never negative: add the column of this axis to both ends. */
 static int place_range(struct sweep *s)
 {
     double now;
@@ -350,7 +350,7 @@ static int write_sheet(const struct sweep *s)
     for (size_t i = 0; rc == 0 && i < s->range->n; i++) {
         snprintf(labels[i], sizeof labels[i], "%s %.7g\n%.5g", name, sweep_value(s->range, i),
                  s->scores[i]);
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is no error */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): rc 0: tiles exists */
         tiles[i] = (struct fbp_tile){s->pictures + i * s->w * s->h, labels[i], i == nearest(s)};
     }
     snprintf(title, sizeof title, "%s by %s, best %.7g, slice %zu, z = %.5g mm", name,

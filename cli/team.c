@@ -23,8 +23,7 @@ fbp_team *team_own(void)
     return team;
 }
 
-/* True if `rank`, the value of a launcher's environment variable or NULL, is a number other than 0.
- * */
+/* True if `rank`, the value of an environment variable (NULL: not set), is not "0". */
 static bool is_later(const char *rank)
 {
     return rank && strcmp(rank, "0") != 0;
@@ -50,7 +49,7 @@ int team_check(bool has_part)
 {
     if (!apart[0] || has_part)
         return 0;
-    /* if neither PMI_RANK nor SLURM_PROCID is set, every process prints the error */
+    /* Without PMI_RANK and SLURM_PROCID the rank is unknown: every process prints the error. */
     if (is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID")))
         say_nothing();
     return cli_error("%s", apart);

@@ -14,7 +14,7 @@ enum word_kind {
                       behaviour */
     WORD_HELP,     /**< another spelling of --help */
     WORD_VERSION,  /**< another spelling of --version */
-    WORD_SENTENCE, /**< no alias; a sentence states what to do instead */
+    WORD_SENTENCE, /**< no option of fbp; `sentence` states what to do instead */
 };
 
 struct word_meaning {
@@ -28,9 +28,10 @@ struct word {
     const char *words;   /**< aliases without dashes, in lower case, separated by spaces */
     const char *options; /**< names of options in fbp: the first name that the command has is used;
                             ".": its first positional argument */
-    /** message if the command has none of these options; NULL: the alias is then unknown */
+    /** message if the command has none of these options; NULL: the alias then remains unknown */
     const char *sentence;
-    /** kind of the aliases; WORD_UNKNOWN: `options` and `sentence` determine the kind */
+    /** kind of the aliases; WORD_UNKNOWN: WORD_OPTION if the command has one of `options`,
+     * otherwise WORD_SENTENCE or, if `sentence` is NULL, WORD_UNKNOWN */
     enum word_kind kind;
     bool shown; /**< true: the help of the option mentions the first alias */
 };

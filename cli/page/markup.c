@@ -42,7 +42,7 @@ void markup_reserve(struct markup *m, size_t n)
                      : NULL;
 
     if (!more)
-        return; /* m->failed is not set: make_room() tries again later */
+        return; /* no failure yet: make_room() allocates later what is needed */
     if (!m->bytes)
         more[0] = '\0';
     m->bytes = more;

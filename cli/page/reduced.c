@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Double the range of a histogram, upwards (up) or downwards: each pair of bins is joined to one.
- */
+/* Double the range of a histogram upwards (up) or downwards: join pairs of bins. */
 static void grow(struct histogram *h, bool up)
 {
     uint64_t pairs[HISTOGRAM_BINS / 2];
@@ -37,7 +36,7 @@ static void cover(struct histogram *h, double least, double greatest)
         grow(h, false);
 }
 
-/* Find the least and greatest finite one of n values; returns the number of finite values. */
+/* Find the least and the greatest finite value among n; returns the number of finite values. */
 static size_t range_of(const float *values, size_t n, double *least, double *greatest)
 {
     float lo = INFINITY, hi = -INFINITY;
@@ -69,7 +68,7 @@ void histogram_add(struct histogram *h, const float *values, size_t n)
             return;
         }
         /* Two different values were found: choose a range that contains both, with possible values
-         * at the centres of bins, and count the values before them. */
+         * at the centres of bins, and count the n_only earlier values. */
         const double lo = fmin(least, h->only), hi = fmax(greatest, h->only);
         h->begun = true;
         h->width = h->step > 0 ? h->step : (hi - lo) * 2 / HISTOGRAM_BINS;
@@ -192,8 +191,9 @@ struct layer {
     uint32_t *count; /* [bins[1]][bins[0]] number of finite voxels of each bin */
     float *band;     /* [band_rows][n[0]] buffer for rows that are read from the file at once */
     size_t band_rows;
-    double total, squares, shift; /* sums over all voxels of value - shift, and of its square */
-    double drawn;                 /* time when the progress line was last printed [s] */
+    /* total, squares: sums of value - shift and of its square; shift: first finite value */
+    double total, squares, shift;
+    double drawn; /* time when the progress line was last printed [s] */
 };
 
 static bool make_room(struct reduced *r, struct layer *l)

@@ -21,7 +21,7 @@ struct histogram {
     double lo, width;
     uint64_t counts[HISTOGRAM_BINS];
     bool begun; /**< true: two different values were counted, and the range of the bins is chosen */
-    double only;     /**< the only value, until `begun` */
+    double only;     /**< value of all numbers so far, while `begun` is false */
     uint64_t n_only; /**< number of occurrences of the value `only` */
 };
 

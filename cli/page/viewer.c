@@ -65,8 +65,8 @@ static struct packed_scale scale_of_type(const struct fbp_array_info *i)
     return (struct packed_scale){.scale = scale, .offset = offset + scale * least, .none = -1};
 }
 
-/* Write n values as numbers of 8 bits or, if wide, of 16 bits: differences within rows of `row`
- * numbers, first all low bytes, then all high bytes. */
+/* Write n values as numbers of 8 bits or, if wide, as differences (16 bits) between neighbours in
+ * rows of `row` numbers: first all low bytes, then all high bytes. */
 static void take_numbers(uint8_t *out, const float *values, size_t n, size_t row, bool wide,
                          const struct packed_scale *s)
 {

@@ -202,8 +202,7 @@ static const char *reason_of(int status)
 }
 
 enum { CONNECTIONS = 16, TICK_MS = 100 };
-/* Time limits [s]: to receive a whole request, and for a client that accepts no byte of the answer.
- * */
+/* Time limits [s]: REQUEST_S to receive a request, STALL_S if a client accepts no more bytes. */
 static const double REQUEST_S = 10, STALL_S = 30;
 
 /* A connection to a client, and its thread. */
@@ -420,8 +419,8 @@ int server_run(struct server *s)
         if (fd >= 0)
             take_connection(s, all, fd);
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            usleep(1000 * TICK_MS); /* answer of a refused connection: retry when other connections
-                                       have ended */
+            usleep(1000 * TICK_MS); /* then accept again: other connections may have ended and
+                                       released descriptors or memory */
     }
     for (size_t i = 0; i < CONNECTIONS; i++)
         if (all[i].used)

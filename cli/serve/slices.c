@@ -28,8 +28,7 @@ static size_t samples_of(const struct reduced *r, int plane)
     return r->n[reduced_axes[plane][0]] * r->n[reduced_axes[plane][1]];
 }
 
-/* Read rows [y, y + n) of slice z into out [n][nx]; y counts upwards, so the lowest row is first.
- */
+/* Read rows [y, y + n) of slice z into out [n][nx], the lowest first: y counts upwards. */
 static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t n, float *out)
 {
     const size_t nx = r->n[0], row = r->down ? r->n[1] - y - n : y;
@@ -82,8 +81,7 @@ static fbp_status hold_block(struct slices *s, int plane, size_t index, size_t f
     const int through = 3 - reduced_axes[plane][0] - reduced_axes[plane][1];
     const size_t n = s->r->n[through],
                  fit = BLOCK_BYTES / (samples_of(s->r, plane) * sizeof(float));
-    /* number of neighbouring slices to read together, because they lie in the same rows of the file
-     * */
+    /* number of slices to read together: neighbouring xz or yz slices lie in the same rows */
     const size_t most = plane == 0 || fit < 1 ? 1 : fit < NEIGHBOURS ? fit : NEIGHBOURS;
 
     if (b->n && b->frame == frame && index >= b->first && index < b->first + b->n)

@@ -20,7 +20,7 @@ struct slice_block {
 struct slices {
     const struct reduced *r; /**< sizes of the volume, and its open file */
     pthread_mutex_t lock;    /**< protects the file and all members below */
-    pthread_cond_t room;     /**< condition for which slices_get() waits: slices are released */
+    pthread_cond_t room;     /**< signalled by slices_release(); slices_get() waits for it */
     uint64_t out; /**< size of the slices that were returned and not yet released [bytes] */
     struct slice_block blocks[3]; /**< block of each plane: xy, xz, yz */
 };
