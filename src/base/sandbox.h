@@ -32,7 +32,7 @@ struct fbp_sandbox_limits {
     uint64_t memory_bytes; /**< limit of the child's address space, in addition to the present size
                               of this process [bytes] */
     double seconds;        /**< limit of the child's elapsed time [s] */
-    /** Whether the child also copies its data to shared memory, which adds to the memory used. */
+    /** The child also copies its data to shared memory: half of the limit is for the child. */
     bool leaves_copy;
 };
 
@@ -55,8 +55,8 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
 uint64_t fbp_sandbox_bytes(void);
 void fbp_sandbox_forget(void);
 
-/** Record memory that a reader in this process uses while it opens a file, in addition to the
- * samples that it returns. */
+/** Let fbp_sandbox_bytes() include memory that a reader in this process uses while it opens a file,
+ * besides the samples that it returns. */
 void fbp_sandbox_note(uint64_t bytes);
 
 /**

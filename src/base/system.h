@@ -49,7 +49,7 @@ enum fbp_variable {
     FBP_ENV_GL_SHADERS,  /**< folder of the shader files *.glsl, for --device gl */
     FBP_ENV_GL_BLOCK,    /**< limit of the size of an OpenGL storage buffer block, for --device gl
                             [bytes] */
-    FBP_ENV_GL_CONTEXTS, /**< 1: --device gl copies and computes in one context */
+    FBP_ENV_GL_CONTEXTS, /**< 1: --device gl copies and computes in turn, in one context */
     FBP_ENV_CUDA_HOME,   /**< folder of CUDA, to find cuFFT */
     FBP_ENV_CUDA_PATH,   /**< alternative to CUDA_HOME */
     FBP_ENV_CACHE,       /**< parent folder of the cache (base/cache.h) */
@@ -75,7 +75,7 @@ const char *fbp_environment(enum fbp_variable variable);
 enum fbp_cpu_flag {
     FBP_CPU_AVX2 = 1u << 0,
     FBP_CPU_AVX512 = 1u << 1,
-    /** Gather instructions are faster than eight loads; the results are equal. */
+    /** Gather instructions are faster than eight loads; results do not depend on this flag. */
     FBP_CPU_GATHER = 1u << 2,
 };
 

@@ -28,7 +28,7 @@ typedef double V __attribute__((vector_size(8 * LANES)));
 
 enum { POINT = 2 * ABREAST, MOST = 5 };
 
-/* Offset of the real parts of a point; the inverse transform exchanges real and imaginary parts. */
+/* Offset of a point's real parts; real and imaginary parts are exchanged to transform back. */
 enum way { THERE = 0, BACK = ABREAST };
 
 INLINE V load(const double *p)

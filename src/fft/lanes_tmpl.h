@@ -19,7 +19,7 @@
 
 enum { POINT = 2 * VL, MOST = 8 };
 
-/* Offset of the real parts of a point; the inverse transform exchanges real and imaginary parts. */
+/* Offset of a point's real parts; real and imaginary parts are exchanged to transform back. */
 enum way { THERE = 0, BACK = VL };
 
 INLINE void load(float *x, size_t m, size_t n, enum way way, V *re, V *im)

@@ -37,7 +37,7 @@ fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out
 static const struct {
     double q[3], unit; /* as in struct fbp_body */
     bool bounded[3];   /* bounded by -1 and 1 along this axis */
-    bool has_range;    /* whether the shape's range bounds the body along axis 2 */
+    bool has_range;    /* fbp_shape.range bounds the body along axis 2 */
 } kinds[] = {
     [FBP_SHAPE_ELLIPSOID] = {{1, 1, 1}, 1, {false, false, false}, false},
     [FBP_SHAPE_BOX] = {{0, 0, 0}, 1, {true, true, true}, false},

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest exponent m of a soft ellipsoid, with density (1 - q)^m (M_MAX); greatest size of a
- * phantom file [bytes] (LARGEST_TEXT); deepest nesting of expressions in a file (DEEPEST). */
+/* M_MAX: greatest exponent m of a soft ellipsoid, with density (1 - q)^m.  LARGEST_TEXT: greatest
+ * size of a phantom file [bytes].  DEEPEST: deepest nesting of an expression in a file. */
 enum { M_MAX = 100, LARGEST_TEXT = 16 << 20, DEEPEST = 32 };
 
 /* State of the parser, and the phantom to which ellipsoids and shapes are added. */

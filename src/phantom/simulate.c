@@ -158,7 +158,7 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
 struct bench {
     void *image;  /* floats, or doubles if params.in_double */
     double *row;  /* [n_columns] scratch of fbp_shadow_rows() */
-    double *sums; /* [n_rows] values of one sample in all frames */
+    double *sums; /* [n_rows] values of one column in all rows (frames) */
     struct fbp_shadow *shadows;
     struct fbp_spans spans;
 };

@@ -22,13 +22,13 @@ enum {
     LATTICE_SHIFT = 27
 }; /* the shift makes the lattice symmetric about the middle of the voxel */
 
-/* Get the position of line i in a voxel along y, -.5 to .5. */
+/* Get y of line i in a voxel, from -.5 to .5 of its width. */
 static double lattice_y(int i)
 {
     return (i + .5) / N_LINES - .5;
 }
 
-/* Get the position of line i in a voxel along z, -.5 to .5. */
+/* Get z of line i in a voxel, from -.5 to .5 of its width. */
 static double lattice_z(int i)
 {
     return lattice_y((i * LATTICE_STEP + LATTICE_SHIFT) % N_LINES);

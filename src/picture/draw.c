@@ -434,8 +434,8 @@ struct sheet {
     size_t n_tiles;
     const struct fbp_sheet_params *p;
     double lo, hi;
-    size_t reduce, enlarge; /* number of values per pixel, or of pixels per value, of an image; one
-                               of the two is 1 */
+    size_t reduce, enlarge; /* numbers of values per pixel and of pixels per value, along x or y;
+                               one of the two is 1 */
     size_t w, h;            /* pixels of a picture */
     size_t columns, rows;
     /* Number of lines of the label with most lines, and of letters of the longest line of all

@@ -78,7 +78,7 @@ struct fbp_projector {
      * into front[n][turned[0]], along x into side[n][turned[1]]; the device stores those along z
      * for top(). */
     fbp_status (*project)(void *device, const float *slices, size_t n, float *front, float *side);
-    /** Gets the greatest values along z of all slices projected so far: rows [row0, row0 + n) into
+    /** Gets rows [row0, row0 + n) of the projection along z of all slices that project() has had:
      * top[n][turned[0]]. */
     fbp_status (*top)(void *device, size_t row0, size_t n, float *top);
 };
@@ -118,15 +118,15 @@ typedef void fbp_svg_draw(FILE *f, const void *user);
 fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *draw,
                         const void *user);
 
-/** Write text with its lower left corner at (x, y).  style: SVG attributes; words: text in which &,
- * < and > are escaped. */
+/** Write text with its lower left corner at (x, y).  style: SVG attributes; words: text; the
+ * caller has escaped &, < and >. */
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words);
 
 /** A bar in a row (lane) of a drawing over time, from `begin` to `end` [s]. */
 struct fbp_bar {
     size_t lane;
     double begin, end;
-    size_t shade; /**< two shades distinguish neighbouring bars: one for odd, one for even values */
+    size_t shade;    /**< bars with odd and with even numbers have different shades */
     char words[120]; /**< description, shown with the times */
 };
 

@@ -154,8 +154,8 @@ static void ray_start(const struct drawing *d, const double edge[3], double out[
         source_of(d, 0, out);
 }
 
-/* Set the drawn range so that sources (of the first or of all views), panel, rays, volume and field
- * of view are visible. */
+/* Set fr->lo and fr->hi so that panel, rays, volume, field of view, and the source of the first
+ * view (every_source: of all views) are visible. */
 static void include_all(const struct drawing *d, struct frame *fr, bool every_source)
 {
     double x[3];

@@ -107,7 +107,7 @@ struct fbp_team {
     struct offered *offers; /* oldest first */
     double woke;   /* time when this process noticed that it had been suspended [s]; 0: never */
     bool headless; /* rank 0 was lost before it sent a verdict */
-    /* rank that reports errors if rank 0 is lost; 0: not chosen yet; team size: not this process */
+    /* rank that reports errors after rank 0 is lost; 0: not chosen; team size: some other rank */
     size_t speaker;
     fbp_status over; /* a barrier has failed, with this message */
     char why[1000];
@@ -307,9 +307,9 @@ fbp_status fbp_team_accept(fbp_team *t, size_t from, void *to, size_t n)
 
 /* Receiving */
 
-/* PATIENCE: time without messages after which a process counts as lost [s].  BEAT_EVERY: interval
- * of the messages that this process is running [s]; STOPPED_BEAT: after a failure or cancellation.
- * LISTEN: greatest time of one wait for a message [s]. */
+/* Times [s].  PATIENCE: a process that sends nothing for longer counts as lost.  BEAT_EVERY: from
+ * one BEAT to the next; STOPPED_BEAT: the same after a failure or cancellation.  LISTEN: greatest
+ * wait for one message. */
 static const double PATIENCE = 6, BEAT_EVERY = 1, STOPPED_BEAT = 0.1, LISTEN = 0.1;
 
 static void lose(fbp_team *t, size_t rank)
@@ -332,7 +332,7 @@ static void take_letter(fbp_team *t, size_t from, const struct head *h, const ch
         p->coming = calloc(1, sizeof *p->coming + h->total);
     }
     if (!p->coming || p->coming->have != h->at || h->total - h->at < n) {
-        lose(t, from); /* without memory the message cannot be received */
+        lose(t, from); /* out of memory, or a part is missing */
         return;
     }
     p->coming->head = *h;
@@ -364,7 +364,7 @@ static void take(fbp_team *t, size_t from, const char *message, size_t n)
     struct pieces *s = &p->pieces[h.lane];
     if (h.kind == REPORT || h.kind == VERDICT)
         take_letter(t, from, &h, data, n);
-    /* Store a piece of data only if this process requested it last, and still needs it. */
+    /* Store data only of the piece that this process requested last and still needs. */
     if (h.kind == PIECE && s->to && s->asked == h.serial + 1 && h.total == s->wants &&
         h.at == s->have && n <= s->wants - s->have) {
         memcpy(s->to + h.at, data, n);
@@ -476,8 +476,8 @@ struct brought {
     const void *mine; /* [n] */
     size_t n;
     void *all;     /* [n_all], in rank 0 */
-    size_t n_all;  /* size * n (gather), or n (broadcast from rank 0) */
-    size_t n_told; /* bytes of `all` that every rank gets */
+    size_t n_all;  /* bytes of `all`: size * n (gather), n (broadcast) */
+    size_t n_told; /* bytes of `all` that every rank gets: n_all or 0 */
 };
 
 static struct words other_release(const fbp_team *t, size_t rank)
@@ -603,8 +603,7 @@ static fbp_status preside(fbp_team *t, const struct words *own, const struct bro
     for (size_t r = 1; r < size; r++)
         if (letters[r])
             (void)!post(t, r, head, answer, sizeof *verdict + n_told);
-    fbp_message_clear(); /* a rank that the message did not reach will be missed at the next barrier
-                          */
+    fbp_message_clear(); /* the next barrier reports a rank that was not reached as lost */
     if (verdict->status == FBP_OK && b->n_all > 0)
         memcpy(b->all, data, b->n_all);
 fail:
@@ -629,7 +628,7 @@ static fbp_status attend(fbp_team *t, const struct words *own, const struct brou
     if (b->n > 0)
         memcpy(report + sizeof *own, b->mine, b->n);
     (void)!post(t, 0, head, report, n);
-    fbp_message_clear(); /* if the message did not reach rank 0, rank 0 will count as lost */
+    fbp_message_clear(); /* if rank 0 was not reached, hear() returns that it is lost */
     free(report);
     struct letter *heard = hear(t, 0);
     t->headless |= !heard;
@@ -666,7 +665,7 @@ static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const 
     pthread_mutex_lock(&t->lock);
     stop(t);
     pthread_mutex_unlock(&t->lock);
-    fbp_message_clear(); /* the message may come from ranks that have left */
+    fbp_message_clear(); /* stop() leaves a message if it cannot reach a rank */
     return fbp_fail(t->over, "%s", t->why);
 }
 
@@ -710,8 +709,8 @@ int fbp_team_speaks(fbp_team *t)
         return 0;
     pthread_mutex_lock(&t->lock);
     if (t->woke == 0 || fbp_seconds() - t->woke > DROWSY) {
-        /* Wait until a lower rank reports errors, or all lower ranks are lost or have missed their
-         * turn. */
+        /* Wait until a lower rank announces SPEAKS or all lower ranks are lost, but at most one
+         * turn for each rank from 1 to the rank below this one. */
         const double turn = t->call.stop_patience > 0 ? TURN_PART * t->call.stop_patience : TURN;
         const struct timespec until =
             fbp_deadline(CLOCK_REALTIME, turn * (double)(t->call.rank - 1));

@@ -10,8 +10,8 @@
 
 static const char MODULE[] = "libfbp_mpi.so";
 
-/* PATIENCE: time for all ranks to start [s].  LATER: additional time per rank [s]: the lowest rank
- * must give up first, report the error, and thus cause its launcher to end the other ranks. */
+/* Rank r gives up after PATIENCE + r LATER [s] if not all ranks have started: the lowest rank gives
+ * up first and reports the error, and its launcher then ends the other ranks. */
 static const double PATIENCE = 300, LATER = 2;
 
 /* Read a number from an environment variable, such as a number of processes; 0: not set. */
