@@ -102,9 +102,9 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
     return FBP_OK;
 }
 
-/* The rotation axis is z if the normal of the plane of the sources is nearer to z than NEAR_TIMES
- * times the angle by which the sources deviate from the plane; limits of this angle: NEAR_LEAST,
- * NEAR_MOST [rad]. */
+/* The rotation axis is z if the normal of the plane of the sources is at most an angle from z:
+ * NEAR_TIMES times the angle by which the sources deviate from the plane, but at least NEAR_LEAST
+ * and at most NEAR_MOST [rad]. */
 static const double NEAR_LEAST = 0.05 * FBP_PI / 180, NEAR_MOST = 5 * FBP_PI / 180, NEAR_TIMES = 3;
 
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])

@@ -233,13 +233,13 @@ static const double APART = 0.05;
 /* Angular distance from a gap at which the confidence in the views next to the gap reaches 1
  * [degrees]. */
 static const double FEATHER = 15;
-/* Least width of the transition of weights at a detector edge, and width of the margins at both
- * edges in which other views need not have measured the rays of a gap, in detector widths. */
+/* Least distance over which weights rise at a detector edge, and width of a margin at each edge in
+ * which other views need not have measured the rays of a gap [detector widths]. */
 static const double LEAST_FEATHER = 0.02;
-/* Other views replace those missing in a gap if they are at most this fraction of the gap apart. */
+/* Other views replace those missing in a gap if their gaps are at most this part of its size. */
 static const double MUCH_SMALLER = 0.25;
-/* A gap larger than this [degrees] is the end of an arc: the confidence in the views beside it is
- * lowered even if no other view has measured its rays. */
+/* A gap larger than this [degrees] counts as the end of an arc: the confidence in the views beside
+ * it is lowered even if no other view has measured its rays. */
 static const double FILLED = 45;
 /* Least confidence in views at a gap; above 0, because some rays of the gap may not have been
  * measured by any view. */
@@ -255,7 +255,7 @@ struct gap {
 
 struct fbp_coverage_group {
     double lo, hi; /* x that all its views have measured */
-    /* widths over which the confidence rises from 0 to 1, from edges lo and hi; 0: a step */
+    /* distances from lo and from hi over which the confidence rises from 0 to 1; 0: a step */
     double feather[2];
     float *confidence; /* [BINS + 1], along beta */
     float *gap; /* [BINS] size of the gap between views that contains each angular bin [rad]; 0: no
@@ -263,7 +263,7 @@ struct fbp_coverage_group {
 };
 
 struct fbp_coverage_view {
-    /* group of the view, and number of its views at this angle, which divide one cell */
+    /* its group, and the number of views of the group at this angle, which share the cell */
     size_t group, sharers;
     /* Cell of the view [rad]: from half way to the previous view of its group to half way to the
      * next. */
@@ -404,7 +404,7 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 v->sharers = end - i;
             }
         }
-        /* Store gaps without half a median step at each end: the views at the ends cover it. */
+        /* A stored gap begins and ends half a median step from its two views, which cover this. */
         const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
         for (size_t i = 0; i < m; i++) {
             const struct gap found = {start[i] + usual / 2, gap[i] - usual, index};
@@ -415,9 +415,9 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 g->gap[(size_t)at % BINS] = (float)found.size;
         }
     }
-    /* The confidence in a group rises from 0 at a detector edge to 1 where its overlap with another
-     * group, or with opposite rays of any group, ends, if these extend beyond the edge.  If all
-     * views have one offset, the weights are Wang's. */
+    /* If another group, or opposite rays of any group, extend beyond a group's detector edge, the
+     * confidence in the group is 0 at this edge, and rises to 1 where the overlap with them ends.
+     * If all views have one offset, the weights are Wang's. */
     for (size_t i = 0; i < out->n_groups; i++) {
         struct fbp_coverage_group *g = &out->group[i];
         const double slack = LEAST_FEATHER * (g->hi - g->lo);

@@ -25,9 +25,8 @@ struct fbp_arc {
                          arc_rad */
     double *cell; /**< [n][2] start and end of each view's angular step; views at one angle have the
                      same */
-    bool full;    /**< no gap is larger than the largest step */
-    size_t n_gaps; /**< number of gaps between neighbouring views that are too large for one angular
-                      step */
+    bool full;    /**< the arc is not cut at a gap (fbp_arc_create()) */
+    size_t n_gaps;    /**< number of gaps above the largest step (largest_step() in coverage.c) */
     size_t n_angles;  /**< number of different angles */
     double start_rad; /**< angle of the first view of the arc [rad]; of view 0 if the arc is full */
     /** Length of the arc [rad]: the period if the arc is full or all views have one angle; else
@@ -45,7 +44,7 @@ struct fbp_arc {
      * degrees, and the largest gap expected of random angles; at most 45 degrees, at least 1.5
      * median steps. */
     double usual_gap_rad;
-    /** +1 if the angles ascend in 9 of 10 steps of the acquisition, -1 if they descend, else 0 */
+    /** +1: angles ascend in at least 9 of 10 steps from a view to the next; -1: descend; else 0 */
     int direction;
 };
 

@@ -44,7 +44,7 @@ const char *fbp_quadrature_name(size_t i)
     return i < N_OF(quadratures) ? quadratures[i] : NULL;
 }
 
-/* Return the angle of ring i of n from the pole, or the azimuth of direction i of n in a ring. */
+/* Return the signed angle from the pole of ring i of n, or the azimuth of direction i of n. */
 static double angle_of(size_t i, size_t n)
 {
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
@@ -85,7 +85,7 @@ static fbp_status most_apart(double (*n)[3], size_t count)
             if (field[i] < field[best] * (1 - equal))
                 best = i;
         }
-        /* directions between the old and the new position of the chosen one keep their order */
+        /* direction `best` moves to place k + 1, and those before it move up by one */
         const double taken[3] = {n[best][0], n[best][1], n[best][2]};
         memmove(n[k + 2], n[k + 1], (best - k - 1) * sizeof *n);
         memmove(&field[k + 2], &field[k + 1], (best - k - 1) * sizeof *field);

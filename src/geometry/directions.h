@@ -74,7 +74,7 @@ struct fbp_ring {
     size_t first,
         n; /**< the directions of the ring are members [first, first + n) of fbp_rings.member */
     size_t n_phi; /**< number of different angles phi in the ring; 0: the ring is the pole */
-    /** true: all directions of the ring are equal to the rings' axis, or all perpendicular to it */
+    /** at_pole: its directions are equal to the rings' axis; at_equator: perpendicular to it */
     bool at_pole, at_equator;
 };
 

@@ -161,13 +161,13 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the rotation axis is outside the panel in some views (by up to "
                         "%.3g mm); check the panel offset and the source positions",
                         -out->fov_radius_mm);
-    /* If views are missing, the short side of an offset panel bounds the complete radius. */
+    /* With an offset panel, this is the radius of the short side; without missing views, the radius
+     * of the longer side replaces it below. */
     if (out->coverage != FBP_COVERAGE_PARTIAL || out->offset)
         out->complete_radius_mm = out->fov_radius_mm;
     if (!out->offset)
         return FBP_OK;
-    /* the overlap ends at the centre of the outermost pixel of the short side, which has the weight
-     * 0 */
+    /* the overlap ends at the centre of the short side's outermost pixel, whose weight is 0 */
     out->overlap_rad = longer_hi ? s->pixel_lo[0] : s->pixel_hi[0];
     out->overlap_mm = longer_hi ? s->pixel_lo[1] : s->pixel_hi[1];
     out->fov_radius_mm = longer_hi ? s->edge_hi[1] : s->edge_lo[1];
@@ -192,8 +192,8 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
  */
 enum { HEIGHTS = 3, AROUND = 6, POINTS = HEIGHTS * (AROUND + 1) };
 
-/* Greatest part of the variance of the views' heights that a linear fit over their angles may leave
- * unexplained if the path is a helix. */
+/* The path is a helix if a linear fit of the views' heights over their angles leaves at most this
+ * part of the heights' variance unexplained. */
 static const double STEADY = 0.02;
 
 /* A view that contributes to the drift. */
@@ -201,7 +201,7 @@ struct drift_view {
     double weight;       /* in means over the views */
     double middle, seen; /* part of the axis that the view sees: middle and length [mm] */
     double source;       /* height of the source [mm]; parallel beam: sine of its elevation */
-    /* angle of the source over several turns [rad], and its distance from the axis [mm] */
+    /* angle of the source, counted on over turns [rad], and its distance from the axis [mm] */
     double angle, radius;
     double P[12];
 };

@@ -55,8 +55,7 @@ static double cone_pitch(const struct fbp_view *view, const double P[12])
 /* Kind "parallel": line integrals along one direction per view. Vector s of a view points towards
  * the source; its length does not matter. */
 
-/* P = A [I | -d0], A = inv([u v s]), with (0, 0, 0, 1) as the third row; d0: centre of pixel (0, 0)
- */
+/* P = A [I | -d0], A = inv([u v s]), but row 3 is (0, 0, 0, 1); d0: centre of pixel (0, 0) */
 static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel *panel,
                             double P[12])
 {

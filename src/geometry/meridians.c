@@ -18,8 +18,8 @@ static const double OFF = 1e-4;
 /* Least mean number of directions per meridian plane for a reconstruction in two stages. */
 enum { LEAST = 3 };
 
-/* Number of directions through which great circles are laid in the search for the common axis
- * (SEEDS), and greatest number of circles through each (CIRCLES). */
+/* Search for the common axis.  SEEDS: number of directions through which great circles are laid.
+ * CIRCLES: greatest number of circles through each of these directions. */
 enum { SEEDS = 4, CIRCLES = 4 };
 
 /* A direction, by index, and the sine of its angle to the axis. */
@@ -151,8 +151,8 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     for (int i = 0; i < 3; i++)
         try_axis(&w, poles[i]);
     if (w.most * LEAST > n) {
-        /* Directions of one meridian plane lie on a great circle, and the normals of such circles
-         * through different directions cross in the axis. */
+        /* Directions of one meridian plane lie on a great circle through the axis, so the axis is
+         * the cross product of the normals of two such circles. */
         double circle[SEEDS][CIRCLES][3], axis[3];
         size_t found[SEEDS];
         for (size_t s = 0; s < SEEDS; s++) {
@@ -174,7 +174,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
                               "least %d in each, but these %zu directions lie in %zu planes",
                               (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
 
-    /* the largest component of the axis becomes positive; an axis along x, y or z is recognized */
+    /* make the largest component of the axis positive; set `pole` for an axis along x, y or z */
     for (int i = 1; i < 3; i++) {
         largest = fabs(w.axis[i]) > fabs(w.axis[largest]) ? i : largest;
         least = fabs(w.axis[i]) < fabs(w.axis[least]) ? i : least;
@@ -199,7 +199,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     FBP_TRY_GOTO(fbp_calloc((void **)&turned, out->n, sizeof *turned, what));
     for (size_t k = 0; k < out->n; k++)
         out->most = w.count[k] > out->most ? w.count[k] : out->most;
-    for (size_t i = n; i-- > 0;) { /* the direction farthest from the axis sets the angle last */
+    for (size_t i = n; i-- > 0;) { /* order[0], farthest from the axis, sets the angle last */
         const size_t k = w.of[w.order[i].i];
         const double *d = direction[w.order[i].i];
         const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));
@@ -232,8 +232,8 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
     *planes = (struct fbp_meridian_planes){0};
 }
 
-/* Tolerances of rings to resample, for files with few digits: difference of polar angles in a ring
- * [rad] (ALIKE), and deviation of an azimuth from even spacing [steps] (EVEN). */
+/* Tolerances of rings to resample, for files with few digits.  ALIKE: difference of polar angles in
+ * a ring [rad].  EVEN: deviation of an azimuth from even spacing [steps]. */
 static const double ALIKE = 1e-4, EVEN = 1e-2;
 
 /* A member of a ring, as a direction on the upper half of the sphere in polar coordinates [rad]. */

@@ -94,8 +94,8 @@ double fbp_view_angle(const struct fbp_view *view, const double axis[3])
     return atan2(fbp_dot(view->s, e1), fbp_dot(view->s, e0));
 }
 
-/* The point at height z of the axis a is projected to row (P4.a z + P7) / (P8.a z + P11), with P4
- * and P8 the second and third row of P. */
+/* The point z a of the axis a is projected to row (P4.a z + P7) / (P8.a z + P11); P4, P8: the first
+ * three numbers of the second and of the third row of P. */
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2])
 {
@@ -105,9 +105,9 @@ void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const doub
     }
 }
 
-/* Compute fan angle and signed distance from the axis, both positive along +t, of the rays through
- * the ends of the middle row.  A line that is measured at angle gamma from a source at angle phi is
- * measured again from phi + pi - 2 gamma at angle -gamma. */
+/* Compute fan angle [0] and distance from the axis [1], positive along +t, of the rays through two
+ * points of the middle row, `margin` columns beyond its outer pixel centres.  A ray of fan angle
+ * gamma from a source at angle phi is measured again from phi + pi - 2 gamma at -gamma. */
 static void fan_of(bool source, const struct fbp_view *view, const struct fbp_panel *panel,
                    const struct fbp_frame *f, double margin, double lo[2], double hi[2])
 {

@@ -31,8 +31,8 @@ static void change_columns(const struct fbp_interval *a, size_t na, const struct
         }
 }
 
-/* Update the slice ranges of voxel columns that begin or end between slices z - 1 and z; slices
- * outside of the grid are empty. */
+/* Set the first slice of voxel columns (x, y) that are in slice z but not in z - 1, and the end of
+ * those in z - 1 but not in z; slices outside of the grid are empty. */
 static void change_slice(struct fbp_region *r, size_t z)
 {
     for (size_t y = 0; y < r->n[1]; y++) {

@@ -18,9 +18,9 @@ static const double EXACT = 1e-12;
 /* Greatest accepted deviation of a unit vector's length from 1. */
 static const double UNIT = 1e-6;
 
-/* Tolerances of rings, for files with few digits: difference of polar angles in a ring [rad]
- * (ALIKE), distance of a ring, or of a direction in it, from its evenly spaced position [steps]
- * (EVEN). */
+/* Tolerances of rings, for files with few digits.  ALIKE: difference of polar angles in a ring
+ * [rad].  EVEN: distance of a ring, or of a direction in it, from its evenly spaced position
+ * [steps]. */
 static const double ALIKE = 1e-5, EVEN = 1e-3;
 
 /* Compute the weights of directions in rings about x, y or z, evenly spaced in theta from pole to
@@ -67,8 +67,8 @@ static fbp_status bands_of(const double (*direction)[3], size_t count, double *w
 
 static const size_t MOST_DEGREE = 32;
 
-/* Least length of an equation's row after its orthogonalisation, as a part of its length before; a
- * shorter row counts as a sum of the previous ones. */
+/* If the orthogonalisation shortens the row of an equation to less than this part of its length,
+ * the row counts as a sum of the previous rows. */
 static const double DEPENDENT = 1e-8;
 
 /* Greatest error of a harmonic's integral over the half sphere, as a part of 2 pi. */

@@ -46,8 +46,8 @@ struct fbp_rays {
 struct fbp_ray_end {
     /** angle between the view and this end [rad]; cos and sin of half the angle */
     double angle, cos, sin;
-    double share[2]; /**< angles from this end of the arc to both limits of the view's step [rad],
-                        nearer limit first; the nearest view begins at 0 */
+    double share[2]; /**< angles from this end of the arc to the nearer and to the farther limit of
+                        the view's step [rad]; nearer limit of the nearest view: 0 */
 };
 
 /** A view in the axes of geometry/view.h: n from the axis to the source, t along the source's
@@ -65,8 +65,7 @@ struct fbp_ray_view {
 struct fbp_ray_row {
     fbp_ray_real q[3], u[3];
     fbp_ray_real factor; /**< cone: 1/2 SOD / (|q x u| w(0)^2) */
-    /** Parker, for both ends of the arc: component of q along t (second end: along -t) after
-     * rotation by delta */
+    /** Parker: +-q.t cos(delta) - q.n sin(delta); + at the first end of the arc, - at the second */
     double ramp[2][2];
 };
 
@@ -91,8 +90,8 @@ FBP_RAY_INLINE void fbp_ray_row_of(const struct fbp_rays *rays, const struct fbp
     }
 }
 
-/** Get the geometric factor of W (weight.h): 1/2 SOD |t x q| / (|q| |q x u| w(0)^2); parallel beam:
- * 1/2 SOD / |s x u|. */
+/** Get the factor of W (weight.h has the symbols) without dbeta and m: 1/2 SOD |t x q| / (|q| |q x
+ * u| w(0)^2); parallel beam: 1/2 SOD / |s x u|. */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_geometry(const struct fbp_rays *rays,
                                              const struct fbp_ray_row *row, fbp_ray_real column)
 {
@@ -150,7 +149,7 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
         return end->share[0] > 0 ? 0 : 2 * half / width;
     if (stop <= end->share[0])
         return 0;
-    /* mean of 1 + cos(pi/2 x/half), x from share[0] to stop, times that part of the step */
+    /* integral of 1 + cos(pi/2 x/half) from x = share[0] to stop, over the width of the step */
     const double quarter = 0.78539816339744830962 / half;
     const fbp_ray_real middle = (fbp_ray_real)(quarter * (stop + end->share[0]));
     const fbp_ray_real reach = (fbp_ray_real)(quarter * (stop - end->share[0]));
@@ -158,8 +157,8 @@ FBP_RAY_INLINE double fbp_ray_lack(const struct fbp_ray_end *end, double half)
            (double)(1 + FBP_RAY_FN(cos)(middle) * FBP_RAY_FN(sin)(reach) / reach);
 }
 
-/** Compute the redundancy weight m of a ray, 0 … 2; above 2 if its view also covers a gap of
- * missing views (fbp_ray_lack()). */
+/** Compute the redundancy weight m of a ray, 0 … 2; above 2 in a view next to missing views that it
+ * replaces (fbp_ray_lack()). */
 FBP_RAY_INLINE fbp_ray_real fbp_ray_redundancy(const struct fbp_rays *rays,
                                                const struct fbp_ray_view *view,
                                                const struct fbp_ray_row *row, fbp_ray_real column)

@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parker's weights: least length of a ramp on the central ray [view steps] for which the value in
- * the middle of a step is as good as its mean (bench/results/accuracy.md). */
+/* Parker's weights: least length of a ramp on the central ray [view steps] for which the weight in
+ * the middle of a step is as good as the mean over the step (bench/results/accuracy.md), for steps
+ * that are nearly equal (LONG_RAMP) and for others (LONG_UNEVEN_RAMP). */
 static const double LONG_RAMP = 4, LONG_UNEVEN_RAMP = 20;
 
 struct fbp_weights {
@@ -80,7 +81,7 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
     FBP_TRY_GOTO(fbp_arc_create(&w->arc, views.view, n, facts->axis,
                                 w->modulo_pi ? FBP_PI : 2 * FBP_PI, 0,
                                 w->modulo_pi || facts->offset));
-    /* angular steps modulo pi add up to pi; they are doubled if the views cover a full turn */
+    /* steps modulo pi add up to pi; if the views cover a full turn, they are doubled, and m is 1 */
     const double turns = w->modulo_pi && facts->coverage == FBP_COVERAGE_FULL ? 2 : 1;
     for (size_t k = 0; k < n; k++)
         w->arc.step[k] = turns * (w->equal ? w->arc.arc_rad / (double)n : w->arc.step[k]);
@@ -98,9 +99,9 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
         w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     if (w->rays.redundancy == FBP_WANG)
         w->rays.inverse_overlap = longer / (source ? facts->overlap_rad : facts->overlap_mm);
-    /* Use the mean of Parker's weight over a view's step if ramps are short (LONG_RAMP), or the arc
-     * is a little too short.  Otherwise, and if rays are missing, use the weight in the middle of a
-     * step. */
+    /* Parker's weight is its mean over a view's step if the ramps are short (LONG_RAMP), or if the
+     * arc is short of needed_rad by more than half a step, but no ray is missing (COVERAGE_SHORT);
+     * else its value in the middle of the step. */
     w->rays.means = !facts->per_ray && !w->modulo_pi && !facts->offset &&
                     facts->coverage == FBP_COVERAGE_SHORT &&
                     (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
@@ -342,7 +343,7 @@ void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, const
     z[0] = z[1] = fmin(fmax(grid->centre_mm[2], see[0]), see[1]);
     z[2] = fmin(fmax(grid->centre_mm[2] + half, see[0]), see[1]);
     z[3] = fmin(fmax(grid->centre_mm[2] - half, see[0]), see[1]);
-    if (w->views.panel.n_rows == 1) /* fan beam: the volume is in the plane of the source path */
+    if (w->views.panel.n_rows == 1) /* fan beam: count all slices as in the sources' plane */
         z[0] = z[1] = z[2] = z[3] = 0;
     else
         z[1] = fmin(fmax(0, z[3]), z[2]);

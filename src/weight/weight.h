@@ -65,7 +65,8 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
                              const double *given, double *weights,
                              struct fbp_quadrature_facts *facts);
 
-/** Describe quadrature weights: "exact bands of 9 rings about z, sum 2 pi (+0e+00)". */
+/** Describe quadrature weights, with the relative error of their sum: "exact bands of 9 rings about
+ * z, sum 2 pi (+0e+00)". */
 void fbp_quadrature_describe(const struct fbp_quadrature_facts *facts, char *buf, size_t n);
 
 typedef struct fbp_weights fbp_weights;
@@ -92,24 +93,24 @@ void fbp_weights_destroy(fbp_weights **weights);
  * up to the arc of the scan (half a turn of a parallel beam: to pi). */
 double fbp_weights_step(const fbp_weights *weights, size_t view);
 
-/** Get the redundancy weight m of the ray through (column, row), 0 … 2; above 2 if its view also
- * covers a gap of missing views. */
+/** Get the redundancy weight m of the ray through (column, row), 0 … 2; above 2 in a view next to
+ * missing views that it replaces. */
 double fbp_weights_redundancy(const fbp_weights *weights, size_t view, double column, double row);
 
 /** Compute the weights W (see the top of weight.h) of the samples of a detector row:
  * out[n_columns]. Thread-safe. */
 void fbp_weights_row(const fbp_weights *weights, size_t view, size_t row, double *out);
 
-/** True if W(view, c, r) = image(c, r) * line(view, c), with fbp_weights_image() and
- * fbp_weights_line(): all views have the same panel and source distance, and m, if not 1, depends
- * only on the column. A backend may then tabulate both factors. */
+/** True if W(view, c, r) = image(c, r) * line(view, c): all views have the same panel and source
+ * distance, and the redundancy weight m does not depend on the row. A backend may then tabulate the
+ * factors: fbp_weights_image() computes a row of image, fbp_weights_line() line(view, c). */
 bool fbp_weights_separable(const fbp_weights *weights);
 void fbp_weights_image(const fbp_weights *weights, size_t row, double *out);
 void fbp_weights_line(const fbp_weights *weights, size_t view, double *out);
 
-/** Get the arguments of fbp_ray_weight() (ray.h): those of all views, or those of one view;
- * thread-safe. If redundancy is FBP_PER_RAY, use fbp_ray_geometry() times fbp_weights_line()
- * instead. */
+/** Get the arguments of fbp_ray_weight() (ray.h) that all views share, or those of one view;
+ * thread-safe. If redundancy is FBP_PER_RAY, W is fbp_ray_geometry() times fbp_weights_line()
+ * instead of fbp_ray_weight(). */
 void fbp_weights_rays(const fbp_weights *weights, struct fbp_rays *out);
 void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
 
