@@ -33,14 +33,14 @@ enum {
  * measured twice yield (by_rays). */
 static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
-/* A result is reliable only up to these values: misfit of opposite rays; range of the columns found
- * from parts of the views; difference of the columns found by two methods.  rival_share: least
- * likelihood of a rival column, as a part of that of the best column. */
+/* Greatest values of a reliable result.  most_misfit: of opposite rays; most_spread: range of the
+ * columns found from parts of the views; most_apart: difference of the columns of two methods.
+ * rival_share: least score of a rival column, as a part of that of the best (search_coarsely()). */
 static const double most_misfit = 0.3, most_spread = 0.15, most_apart = 0.3, rival_share = 0.6;
 
-/* Uncertainties [columns]: of the result of wedge.c, up to which no slices are computed (enough);
- * of half a turn, up to which a result is reliable (most_uncertain); above which an unreliable
- * result is replaced by the column in the scan file (no_guess). */
+/* Uncertainties [columns].  enough: greatest one of wedge.c that makes slices unnecessary.
+ * most_uncertain: greatest one of a reliable result from half a turn.  no_guess: greatest one of an
+ * unreliable result that is still better than the column in the scan file. */
 static const double enough = 0.04, most_uncertain = 0.05, no_guess = 1;
 
 struct search {
@@ -274,7 +274,7 @@ static void decide(struct search *s)
                 doubt(c,
                       "slices are sharpest for column %.6g, but opposite rays agree best for %.6g",
                       c->by_slice, c->by_rays);
-            else /* slices weigh more: few rays of half a turn are measured from both sides */
+            else /* slices count double: half a turn measures few rays from both sides */
                 c->column = (c->by_rays + 2 * c->by_slice) / 3;
             if (s->slices_apart > most_apart)
                 doubt(c, "estimates from different slices differ by %.2g columns", s->slices_apart,

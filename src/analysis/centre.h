@@ -53,11 +53,12 @@ fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram
 
 struct fbp_match {
     const struct fbp_sinogram *s;
-    float *values; /**< values of s, smoothed; if `joins`, without structure that all views share */
+    float *values; /**< values of s, smoothed; if `joins`, minus fine structure that views share */
     double *scratch; /**< [9 n_columns + 1] work memory for one detector row (struct tally in
                         match.c) */
     size_t width;    /**< number of columns per mean */
-    double energy; /**< sum of squares of all differences of neighbouring means, per row and view */
+    /** squares of the differences of neighbouring means: sum over columns, mean over rows, views */
+    double energy;
     /** true: the ends of half a turn are compared, instead of pairs of opposite rays */
     bool joins;
 };
@@ -70,11 +71,11 @@ void fbp_match_clear(struct fbp_match *m);
 struct fbp_agreement {
     double misfit; /**< sum of (a - b)^2 over sum of a^2 + b^2 for opposite rays a and b: 0: equal,
                       1: unrelated */
-    double share;  /**< sum of squares of the compared values, relative to that of all values */
+    double share;  /**< sum of squares of the compared values, as a part of that of all values */
 };
 
 /** Compute how well opposite rays agree for axis column c, from every `stride`-th view of part
- * `part` of `parts`: sectors of a full circle, interlaced views of other scans. */
+ * `part` of `parts`. A part of a full circle is a sector; of other scans, every `parts`-th view. */
 void fbp_match_at(const struct fbp_match *m, double c, size_t stride, size_t part, size_t parts,
                   struct fbp_agreement *out);
 
@@ -94,8 +95,8 @@ struct fbp_wedge {
                      its minimum, and from its scatter between rows and waves */
 };
 
-/** Find the axis near the column `near`, which must be right within 3 columns, after groups of
- * columns are averaged to at most 512. FBP_ERR_UNSUPPORTED: too few views or columns. */
+/** Find the axis near the column `near`, in means over groups of columns, at most 512 means; `near`
+ * must be right within 3 groups. FBP_ERR_UNSUPPORTED: too few views or columns. */
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near);
 
 /** Get the memory that fbp_wedge_find() needs [bytes]. */

@@ -108,8 +108,8 @@ static void add_run(struct tally *t, size_t x, size_t n)
         t->counts[x + i]++;
 }
 
-/* Sum, over columns, the squares of differences of neighbouring means.  all false: without the part
- * of each difference that all views share, because the sensitivity of columns may differ. */
+/* Sum, over columns, the squares of differences of neighbouring means.  If `all` is false, subtract
+ * from each difference its mean over the views, because the sensitivity of columns may differ. */
 static double energy_of(const struct tally *t, const struct column *columns, bool all)
 {
     double energy = 0;
@@ -189,8 +189,8 @@ struct between {
 /* Find the two views on either side of an angle, for interpolation; false: no view is near. */
 static bool find_views(const struct fbp_sinogram *s, double angle, struct between *out)
 {
-    /* Greatest angle between two views for interpolation, and greatest angle of a ray beyond the
-     * first or the last view [median steps of the views]. */
+    /* [median steps of the views] widest: greatest angle between two views for interpolation;
+     * beyond: greatest angle of a ray before the first or after the last view. */
     static const double widest = 1.75, beyond = 0.75;
     const size_t n = s->n_views;
     const double *t = s->angles;
@@ -272,7 +272,7 @@ struct extended {
     bool mirrored;
 };
 
-/* Get view number `at` of half a turn; views after `last` are mirror images of the first ones. */
+/* Get view `at` of half a turn that mirror images of views 0, 1, … continue after view `last`. */
 static struct extended extended_view(const struct fbp_sinogram *s, size_t last, size_t at)
 {
     const bool mirrored = at > last;

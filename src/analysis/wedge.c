@@ -15,8 +15,8 @@ enum {
     ROUNDS = 4,
 };
 
-/* Misfit of a wave of a detector row, of frequency f, if the axis is x columns from the assumed
- * column: a + b cos 2 f x + c sin 2 f x. */
+/* Misfit of a wave of frequency f [rad per column] in a detector row, if the axis is x columns from
+ * the assumed one: a + b cos 2 f x + c sin 2 f x; freedom: degrees of freedom of the fit. */
 struct misfit {
     double frequency, a, b, c, freedom;
 };
@@ -35,7 +35,7 @@ struct search {
     double *waves; /* [2][wave][row][view] */
     struct misfit *misfits; /* [wave][row] */
     struct basis basis;
-    double centre, half; /* centre and half width of the window [averaged columns] */
+    double centre, half; /* assumed axis and half width of a window about it [averaged columns] */
 };
 
 static size_t group_of(size_t n, size_t most)
@@ -201,7 +201,7 @@ static void fit_waves(struct search *w)
     struct basis *b = &w->basis;
     const size_t n = w->n_views;
 
-    /* Ignore rings, which are equal in all views: odd harmonics may also contain the constant. */
+    /* Rings, equal in all views, cause no misfit if the constant joins the odd harmonics. */
     b->n[0] = b->n[1] = b->harmonic = 0;
     for (size_t k = 0; k < n; k++)
         b->vectors[1][k] = 1;
@@ -245,7 +245,8 @@ static double cost(const struct search *w, double d)
     return sum;
 }
 
-/* Find the shift of the axis with the least cost, at most 3 columns, and its standard deviation. */
+/* Find the shift d of the axis, |d| at most about 3 columns, of least cost(); *error: its standard
+ * deviation. */
 static double least(const struct search *w, double *error)
 {
     static const double range = 3, fine = 0.125;

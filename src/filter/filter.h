@@ -57,8 +57,8 @@ fbp_status fbp_filter_check(enum fbp_filter filter, double cutoff, size_t n_colu
 fbp_status fbp_filter_design_alloc(struct fbp_filter_design *design, bool asymmetric);
 
 /**
- * Fill an allocated design from a kernel: copy its samples up to half_width, and compute the
- * response of all its samples on a circle of n_fft points.
+ * Fill an allocated design from a kernel: `kernel` gets its samples up to half_width, `response`
+ * that of all its samples on a circle of n_fft points.
  *
  * ahead   kernel[n], n = 0 … n_columns - 1
  * behind  kernel[-n]; NULL: symmetric
@@ -169,7 +169,7 @@ struct fbp_pad_request {
                           row */
     size_t n_columns;  /**< columns of the panel */
     size_t before,
-        after; /**< columns that filtered rows have before the panel's first and after its last */
+        after; /**< numbers of columns of filtered rows before and after those of the panel */
 };
 
 /**

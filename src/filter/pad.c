@@ -49,8 +49,8 @@ fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq
     const size_t reach = rq->half_width ? rq->half_width : whole;
     FBP_TRY_GOTO(fbp_alloc((void **)&p->tables, fbp_pad_floats(p) * sizeof(float), "the padding"));
     FBP_TRY_GOTO(fbp_filter_design(&f, rq->filter, rq->cutoff, p->n_columns + longest, 0));
-    /* table[c]: sum over t > 0 of h(c - c(t)) phi(t / length), where c(t) is the column at distance
-     * t beyond the panel's end */
+    /* table[c]: phi (pad.h) filtered, the sum over t > 0 of kernel[c - c(t)] phi(t / length), where
+     * c(t) is the column at distance t beyond the panel's end */
     for (int end = 0; end < 2; end++)
         for (size_t i = 0; i < r->n_lengths; i++) {
             float *table = p->tables + ((size_t)end * r->n_lengths + i) * p->n_columns;

@@ -35,7 +35,7 @@ enum { FBP_PAD_POINTS = 32, FBP_PAD_LENGTHS = 64 };
 struct fbp_pad_rule {
     unsigned n_columns; /**< columns of the panel */
     unsigned edge;      /**< number of outermost samples that determine the row's value at an end */
-    bool fit;           /**< true: E is fitted to each row; false: E = lengths[0] for all rows */
+    bool fit;           /**< true: length E is fitted to each row; false: E = lengths[0] */
     bool ends[2]; /**< true: the row is continued at this end; false: end towards the axis of an
                      offset panel */
     unsigned n_lengths;
@@ -92,9 +92,9 @@ FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, f
     s->xxy += x * x * y;
 }
 
-/** Get the distance [columns] from the end of the row to the zero of the fitted parabola, b x + c
- * x^2 = -p0^2.  At most 0.4 of the row if the row clearly falls towards its end, as for an ellipse,
- * and at most 0.1 if it does not fall. */
+/** Get the distance [columns] from the end of the row to the zero of the fitted parabola p0^2 + b x
+ * + c x^2: at most 0.4 of the row's length if the row falls steeply towards its end, at most 0.1 if
+ * it does not fall, and limits between these for slow falls. */
 FBP_PAD_FN float fbp_pad_reach(const struct fbp_pad_rule *r, float p0, const struct fbp_pad_sums *s)
 {
     const float least = 0.1f, most = 0.4f, n = (float)r->n_columns;

@@ -84,7 +84,7 @@ double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
     double sum = 0;
 
     for (int i = 1 - N_TAPS; taps && i < N_TAPS; i++) {
-        /* kernel value i contributes the integral of cos(2 pi d f) over |f| <= cutoff / 2 */
+        /* tap i, times the integral of cos(2 pi d f) over |f| <= cutoff / 2 */
         const double d = x - i;
         sum += taps[abs(i)] * (d == 0 ? cutoff : sin_pi(cutoff * d) / (FBP_PI * d));
     }
@@ -92,7 +92,7 @@ double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x)
         return sum / (4 * FBP_PI * FBP_PI);
     if (filter == FBP_FILTER_SHEPP_LOGAN) /* f^2 sinc(f) = f sin(pi f) / pi */
         return cube * ((sine_half(1 + 2 * y) + sine_half(1 - 2 * y)) / FBP_PI);
-    /* f^2 times a cosine has the mean of two kernels of f^2, shifted by +shift and -shift */
+    /* kernel of f^2 times a cosine: mean of two kernels of f^2, shifted by +shift and -shift */
     for (size_t i = 0; terms && i < FBP_WINDOW_TERMS; i++) {
         const double shift = terms[i].frequency;
         if (shift > 0)
@@ -138,12 +138,12 @@ static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling
     FBP_TRY_GOTO(fbp_fft_even(ramp, last + 1));
     for (size_t i = 0; i <= last; i++)
         ramp[i] *= (double)i <= cutoff * (double)last ? ramp[i] / (double)circle : 0;
-    /* in the extended spectrum, the ramp's last frequency occurs twice, at +f and at -f */
+    /* in the extended spectrum, the ramp's last frequency stands for f and -f: half for each */
     if (oversampling > 1)
         ramp[last] /= 2;
     FBP_TRY_GOTO(fbp_fft_even(ramp, room));
     for (size_t i = 0; i < n; i++)
-        /* two samples of a row are at most n_columns - 1 apart */
+        /* 0 from n_columns on: two samples of a row are never that far apart */
         even[i] = i < n_columns ? ramp[i] : 0;
 fail:
     free(ramp);
@@ -200,8 +200,8 @@ struct band {
 /* Number of frequencies between two checks whether the run is cancelled. */
 enum { A_WHILE = 8 };
 
-/* Least |h^(f)|, as a part of the greatest |h^|, at frequencies f above that of the greatest, if
- * there is no Wiener term: smaller values are noise. */
+/* Without a Wiener term: least |h^(f)| / max |h^| at frequencies f above that of the maximum.
+ * Smaller values are noise, and the design fails. */
 static const double LEAST = 1e-5;
 
 /* Compute the factor of a table of factors at frequency f [cycles per sample]; 1 without a table.
@@ -323,8 +323,7 @@ static fbp_status check(const struct fbp_spectral_filter *s, size_t n_columns)
     return fbp_response_check(&s->response);
 }
 
-/* Number of points of the Gauss-Legendre rule in each part of the frequencies from 0 to the cutoff.
- * */
+/* Number of points of the Gauss-Legendre rule in each interval of integration_band(). */
 enum { N_GAUSS = 8 };
 static const double at_gauss[N_GAUSS] = {
     -.96028985649753623168, -.79666647741362673959, -.52553240991632898582, -.18343464249564980494,
@@ -333,9 +332,9 @@ static const double gauss[N_GAUSS] = {
     .10122853629037625915, .22238103445337447054, .31370664587788728734, .36268378337836198297,
     .36268378337836198297, .31370664587788728734, .22238103445337447054, .10122853629037625915};
 
-/* Set the points of the integral over frequencies from 0 to the cutoff, in intervals that end at
- * the entries of the table of factors.  Within an interval, the phases of the longest kernel and of
- * the reference's spectrum change by less than a third of a turn. */
+/* Set the points of the integral over frequencies f from 0 to the cutoff.  Intervals end at the
+ * entries of the table of factors, and are so short that exp(2 pi i f x) for x <= longest, times
+ * the reference's spectrum, turns by less than a third of a turn in each. */
 static fbp_status integration_band(const struct fbp_spectral_filter *s, double longest,
                                    struct band *b)
 {
@@ -417,9 +416,9 @@ fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_s
     FBP_TRY_GOTO(fbp_calloc((void **)&out->imaginary, n, sizeof *out->imaginary, "the filter"));
     b.n = (size_t)floor(s->cutoff * (double)n_columns / 2 + 1e-9);
     FBP_TRY_GOTO(fbp_calloc((void **)&b.at, b.n, sizeof *b.at, "the filter"));
-    for (size_t i = 0; i < b.n; i++) { /* without frequency 0, at which the response stays 0 */
+    for (size_t i = 0; i < b.n; i++) { /* frequencies above 0; the response at 0 stays 0 */
         b.at[i].f = (double)(i + 1) / (double)n_columns;
-        b.at[i].w = .5; /* divide() counts each frequency twice, as f and -f */
+        b.at[i].w = .5; /* divide() multiplies by 2, for f and -f */
     }
     FBP_TRY_GOTO(divide(&b, s));
     for (size_t i = 0; i < b.n; i++) {

@@ -60,7 +60,7 @@ struct fbp_reference {
     const double *h; /**< [n] spectrum of a point object, measured without a gradient, with the
                         field step of the rows */
     size_t n;        /**< 0: no spectrum, no deconvolution */
-    /** position of the line's centre in h [samples]; rows may have another centre */
+    /** index of the line's centre in h [samples]; it may differ from the centre of rows */
     double centre;
     double wiener; /**< Wiener term; > 0: conj h^ / (|h^|^2 + wiener max |h^|^2) replaces 1 / h^ */
 };

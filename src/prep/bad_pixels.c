@@ -81,8 +81,9 @@ static float least_error(const struct band *b)
     return HOT * (b->check->prep->intensity ? 1 : fmaxf(1, b->typical));
 }
 
-/* Flag pixels that are equal in all views (CONSTANT), or in all views above or in all below both
- * neighbours in their row (EXTREME), and compute the mean line integral of varying pixels. */
+/* Flag pixels that are equal in all views (CONSTANT), and pixels that are above both neighbours in
+ * their row in all views, or below both (EXTREME); compute the mean and the greatest line integral
+ * of varying pixels. */
 static void flag_pixels(struct band *b)
 {
     const size_t n = view_size(b), nc = b->n_columns;
@@ -199,8 +200,8 @@ static bool is_stuck(const struct band *b, size_t i)
            differs_along(b, i, 0, 1, far, sure);
 }
 
-/* True if a pixel differs from its four neighbours, always upwards or always downwards (hot; the
- * method is described in prep.h). */
+/* True if a pixel is hot (method: prep.h): above its four neighbours in all views, or below them.
+ */
 static bool is_hot(const struct band *b, size_t i)
 {
     const size_t nc = b->n_columns, r = i / nc, c = i % nc;
@@ -273,7 +274,7 @@ fbp_status fbp_check_samples(struct fbp_sample_check *c)
     if (b.n_views < LEAST_VIEWS)
         return FBP_OK;
 
-    /* Read blocks of `own` rows to check, with up to REACH rows on both sides for comparisons. */
+    /* Read blocks: `own` rows to check, and up to REACH rows on both sides for comparison. */
     const size_t fit = BAND_BYTES / (b.n_views * nc * sizeof(float));
     const size_t wanted = fit > 4 * REACH ? fit - 2 * REACH : 2 * REACH;
     const size_t own = wanted < c->n_rows ? wanted : c->n_rows;

@@ -57,8 +57,8 @@ void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
 struct phase_room {
     double *spectrum; /**< blocks of columns, [n[1]][part][column] */
     double *x;        /**< points of one transform of rows */
-    double *u2; /**< [n[0]] terms (1 + a k^2) of the divisor for the frequencies k of rows, times a
-                   constant */
+    double *u2;       /**< [n[0]] 1 + a k^2 for the frequencies k of rows, times divisor() of
+                         phase_tmpl.h */
 };
 
 /** Versions of fbp_retrieve() for any processor, for AVX2, and for AVX-512; the latter two on

@@ -203,7 +203,7 @@ INLINE void take_square(const double *x, V a[LANES])
     transpose(a);
 }
 
-/* Scale factor of both inverse transforms, times 2 because two columns share one transform. */
+/* Factor by which the transforms there and back (n[0], n[1]) and put_rows() (2) multiply. */
 INLINE double divisor(const struct fbp_retrieval *f)
 {
     return 2 * (double)f->n[0] * (double)f->n[1];
@@ -228,9 +228,9 @@ INLINE size_t column_of(size_t square)
     return square / (ABREAST / LANES) * PAIR + square % (ABREAST / LANES) * LANES;
 }
 
-/* Copy ABREAST rows of the columns' spectra, times 2, to the points x of a transform of rows.
- * Columns c and c + ABREAST are real and imaginary part of one transform: the conjugate-symmetric
- * part of its spectrum belongs to column c. */
+/* Copy ABREAST rows of the columns' spectra, times 2, to x, the points of a transform of rows.
+ * Columns c and c + ABREAST were transformed as real and imaginary part of one column: the
+ * conjugate-symmetric part of its spectrum belongs to column c. */
 static void put_rows(const struct fbp_retrieval *f, const struct row_pairs *p,
                      const struct phase_room *r, double *x)
 {

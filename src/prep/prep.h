@@ -103,7 +103,7 @@ bool fbp_prep_is_needed(const struct fbp_scan *scan);
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);
 void fbp_prep_clear(struct fbp_prep *prep);
 
-/** Extend hash h by all tables except for intensity and inverse_i0. */
+/** Extend hash h by *prep, except its members intensity and inverse_i0. */
 uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
 
 /** Convert one row to line integrals, in place. Values that are not finite are interpolated along

@@ -39,7 +39,7 @@ struct sorting_room {
     uint32_t *views;     /* [column][rank]: view of a sorted sample */
     float *block;        /* [COLUMNS][view], later [COLUMNS][rank] */
     struct entry *a, *b; /* [view] */
-    /* samples of one rank in all columns, and sorted samples in the window of a median */
+    /* line: samples of one rank in all columns; window: sorted samples of the running median */
     float *line, *window;
 };
 
@@ -332,7 +332,7 @@ struct wavelet_room {
     struct picture detail[MOST_LEVELS + 1]; /* from level 1 on: lowpass along angles, highpass along
                                                columns; later replaced by its damped part */
     double *half;                           /* lowpass along angles only */
-    double *even, *odd;    /* every second sample of a row whose ends are mirrored */
+    double *even, *odd;    /* even and odd samples of a row extended by mirror images */
     double *cosine, *sine; /* [row] wave of one frequency */
 };
 
@@ -384,8 +384,8 @@ static void add_times(const double *in, double times, size_t n, double *out)
         out[i] += times * in[i];
 }
 
-/* Compute one level of the wavelet transform: filters along angles, then along columns, split `in`
- * into low and high. */
+/* Compute one level of the wavelet transform: halve `in` by a lowpass along angles, then split it
+ * along columns into low (lowpass) and high (highpass). */
 static void decompose(const struct wavelet_room *r, const struct picture *in,
                       const struct picture *low, const struct picture *high)
 {

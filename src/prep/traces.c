@@ -46,12 +46,11 @@ struct room {
     double *values; /* real or imaginary part of a stored row */
 };
 
-/* Sums from which phases are determined. */
+/* Sums from which the phase of a view is determined; or their totals over all views. */
 struct phase_sums {
-    /* greatest sum, by magnitude, of a row of the view; or the total of several views */
-    double complex sum;
-    double complex squares;
-    double size; /* sum of magnitudes in that row; or the total */
+    double complex sum;     /* sum of that row of the view whose sum has the greatest magnitude */
+    double complex squares; /* sum of the squares of all samples of the view */
+    double size;            /* sum of the magnitudes of the samples of that row */
 };
 
 /* Lay out the memory of a reader; returns its size [bytes].  memory NULL: computes only the size.
@@ -330,8 +329,8 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
         FBP_TRY(fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
     FBP_TRY(tabulate(t, scan));
     t->phase = p->phase_deg * FBP_PI / 180;
-    if (p->phase > FBP_PHASE_GIVEN) { /* one phase for all views, from the sum of all: they have the
-                                         same integral */
+    if (p->phase > FBP_PHASE_GIVEN) { /* one phase for all views, from totals over all views, whose
+                                         integrals are equal */
         FBP_TRY(make_room(t, &r));
         for (size_t k = 0; k < info->n[2]; k++) {
             struct phase_sums view = {0};
@@ -353,7 +352,7 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     src->unpacks = true;
     src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);
     src->reader_bytes = below->reader_bytes + lay_out(t, NULL, &(struct room){0});
-    if (t->imaginary) /* both parts of complex samples are used: delete the remark about one part */
+    if (t->imaginary) /* both parts of complex samples are used: the remark on one part is wrong */
         src->info.taken[0] = '\0';
     FBP_TRY_GOTO(fbp_source_wrap_set_up(src, below));
     src->stored_bytes *= t->imaginary ? 2 : 1;
