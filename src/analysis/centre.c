@@ -280,7 +280,7 @@ static void decide(struct search *s)
                 doubt(c, "estimates from different slices differ by %.2g columns", s->slices_apart,
                       0);
         }
-        if (joins && isfinite(w->error)) { /* the weighted mean with all views */
+        if (joins && isfinite(w->error)) { /* the weighted mean with wedge.c's column */
             const double a = w->error, b = fmax(c->uncertainty, 1e-3), both = hypot(a, b);
             if (fabs(w->column - c->column) > 2.5 * both)
                 doubt(c, "all views together give column %.6g, but rays and slices give %.6g",

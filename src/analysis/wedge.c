@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    MOST_VIEWS = 512, /* more are averaged, and columns, too */
+    MOST_VIEWS = 512, /* greatest number after groups of neighbours are averaged */
     MOST_COLUMNS = 512,
     MOST_WAVES = 128,
     FIRST_WAVE = 5, /* first wave used; lower frequencies depend on the window and on drifts */
@@ -295,7 +295,7 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
 
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
-    static const double most_harmonics = 0.75; /* per view; other degrees of freedom stay */
+    static const double most_harmonics = 0.75; /* greatest harmonic over number of views */
     /* Greatest frequency of a wave [rad per column]; waves above it are near their aliases. */
     static const double highest = 1;
     struct search w = {0};

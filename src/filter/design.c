@@ -359,7 +359,7 @@ void fbp_row_filter(const struct fbp_row_filter *filter, const struct fbp_row_wo
             memset(w->line, 0, f->n_fft * sizeof *w->line);
             memcpy(w->line, out, n * sizeof *out);
         }
-        if (filter->spatial) { /* term by term, with S taps on each side */
+        if (filter->spatial) { /* sum of 2 half_width + 1 terms per column */
             for (size_t c = 0; c < n; c++) {
                 const size_t lo = c > f->half_width ? c - f->half_width : 0;
                 const size_t hi = c + f->half_width < n ? c + f->half_width : n - 1;
@@ -371,7 +371,7 @@ void fbp_row_filter(const struct fbp_row_filter *filter, const struct fbp_row_wo
             continue;
         }
         fbp_fft_real(filter->fft, w->line, w->spectrum, w->scratch);
-        double *s = (double *)w->spectrum; /* real and imaginary part in turn */
+        double *s = (double *)w->spectrum; /* pairs of real and imaginary part */
         for (size_t i = 0; i <= f->n_fft / 2; i++, s += 2) {
             const double re = s[0], im = s[1];
             s[0] = re * f->response[i];

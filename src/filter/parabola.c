@@ -158,7 +158,7 @@ fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter fi
 
     *out = (struct fbp_filter_design){.n_columns = n_columns, .half_width = half_width};
     FBP_TRY(fbp_filter_check(filter, cutoff, n_columns));
-    if (filter == FBP_FILTER_TWO_RAMPS_UNPADDED) { /* cut off in between: no single kernel */
+    if (filter == FBP_FILTER_TWO_RAMPS_UNPADDED) { /* two passes: no single kernel */
         if (oversampling > 1)
             return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: %s cannot oversample rows; use two-ramps",
                             fbp_filter_name(filter));

@@ -224,7 +224,7 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
         height += fbp_dot(views->view[k].s, axis) / (double)views->n;
     bool found = find_centre(kind, views, axis, centre);
     fbp_axpy(centre, height, axis, centre);
-    for (size_t k = 0; found && k < views->n; k++) { /* every view has to see the point */
+    for (size_t k = 0; found && k < views->n; k++) { /* every view must see `centre` */
         found = kind->matrix(&views->view[k], &views->panel, P);
         if (!found)
             break;
@@ -244,7 +244,7 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
             continue;
         fbp_axpy(v->s, -1, centre, v->s);
         if (kind->matrix(v, &views->panel, P) && P[11] < 0)
-            for (int i = 0; i < 3; i++) { /* the matrix had the sign for the origin */
+            for (int i = 0; i < 3; i++) { /* put the centre in front of the source */
                 v->d[i] = 2 * v->s[i] - v->d[i];
                 v->u[i] = -v->u[i];
                 v->v[i] = -v->v[i];

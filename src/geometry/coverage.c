@@ -187,7 +187,7 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     }
     if (up + down > 0)
         out->direction = 10 * up >= 9 * (up + down) ? 1 : 10 * down >= 9 * (up + down) ? -1 : 0;
-    for (int i = 0; i < (fan_rad > 0 ? COLUMNS : 1); i++) { /* directions of conjugate columns */
+    for (int i = 0; i < (fan_rad > 0 ? COLUMNS : 1); i++) { /* rays at gamma and -gamma */
         const double gamma = fan_rad / 2 * i / (COLUMNS - 1);
         for (size_t g = 0; g < w.m; g++) {
             w.sorted[2 * g] = wrapped(w.groups[g].angle + gamma, TURN);

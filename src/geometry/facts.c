@@ -365,7 +365,7 @@ static unsigned symmetry(const struct fbp_kind_table *kind, const struct fbp_vie
     unsigned flags = FBP_SYM_COLUMN;
     double P[12];
 
-    for (size_t k = 0; k < views->n && flags; k++) /* u and w must not contain z */
+    for (size_t k = 0; k < views->n && flags; k++) /* rows 1 and 3 of P must not depend on z */
         if (!kind->matrix(&views->view[k], &views->panel, P) || !near(P[2], 0, fbp_norm(P)) ||
             !near(P[10], 0, fmax(fbp_norm(P + 8), 1e-300)))
             flags = 0;
@@ -498,7 +498,7 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
             hi = fmax(hi, row);
         }
     }
-    /* taps: floor and floor + 1 */
+    /* a row position is interpolated between rows floor(position) and floor(position) + 1 */
     const double first = floor(lo - MARGIN_PX), end = floor(hi + MARGIN_PX) + 2;
     *r0 = (size_t)fmin(fmax(first, 0), n_rows);
     *r1 = (size_t)fmin(fmax(end, 0), n_rows);

@@ -203,7 +203,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
         const size_t k = w.of[w.order[i].i];
         const double *d = direction[w.order[i].i];
         const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));
-        const double half = a < 0 ? a + FBP_PI : a; /* without regard to the side */
+        const double half = a < 0 ? a + FBP_PI : a; /* a plane's angle is modulo pi */
         turned[k] = (struct turned){half > FBP_PI - OFF / 100 ? 0 : half, k};
     }
     qsort(turned, out->n, sizeof *turned, fbp_by_value);

@@ -219,7 +219,7 @@ void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips)
         return;
     fbp_axis_of(views, n_views, axis);
     const double first = fbp_view_angle(&views[0], axis);
-    for (size_t k = 0; k < n_views; k++) { /* from angle first + d to first - d */
+    for (size_t k = 0; k < n_views; k++) { /* turn a view at angle first + d to first - d */
         double *const vectors[4] = {views[k].s, views[k].d, views[k].u, views[k].v};
         fbp_turn_about(axis, -2 * (fbp_view_angle(&views[k], axis) - first), R);
         for (int i = 0; i < 4; i++)

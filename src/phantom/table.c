@@ -58,8 +58,8 @@ struct shape_row {
     /* Range along the third axis, as in struct fbp_shape; for a cylinder -1 to 1. */
     double range[2];
     double along; /* the centre is c + along * (third axis) */
-    bool down;    /* the third axis is reversed after that */
-    bool lower;   /* whether only the part below the centre, along the third axis, is used */
+    bool down;    /* the third axis is reversed after the centre is set */
+    bool lower;   /* only the part below the centre, along the third axis, is used */
 };
 
 /* A uniform ball and a soft ball (density 0 at the surface), both off the centre, and ellipsoids

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    REACH = 8, /* greatest distance of a neighbour */
+    REACH = 8, /* greatest distance of a good pixel for comparison [pixels] */
     LEAST_VIEWS = 4,
     BAND_BYTES = 8 << 20,
     TYPICAL_SAMPLES = 2048

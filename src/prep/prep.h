@@ -138,9 +138,8 @@ fbp_status fbp_bridges_find(struct fbp_prep *prep, const unsigned char *bad);
  * A few views, spread over the scan, are read.  A pixel is bad if
  * - its sample is equal in all of these views (dead, stuck, saturated), and its line integrals lie
  *   outside the range of the nearest good pixels on both sides, in at least half of the views; or
- * - it differs from its four neighbours in one direction in all of these views, by a line integral
- *   of at least 0.1, and in three of four views by more than twice the range of the neighbours
- *   (hot).
+ * - it is above its four neighbours in all of these views, or below them, and in three of four
+ *   views by more than 0.1 as line integral, and more than twice the neighbours' range (hot).
  * Bad rows, columns and clusters are found up to a width of 15 pixels.  Air without noise is
  * constant, too, but its pixels agree with their neighbours. */
 

@@ -21,10 +21,10 @@ enum kind {
     PROGRESS, /* FBP_TEAM_COUNTERS counters */
     REPORT,   /* to rank 0: status of the sender at a barrier, with its data */
     VERDICT,  /* from rank 0: common status of all ranks at a barrier, with data */
-    STOP,     /* a process has failed, from rank 0 */
+    STOP,     /* from rank 0: a process has failed */
     ASK,      /* request of a piece */
     PIECE,    /* bytes of a piece */
-    OFFER,    /* announcement of a piece, to rank 0 */
+    OFFER,    /* to rank 0: announcement of a piece */
     SPEAKS,   /* to all ranks: rank 0 is lost, and the sender reports errors in its place */
 };
 
