@@ -26,16 +26,16 @@ const struct gpu_card *gpu_card_at(size_t i)
  * tables are the problems J3, J1 and J2 of `fbp bench kernel --help`, in this order. */
 enum { JOBS = 3 };
 
-/* Mean distance [samples] between the projections of neighbouring voxels in the standard problems
- * J3, J1, J2: row 0 for views in plain memory, row 1 for textures, which have two texels per column
- * in J1. */
+/* Mean distance between the projections of neighbouring voxels in the standard problems J3, J1, J2:
+ * row 0 in samples of views in plain memory; row 1 in texels of textures (J1: 2 texels per
+ * sample). */
 static const double apart[2][JOBS] = {{1.25, 1.0, 2.5}, {1.25, 2.0, 2.5}};
 
 /* Mean cost of a voxel in the standard problems J3, J1, J2, relative to a voxel that projects onto
  * the detector in all views (pipeline/division.h). */
 static const double cost[JOBS] = {0.786, 0.928, 0.786};
 
-/* Billions of voxel updates per second (GUPS), counting all voxels, visible in a view or not. */
+/* Billions of voxel updates per second (GUPS), including voxels that a view does not show. */
 static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_PLANES_DOUBLE] = {600, 600, 600},   /* assumed; not measured yet */
     [GPU_PLANES_EXACT] = {1500, 1500, 1500}, /* not measured yet */
@@ -44,7 +44,7 @@ static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_ROT180_HALF] = {2547, 2136, 2465},
     [GPU_ROT180_FAST] = {2466, 2013, 1651},
     [GPU_ROT180_EXACT] = {1549, 1328, 1205},
-    [GPU_COLUMN_HALF] = {1304, 1044, 1280}, /* J3, J1: not selected; as GPU_MATRIX_HALF */
+    [GPU_COLUMN_HALF] = {1304, 1044, 1280}, /* J3, J1: values of GPU_MATRIX_HALF */
     [GPU_COLUMN_EXACT] = {1442, 1204, 1037},
     [GPU_MATRIX_HALF] = {1304, 1044, 1278},
     [GPU_MATRIX_FAST] = {1268, 1034, 1221},
@@ -58,16 +58,15 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
     const size_t bytes = gpu_row_texels(k, job) * job->padded.panel.n_rows * texel;
     const double *at = apart[k->bits > 0];
-    enum gpu_id id = GPU_MATRIX_FAST; /* default for kernels from publications, which the table does
-                                         not contain */
+    enum gpu_id id = GPU_MATRIX_FAST; /* for kernels that the tables lack (from publications) */
     size_t below = 0, above = 0;
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)
         if (strcmp(k->name, gpu_known[i].name) == 0 && k->precision == gpu_known[i].precision)
             id = (enum gpu_id)i;
-    /* Speed [GUPS] for voxels that project onto the detector in all views; the projections of
-     * neighbouring voxels are x samples apart.  Interpolated between the two measured problems
-     * whose distances are nearest to x. */
+    /* known: speed [GUPS] for voxels that project onto the detector in all views.  The projections
+     * of neighbouring voxels are x texels (or samples) apart; the speed is interpolated between the
+     * two measured problems with the nearest distances. */
     for (size_t i = 1; i < JOBS; i++) {
         below = at[i] <= x && (at[below] > x || at[i] > at[below]) ? i : below;
         above = at[i] >= x && (at[above] < x || at[i] < at[above]) ? i : above;
@@ -77,8 +76,8 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
                          : at[above] < x || at[below] >= at[above]
                              ? a
                              : a + (b - a) * (x - at[below]) / (at[above] - at[below]);
-    /* Textures of large views (33 MB) are slower than those of the measured problems (up to 10 MB),
-     * unless several voxels share a texel. */
+    /* With textures of large views (33 MB), the speed is 0.87 of that in the measured problems (up
+     * to 10 MB), unless several voxels share a texel (x < 1). */
     const double speed = card->speed * ((double)bytes > 16e6 && x > 0.99 ? 0.87 : 1);
     *out = (struct fbp_rates){.upload = 1 / card->up,
                               .fetch = 1 / card->down,

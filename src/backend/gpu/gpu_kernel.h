@@ -24,9 +24,9 @@ enum { GPU_PASS = 32 };
 /** Greatest number of shapes (compiled variants) of a kernel. */
 enum { GPU_MOST_SHAPES = 8 };
 
-/** GPU_MOST_TEXELS: greatest width and height of a texture, because coordinates are rounded to
- * fp32; GPU_MOST_LAYERS: greatest number of layers of a texture; GPU_GROUP_VIEWS: the number of
- * views of a batch is a multiple of this number. */
+/** GPU_MOST_TEXELS: greatest width and height of a texture, because fp32 coordinates are too coarse
+ * in larger textures.  GPU_MOST_LAYERS: greatest number of layers of a texture.  GPU_GROUP_VIEWS:
+ * can.group_views of the backends. */
 enum { GPU_MOST_TEXELS = 16384, GPU_MOST_LAYERS = 2048, GPU_GROUP_VIEWS = 8 };
 
 /** Initialisers for the capabilities (fbp_backend.can) that the CUDA backend, the OpenGL backend
@@ -76,9 +76,9 @@ struct gpu_grid {
     /** Reference voxel of the whole volume, from which kernels count indices.  x_ref and y_ref are
      * relative to the slab's first voxel, so kernels do not need the position of the slab. */
     float x_ref, y_ref, z_ref;
-    /** Requested slices of each cell of the whole volume, in device memory; `cells`: number of
-     * cells per row of cells; (x0, y0): the slab's first voxel column in the whole volume.  NULL:
-     * no region is requested, and all voxels are computed. */
+    /** wanted: requested slices of each cell [y][x] of the whole volume, in device memory; NULL: no
+     * region is requested, and all voxels are computed. cells: number of cells along x. (x0, y0):
+     * the slab's first voxel column in the whole volume. */
     const struct gpu_wanted *wanted;
     int cells, x0, y0;
 };
@@ -105,8 +105,8 @@ struct gpu_kernel {
     /** Returns the bytes of filtered views in plain memory; NULL: the kernel reads views from a
      * texture. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
-    /** Returns the number of stored values per channel of a slab, whose slices are contiguous;
-     * NULL: the layout is [z][y][x]. */
+    /** Returns the number of values in one channel of a slab, in the kernel's own layout (slice
+     * after slice); NULL: the layout is [z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     int n_shapes; /**< number of shapes; all give the same bits */
     /** Writes the indices of the shapes (compiled variants) that may be the fastest for n_slices
@@ -195,7 +195,7 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
                      struct gpu_domain *out);
 
 /** gpu_pixels_per_voxel() returns the greatest number of pixels, along either detector axis, that
- * an edge of a voxel covers at the iso-centre; gpu_columns_per_voxel(): only along rows. */
+ * an edge of a voxel covers at the iso-centre; gpu_columns_per_voxel(): the number of columns. */
 double gpu_pixels_per_voxel(const struct fbp_job *job);
 double gpu_columns_per_voxel(const struct fbp_job *job);
 
@@ -228,12 +228,12 @@ size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_ro
 size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab);
 
 /** Returns the bytes of device memory that do not depend on batches and slabs: tables, scratch
- * memory, and what the rounding of allocations may add. */
+ * memory, and the most that the rounding of allocations adds. offer: functions of the module. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer);
 
-/** Return the number of stored values per channel of a slab.  gpu_volume_size(): in the kernel's
- * layout; gpu_symmetric_volume_size(): in the layout [z][y][x][lane] of kernels with rotational
- * symmetry, in which lane i is the i-th symmetric voxel of (x, y) in a struct gpu_domain. */
+/** Return the number of values in one channel of a slab. gpu_volume_size(): in the kernel's layout;
+ * gpu_symmetric_volume_size(): in the layout [z][y][x][lane] of kernels with rotational symmetry,
+ * in which lane i is the i-th symmetric voxel of (x, y) in a struct gpu_domain. */
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
                        const struct fbp_slab *slab);
 size_t gpu_symmetric_volume_size(const struct fbp_job *job, const struct fbp_slab *slab);
@@ -246,8 +246,7 @@ static inline size_t gpu_cells(size_t n)
     return (n + GPU_CELL - 1) / GPU_CELL;
 }
 
-/** Returns the parameters of a kernel launch for slices [z0, z1) of a slab; the requested region is
- * not set. */
+/** Returns the parameters of a kernel launch for slices [z0, z1) of a slab; `wanted` is NULL. */
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1);
 
@@ -280,7 +279,8 @@ size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows
 
 /** Returns the number of samples of a view, rounded up to a multiple of 4, that box[0] x box[1] x
  * box[2] voxels need at most for interpolation with `taps` samples, in any view and at any position
- * of the box.  The first of these samples may be moved down to a multiple of 4. */
+ * of the box.  The number includes up to 3 samples before these, because a window begins at a
+ * multiple of 4. */
 size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t taps);
 FBP_END
 

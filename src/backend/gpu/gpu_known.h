@@ -63,7 +63,7 @@ struct gpu_card {
     const char *name;
     uint64_t memory_bytes;
     double up, down, up_all, down_all;
-    /** rates in each direction if both directions are used at the same time */
+    /** rate in each direction while both directions are used; both_all: sum over all cards */
     double both, both_all;
     double peer;  /**< from one card to another */
     double copy;  /**< within the card's memory */
@@ -75,8 +75,8 @@ FBP_BEGIN
 /** Returns card i of the table of known cards, counted from 0; NULL: the table has no card i. */
 const struct gpu_card *gpu_card_at(size_t i);
 
-/** Computes the rates of the job's kernel on a card; out->update is the rate for voxels that
- * project onto the detector in all views. */
+/** Computes the rates of the job's kernel on a card; out->update applies to voxels that project
+ * onto the detector in all views. */
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out);
 FBP_END
 

@@ -20,8 +20,8 @@ bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
     const bool symmetric = k->symmetric_views > 1;
     enum fbp_precision least = job->precision;
 
-    /* If no precision is requested, scans with a symmetry are computed exactly, because their
-     * kernels are fast enough, and other scans by texture units (precision "fast"). */
+    /* If no precision is requested, kernels for symmetric scans must be exact, because they are
+     * fast enough; other kernels may interpolate by texture units (precision "fast"). */
     if (least == FBP_PRECISION_DEFAULT)
         least = symmetric ? FBP_PRECISION_EXACT : FBP_PRECISION_FAST;
     if (k->precision > least || (k->precision == FBP_PRECISION_DOUBLE) != fbp_in_double(job))
@@ -123,8 +123,8 @@ bool gpu_column_texture_pays(const struct fbp_job *job)
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job)
 {
     /* Texture units round weights, which adds noise of 2.15 HU / sqrt(number of views) for water.
-     * From 570 views on, the noise is at most 0.09 HU, and one texel per column suffices.  If a
-     * voxel covers more than 1.2 columns, two texels per column would exceed the caches. */
+     * From 570 views on, the noise is at most 0.09 HU, so fp16 textures have one texel per column.
+     * If a voxel covers 1.2 columns or more, two texels per column would exceed the caches. */
     const bool fit = 2 * job->padded.panel.n_columns + 1 <= GPU_MOST_TEXELS;
     const bool many_views = kernel->bits == 16 && job->n_views >= 570;
 

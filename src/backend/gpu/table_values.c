@@ -37,7 +37,8 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
 
 /* Write the tables of the one-launch filter (chain.cu, fft.glsl): the filter's response at n
  * frequencies in the order of gpu_chain_frequency(), and twiddle factors.  The response is computed
- * from the filter's taps in double, divided by n: every length n gives the same filter. */
+ * in double from the filter's taps, and divided by n: transforms of every length apply the same
+ * filter. */
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;
@@ -109,7 +110,7 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
     return out;
 }
 
-/* Write either the filter's 2 S + 1 taps, in double or float, or its response at n_fft/2 + 1
+/* Write either the filter's 2 S + 1 taps (S: half_width) or its response at n_fft/2 + 1
  * frequencies.  Tap i is the factor of the input sample i - S columns before the output sample. */
 static fbp_status put_filter(const struct writer *w, const struct gpu_tables *t)
 {

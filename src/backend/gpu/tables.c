@@ -147,7 +147,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     }
 
     if (job->input.filtered) {
-        /* views come weighted */
+        /* the source's views are weighted already */
     } else if (fbp_in_double(job)) {
         t->scales = place(t, job->n_views * sizeof(double));
     } else if (gpu_host->weights_separable(job->filtering.weights)) {

@@ -41,8 +41,8 @@ enum gpu_filter_method {
     GPU_FILTER_NONE /**< no filter: views are filtered already */
 };
 
-/** Capabilities of a GPU module for filtering.  A function is called only if its result is needed,
- * because a call may load a library. */
+/** Functions that return by which methods a GPU module can filter rows.  A function is called only
+ * if its result is needed, because a call may load a library. */
 struct gpu_filter_capabilities {
     /** Returns the bytes of shared memory that a thread block can use for a row, on every device of
      * the module; 0: the module cannot filter a row in one launch. */
@@ -79,17 +79,17 @@ enum { GPU_STATISTICS_BLOCKS = 512 };
 struct gpu_tables {
     size_t dark, gain; /**< dark image and gain image, float [row][column], if the scan has them */
     size_t bridges;    /**< array of struct gpu_bridge, one per bad pixel */
-    size_t image, lines; /**< weights that are products of an image and a line per view: float
-                            [row][column] and [view][column] */
+    size_t image, lines; /**< weights that are products of a factor in `image`, float [row][column],
+                            and a factor in `lines`, float [view][column] */
     size_t scales;       /**< jobs in double: one weight per view of plane integrals */
-    size_t rays; /**< weights that are computed per ray: struct fbp_ray_view per view; if redundancy
-                    is FBP_PER_RAY, `lines` is used, too */
+    size_t rays; /**< weights that are computed per ray: struct fbp_ray_view [view]; with redundancy
+                    FBP_PER_RAY, times a factor in `lines` */
     enum gpu_filter_method way;
-    /** One of: the filter's response in the order of gpu_chain_frequency(); its response at n_fft/2
-     * + 1 frequencies; its 2 S + 1 taps. */
+    /** CHAIN: the filter's response in the order of gpu_chain_frequency(); FFT: its response at
+     * n_fft/2 + 1 frequencies; SPATIAL: its 2 half_width + 1 taps */
     size_t filter;
-    bool in_double; /**< true: taps and sums of the convolution are double, because the terms nearly
-                       cancel */
+    bool in_double;    /**< true: taps and sums of the convolution are double, because the products
+                          nearly cancel */
     size_t twiddles;   /**< complex twiddle factors of the one-launch filter */
     size_t fft_length; /**< number of points of the transforms of the one-launch filter */
     size_t rows;       /**< complex rows [rows_per_call][row_length] that are filtered */
@@ -98,20 +98,20 @@ struct gpu_tables {
     size_t taps_v; /**< taps of the filter along columns, with zeros on either side */
     size_t weighted; /**< weighted views [views_per_call], input of the filter along columns */
     size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
-    size_t ends; /**< struct fbp_pad_end [complex row][real or imaginary part][end of the row] */
+    size_t ends; /**< struct fbp_pad_end [complex row][real, imaginary part][left, right end] */
     size_t planes;   /**< struct gpu_plane per view, for kernels of plane integrals */
     size_t wanted;   /**< requested slices: struct gpu_wanted [y][x], one per cell of voxel columns;
                         only for jobs with a region */
     size_t counters; /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
-    size_t row_bitmap; /**< words of struct fbp_row_bitmap: one bit per row whose repaired samples
-                          were not counted yet */
+    size_t row_bitmap; /**< bits of struct fbp_row_bitmap: rows whose repaired samples were not
+                          counted yet */
     size_t found;      /**< statistics of output voxels: struct gpu_block_statistics
                           [GPU_STATISTICS_BLOCKS] */
     size_t slices;     /**< scaled slices before their copy to the host: GPU_STAGES buffers of
                           slice_bytes */
-    /** rows_per_call: rows filtered per call; row_length: complex values per row; work_bytes: size
-     * of `work`; slice_bytes: size of one buffer of `slices`; views_per_call: views per call of the
-     * filter along columns. */
+    /** rows_per_call: complex rows that one call filters; row_length: values per complex row;
+     * work_bytes: size of `work`; slice_bytes: size of one buffer of `slices`; views_per_call:
+     * views that one call of the filter along columns processes. */
     size_t rows_per_call, row_length, work_bytes, slice_bytes, views_per_call;
     size_t bytes; /**< size of the whole block */
 };
@@ -131,7 +131,7 @@ bool gpu_needs_spatial_filter(const struct fbp_job *job);
 enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
                                             const struct gpu_filter_capabilities *offer);
 
-/** Returns the length of the table of taps of the filter along columns: 2 S + 1 taps, and
+/** Returns the length of the table of taps of the filter along columns: 2 half_width + 1 taps, and
  * GPU_COLUMN_ROWS zeros on either side. */
 size_t gpu_column_taps(const struct fbp_job *job);
 
@@ -160,8 +160,8 @@ typedef fbp_status gpu_put_fn(void *user, size_t at, const void *data, size_t by
 fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *tables,
                             gpu_put_fn *put, void *user);
 
-/** Combine the statistics of all thread blocks in *out, always in the order of the blocks, and
- * reset found[]. */
+/** Combine the statistics of all thread blocks in *out, in the order of the blocks (the sum always
+ * has the same bits), and reset found[]. */
 void gpu_statistics_take(struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS],
                          struct fbp_statistics *out);
 void gpu_statistics_take_double(struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS],

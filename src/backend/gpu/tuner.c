@@ -16,9 +16,9 @@
  * replaces the default shape only if its time is below MARGIN x time of the default shape. */
 static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
 
-/* LEAST_ROUNDS: rounds of trials, each with all shapes, needed for a decision; the first does not
- * count, because the driver may load a shape in its first launch.  OTHER_PASSES: incomplete passes,
- * at the beginning and end of a run. */
+/* LEAST_ROUNDS: rounds needed for a decision; a round times each candidate once, and the first does
+ * not count, because the driver may load a shape at its first launch.  OTHER_PASSES: number of
+ * passes, first and last of a run, that may have too few views to be timed. */
 enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32, MOST_DIGITS = 12 };
 
 int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_shapes)
@@ -64,8 +64,8 @@ bool gpu_timing_key(const struct gpu_kernel *k, const struct fbp_job *job, int i
     return n > 0 && n < GPU_TUNER_KEY;
 }
 
-/* Returns whether a run of the job may time shapes: its passes must be large enough, and enough for
- * two rounds of trials, and the device must report its name.  If so, `key` receives the name under
+/* Returns whether a run of the job may time shapes: its passes must be large and sufficient for
+ * LEAST_ROUNDS rounds, and the device must report its name.  If so, `key` receives the key under
  * which the fastest shape is cached. */
 static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int index,
                         const struct gpu_timer *timer, const int *candidates, int n_candidates,

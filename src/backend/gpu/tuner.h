@@ -27,8 +27,8 @@ enum {
 struct gpu_timer {
     /** cache file that stores the fastest shape of each kernel, for CUDA or for OpenGL */
     struct fbp_cache_file file;
-    /** Writes name, memory size and driver version of a device, on which the fastest shape depends.
-     */
+    /** Writes the properties of a device on which the fastest shape depends: name, driver, and
+     * others. */
     bool (*describe)(int index, char *out, size_t n);
     /** Creates the events for n trials (timed launches). */
     bool (*open)(void *user, int n);
@@ -46,11 +46,11 @@ struct gpu_tuner {
     const struct gpu_timer *timer;
     void *user;  /**< argument of the timer's functions */
     int shape;   /**< shape of launches of more than 8 slices */
-    int thin[2]; /**< shape of launches of up to 4 slices, and shape of launches of 5 to 8 slices */
+    int thin[2]; /**< shapes of thin launches: thin[0]: up to 4 slices; thin[1]: 5 to 8 slices */
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
     int n; /**< number of timed launches so far; the next launch uses candidate n % n_candidates */
-    /** size and position of all timed launches: only equal ones are compared */
+    /** size and position of every timed launch: only equal launches are compared */
     struct gpu_grid grid;
     char key[GPU_TUNER_KEY];
 };
@@ -66,8 +66,8 @@ void gpu_tuner_open(struct gpu_tuner *tuner, const struct gpu_kernel *kernel,
 bool gpu_tuner_is_due(const struct gpu_kernel *kernel, const struct fbp_job *job, int index,
                       const struct gpu_timer *timer);
 
-/** Called by the backend before (gpu_tuner_begin()) and after the launch of a pass of n views;
- * gpu_tuner_begin() returns the shape by which the pass is computed. */
+/** The backend calls gpu_tuner_begin() before the launch of a pass of n views, and gpu_tuner_end()
+ * after it; gpu_tuner_begin() returns the shape that the backend must launch. */
 int gpu_tuner_begin(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 

@@ -110,8 +110,8 @@ size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t tap
 
     for (size_t k = 0; k < job->n_views; k++)
         span = fmax(span, fbp_planes_span(job, k, box));
-    /* Beside the span, the window contains less than one sample at either end for rounding, the
-     * taps of an interpolation, and up to 3 samples because it begins at a multiple of 4. */
+    /* Beside the projected box, the window contains less than one sample at either end for
+     * rounding, the taps of an interpolation, and up to 3 samples to begin at a multiple of 4. */
     const double samples = ceil(span + .5) + 1 + (double)taps + 3;
     return samples < 1e6 ? ((size_t)samples + 3) / 4 * 4 : 1000000;
 }
