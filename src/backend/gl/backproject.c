@@ -131,8 +131,8 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     s->shape = &gl_program_list[program].shapes[shape];
     s->depth = s->shape->layers * s->shape->slices;
 
-    if (dev->kernel->gpu.planes) { /* binds the views of plane integrals, and sets the size of their
-                                      windows in shared memory */
+    if (dev->kernel->gpu.planes) {
+        /* Bind the struct gpu_plane of each view, and set the samples and views per chunk. */
         const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
         const size_t one = sizeof(struct gpu_plane);
         FBP_TRY(gl_bind(&dev->programs, &c, 3, &dev->memory,
@@ -326,7 +326,8 @@ static fbp_status run_program(struct gl_device *dev, enum gl_program_id program,
 }
 
 /* Run a program of voxels.glsl, at each launch for as many units (voxels or slices) as a storage
- * block holds, and add the output voxels to the statistics (minimum, maximum, sum). */
+ * block holds, and, unless it is GL_P_ZERO, add the voxels to the statistics (minimum, maximum,
+ * sum). */
 static fbp_status run_voxels(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -366,9 +367,9 @@ fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volum
     return gl_queue_submit(dev->queue, GL_ORDER_BP, run_voxels, &c, sizeof c);
 }
 
-/* Copy slices [z0, z1) of one channel of a slab to `host`; frame: the channel's part of the slab.
- * Slices in the layout [z][y][x] that need no scale and shift are copied directly; other slices are
- * first converted in scratch memory, a few at a time. */
+/* Copy slices [z0, z1) of one channel of a slab to `host`; frame: the channel's memory.  Slices in
+ * the layout [z][y][x] that need no scale and shift are copied directly; other slices are first
+ * converted in scratch memory, a few at a time. */
 static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab,
                               const struct gl_part *frame, size_t z0, size_t z1, char *host)
 {
@@ -380,8 +381,8 @@ static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab
     struct gl_point done;
 
     c.from.at += (z0 - slab->z0) * stored;
-    if (step == 0) { /* slices are copied without conversion, and a concurrent command computes
-                        their statistics */
+    if (step == 0) {
+        /* Copy slices without conversion; a concurrent command computes their statistics. */
         c.from.bytes = (z1 - z0) * slice;
         c.n = c.from.bytes / sizeof(float);
         FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_voxels, &c, sizeof c));

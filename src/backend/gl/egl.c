@@ -300,8 +300,9 @@ static uint64_t integer_of(GLenum what)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* Greatest size of a layered texture in bytes, found by bisection with layers of up to 64 MiB
- * (proxy textures); UINT64_MAX: no limit found.  Drivers check the size, not the free memory. */
+/* Greatest size of a layered texture in bytes, by bisection of the number of layers of a proxy
+ * texture, up to 64 MiB each; UINT64_MAX: no limit.  Drivers check the size, not the free
+ * memory. */
 static uint64_t layered_bytes(int size, int layers)
 {
     const int side = size < 4096 ? size : 4096;

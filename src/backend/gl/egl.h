@@ -41,8 +41,8 @@ struct gl_renderer {
  * process. */
 void gl_renderers_find(void);
 
-/** gl_renderers_listed() returns the number of renderers, usable or not.  gl_renderers_count()
- * returns the same number, but 0 if none is usable; the reason is then written to `why`. */
+/** Return the number of renderers, usable or not; 0 if none is usable. gl_renderers_count() then
+ * writes the reason to `why`. */
 int gl_renderers_listed(void);
 int gl_renderers_count(char *why, size_t n);
 const struct gl_renderer *gl_renderer_at(int index);
@@ -68,8 +68,8 @@ fbp_status gl_check(const char *what);
 /** Returns the name of the renderer of this thread's OpenGL context, for messages. */
 const char *gl_check_name(void);
 
-/** Mark this thread's context as the shared context of its renderer (struct gl_share), which is not
- * affected if a test simulates the loss of a device. */
+/** Mark this thread's context as the shared context of its renderer (struct gl_share); if a test
+ * simulates the loss of a device, the shared context is not lost. */
 void gl_check_shared(void);
 
 /** Returns whether the renderer was reset, by a watchdog or after a fault.  Fences of a lost
@@ -82,13 +82,13 @@ fbp_status gl_check_lost(void);
 /** Fault injection: limits and failures of OpenGL that tests set.  All members are zero except in
  * tests, which find the struct in libfbp_bench_gl.so. */
 struct gl_fault_injection {
-    /** Upper limits for the sizes and layers of all renderers, set by apply(); 0: the renderer's
-     * own limit. */
+    /** Upper limits that apply() sets in all renderers: members of struct gl_renderer with these
+     * names; 0: the renderer's own limit. */
     uint64_t block_bytes, buffer_bytes, texture_bytes;
     int layers;
     bool hardware;   /**< software renderers count as hardware */
     bool short_runs; /**< rates of short commands are stored, too */
-    /** rates by which plans predict times; rates.update 0: the stored rates are used */
+    /** result of gl_rates(); rates.update 0: gl_rates() reads the stored rates */
     struct fbp_rates rates;
     /** Number, counted from 1, of the call of gl_check() that reports exhausted memory (no_memory)
      * or a lost context (lost); 0: none. */

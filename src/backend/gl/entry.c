@@ -61,8 +61,8 @@ static void describe(int index, struct fbp_device_info *out)
     out->free_bytes = r->free_bytes;
 }
 
-/* Name of the first renderer and of a precision, one text per enum fbp_precision.  --resume
- * compares the texts, because computed values depend on both. */
+/* isas[precision]: name of the first renderer, then name of the precision. --resume compares these
+ * texts, because voxel values depend on renderer and precision. */
 static char isas[4][64];
 
 static bool choose(struct fbp_job *job, const char *name)

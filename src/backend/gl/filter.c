@@ -137,8 +137,8 @@ static fbp_status prepare(struct pass *p)
         const size_t end = at + step < n ? at + step : n;
         struct gl_call c = call_of(p, GL_P_PREPARE);
         FBP_TRY(bind_samples(p, &c, at, end));
-        if (p->rows.has_counts) { /* binds the samples as uint16 counts of 2 bytes, to be converted
-                                     to float */
+        if (p->rows.has_counts) {
+            /* Bind the uint16 counts of these views, too; the program converts them to float. */
             size_t skip;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, p->raw.buffer, p->raw.at + at * p->view / 2,
                             (end - at) * p->view / 2, &skip));
@@ -226,9 +226,9 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
     return FBP_OK;
 }
 
-/* Find the views [*begin, *end) of the raw batch whose rows are the real (r->part 0) or imaginary
- * (1) parts of pairs [first, first + n), which belong to one symmetric part of the scan.  Returns
- * false if there are none. */
+/* Find the range [*begin, *end) of views of the raw batch that contains the real (r->part 0) or
+ * imaginary (1) parts of the pairs of rows [r->first, r->first + r->n).  These pairs belong to one
+ * symmetric part of the scan.  Returns false if the range is empty. */
 static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
 {
     const struct rows *r = &p->rows;
@@ -271,7 +271,7 @@ static enum gl_program_id store_of(const struct gpu_kernel *k)
 }
 
 /* Store filtered rows (at offset `rows` of scratch memory) in the output, which is a texture, plain
- * memory in the kernel's layout, or plain rows. */
+ * memory in the kernel's layout, or plain rows (member `plain`). */
 static fbp_status store(struct pass *p, size_t rows)
 {
     const struct gpu_kernel *k = &p->dev->kernel->gpu;
@@ -295,7 +295,7 @@ static fbp_status store(struct pass *p, size_t rows)
         } else {
             if (!bound_views(p, &begin, &end))
                 continue;
-            /* first view or group; group i has view i of each symmetric part of the scan */
+            /* plain rows: first view; else: first group (group i: view i of each symmetric part) */
             const size_t first = p->plain ? begin : begin % p->rows.n_groups;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + first * p->group,
                             (end - begin) * p->group, &skip));
@@ -317,7 +317,7 @@ static fbp_status filter_pairs(struct pass *p)
     const struct fbp_pad *pad = p->dev->job->filtering.pad;
     const struct fbp_filter_design *design = p->dev->job->filtering.design;
     const size_t n = p->rows.n, ends_bytes = n * 4 * sizeof(struct fbp_pad_end);
-    size_t at = t->rows, other = t->work; /* offsets of the rows and of the other buffer */
+    size_t at = t->rows, other = t->work; /* offsets: rows; result of the next step */
 
     p->rows.weights = p->weights;
     if (pad)
@@ -524,8 +524,8 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* Command that copies a struct fbp_row_bitmap, the rows whose repaired samples are counted, to the
- * device; n_words 0: all rows are counted. */
+/* Command that copies the bits of a struct fbp_row_bitmap (rows whose repaired samples are counted)
+ * to the device; n_words 0: all rows are counted. */
 struct bitmap_command {
     size_t n_words;
     unsigned words[];

@@ -63,15 +63,15 @@ static inline size_t gl_groups_of(const struct fbp_job *job, size_t n_views)
  * backend). */
 size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** Returns the offset [bytes] of the view with index n_views in plain memory; 0 for textures, in
- * which views are addressed by layer. */
+/** Returns the offset [bytes] in plain memory of the view, or group of symmetric views, with index
+ * n_views; 0 for textures, which address it by layer. */
 size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
 /** The shared context of a renderer: all devices of the renderer share its OpenGL objects, for
  * example host buffers.  Thread-safe. */
 struct gl_share {
     int index;              /**< index of the renderer */
-    unsigned users;         /**< number of devices */
+    unsigned users;         /**< number of devices that use it */
     struct gl_queue *queue; /**< queue of the thread that owns the shared context */
     struct gl_egl egl;
 };
@@ -91,7 +91,7 @@ fbp_status gl_upload_pieces(fbp_device *device, void *dst, const void *src, size
                             size_t n_samples, size_t stride);
 fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *host);
 
-/** Submit a copy of device memory to the host to the command sequence GL_ORDER_OUT (queue.h). */
+/** Submit a command to GL_ORDER_OUT (queue.h) that copies `from` to host memory. */
 fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host);
 /** Copy in this thread's context: gl_copy() from one part to another, gl_read() from a buffer to
  * host memory, gl_write() from host memory to a buffer. */
@@ -109,17 +109,17 @@ fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
-    struct gl_part views;  /**< the batch's filtered views in plain memory, or the texture of all
-                              filtered views */
-    struct gl_part volume; /**< from slice z0 on */
-    size_t frame;          /**< bytes per frame of the volume */
+    struct gl_part views;  /**< the batch's filtered views in plain memory, or the texture with the
+                              filtered views of all batches */
+    struct gl_part volume; /**< one channel of the slab, from the first slice of `grid` on */
+    size_t frame;          /**< bytes per channel of the slab */
     struct gpu_grid grid;
 };
 
 /** A GPU kernel with its programs. */
 struct gl_kernel {
-    struct gpu_kernel gpu; /**< properties that kernels of all GPU backends have; first member,
-                              because job->selection.entry points to both structs */
+    struct gpu_kernel gpu; /**< first member: job->selection.entry is its address and that of the
+                              struct gl_kernel */
     /** program of the kernel; for plane integrals, the program of linear interpolation, after which
      * the programs of nearest and cubic interpolation follow */
     enum gl_program_id program;
@@ -136,15 +136,16 @@ int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_byt
 /** The program of a kernel for a job. */
 enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fbp_job *job);
 
-/** Limits of planes.glsl: views per chunk (CHUNK), samples per chunk in all windows (ROOM), samples
- * per interpolation (TAPS), views per launch (PASS). */
+/** Limits of planes.glsl, which copies samples of some views (a chunk) at a time to shared memory:
+ * views (CHUNK) and samples (ROOM) per chunk, samples per interpolation (TAPS), views per launch
+ * (PASS). */
 enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
 
 /** Bytes of a work group's shared memory that are not available for the row of a transform. */
 enum { GL_ROW_RESERVE = 512 };
 
-/** Functions from which backend/gpu/tables.c chooses how rows are filtered: by FFT in one launch,
- * by FFT in several launches, or by convolution in space. */
+/** Functions whose results determine (backend/gpu/tables.c) how rows are filtered: by FFT in one
+ * launch, by FFT in several launches, or by convolution in space. */
 extern const struct gpu_filter_capabilities gl_filter_capabilities;
 
 /** Returns whether a renderer's limits allow a buffer or, if `buffer` is NULL, the job's tables. If
@@ -163,7 +164,7 @@ void gl_inject_limits(void);
  * some of them are timed.  The division into commands does not change values.
  */
 struct gl_pace {
-    unsigned n;   /**< number of commands */
+    unsigned n;   /**< number of commands so far */
     double rate;  /**< voxels x views per second; 0: unknown */
     double seen;  /**< rate of the last timed command [voxels x views per second], even if its time
                      was too short to be reliable */
@@ -189,8 +190,8 @@ struct gl_moment {
 /** State of the measurement of a device's rates (filter, backprojection, copies), which are stored
  * for later runs. */
 struct gl_meter {
-    bool due;   /**< true: measure, because no rates are stored for this kernel on this renderer */
-    unsigned n; /**< number of batches filtered */
+    bool due;      /**< no rates are stored for this kernel and renderer: this run measures them */
+    unsigned n;    /**< number of batches filtered so far */
     double start;  /**< start of the timed filter call, by fbp_seconds() [s]; 0: no call is timed */
     double filter; /**< measured time of the filter [s per sample]; 0: not measured */
 };
@@ -226,13 +227,12 @@ struct gl_device {
     struct gl_share *share;
     struct gl_queue *queue;
     struct gl_egl copies[GL_N_LANES];   /**< contexts of the threads that copy */
-    struct gl_point copied[GPU_STAGES]; /**< position in the command sequence after the last copy
-                                           from each slice buffer */
-    unsigned next_piece; /**< number of times that a slice buffer was filled so far; the buffers are
-                            used in turn */
+    struct gl_point copied[GPU_STAGES]; /**< point after the last copy from each slice buffer */
+    unsigned next_piece; /**< number of fillings of slice buffers so far; filling i uses buffer i %
+                            GPU_STAGES */
     pthread_mutex_t moments_lock;
-    struct gl_moment *moments,
-        **last_moment; /**< list of the timestamps that gl_seconds() has not read yet */
+    /** list of the timestamps that gl_seconds() has not read yet, and its end */
+    struct gl_moment *moments, **last_moment;
     /* In the queue: */
     struct gl_egl egl;
     struct gl_programs programs;
@@ -254,8 +254,7 @@ static inline struct gl_device *gl_of(fbp_device *device)
     return (struct gl_device *)(void *)device;
 }
 
-/* filter.c: from raw views to filtered views; all functions but the first are members of the
- * backend */
+/* filter.c: filters raw views; all functions but the first are members of the backend */
 fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */
 fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,

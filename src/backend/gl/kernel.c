@@ -119,7 +119,7 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
                       r->buffer_bytes);
     if (b->purpose == FBP_FOR_VOLUME)
         return true;
-    /* Each view in plain memory is bound as a storage block of its own. */
+    /* A storage block must hold at least one view in plain memory. */
     const bool raw = b->purpose == FBP_FOR_RAW;
     return block_holds(r, raw ? "a view" : "a filtered view",
                        raw ? rows * job->padded.panel.n_columns * sizeof(float)
@@ -256,8 +256,9 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
-/* Candidate shapes (compiled variants) of kernels of symmetric voxels that read textures.  Shapes
- * with two layers of voxels are faster if neighbouring voxel lines project far apart. */
+/* Candidate shapes of kernels of symmetric voxels that read textures.  With 64 bits per texel,
+ * shapes with two layers of threads are faster if neighbouring voxels project 1.6 texels apart or
+ * more. */
 static int shapes_of_symmetric(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
@@ -330,8 +331,8 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
         .program = GL_P_##PROGRAM                               \
     }
 
-/* All kernels, fastest first.  Kernels "column-plain" and "matrix-plain" exist only for
- * comparisons. */
+/* All kernels, fastest first.  Kernels "column-plain" and "matrix-plain" are only selected by name,
+ * for comparisons. */
 static const struct gl_kernel kernels[] = {
     KERNEL("planes", EXACT, planes_fit, 0, PLANES_LINEAR, .symmetric_views = 1, .planes = true,
            .n_shapes = GL_PLANE_SHAPES, .candidates = shapes_of_planes, PLAIN),

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* List of all OpenGL buffers to which an address belongs.  The list is short: a run has few
+/* List of all buffers that the pipeline refers to by an address.  The list is short: a run has few
  * buffers, and programs that use the library allocate few host buffers. */
 static struct {
     pthread_mutex_t lock;
@@ -238,7 +238,7 @@ static fbp_status run_drop(void *unused, void *command)
     return FBP_OK;
 }
 
-/* Command that deletes a buffer; it depends on all commands submitted before. */
+/* Submit a command that deletes a buffer after all commands submitted before. */
 static void drop(struct gl_queue *queue, struct gl_buffer *b)
 {
     (void)!gl_queue_submit_with(queue, GL_ORDER_CALL, run_drop, &b, sizeof(struct gl_buffer *),

@@ -17,14 +17,14 @@ struct device {
     const struct fbp_turn *turn;
     const struct gl_renderer *renderer;
     int index;
-    size_t at_once, done; /* n: number of slices that the texture holds; done: number of slices
-                             projected so far */
+    size_t at_once, done; /* at_once: number of slices that the texture holds; done: number of
+                             slices projected so far */
     struct gl_queue *queue;
     /* In the queue: */
     struct gl_egl egl;
     struct gl_programs programs;
     GLuint texture;
-    /* places: tables of the rotation; lines: projections along x or y; top: projection along z */
+    /* places: tables of `turn`; lines: projections along x or y; top: projection along z */
     struct gl_buffer places, lines, top;
 };
 

@@ -74,8 +74,7 @@ static fbp_status assemble(struct text *t, const struct gl_program *program, int
                 name);
         if (own)
             t->own[t->n_own++] = own;
-        put(t, "#line 1\n"); /* #line: line numbers in the compiler's messages count from the start
-                                of the file */
+        put(t, "#line 1\n"); /* in messages, the compiler counts lines from the start of the text */
         put(t, own ? own : built->text);
     }
     return FBP_OK;

@@ -17,7 +17,7 @@
 /** Size of a layered texture of filtered views; each layer holds one view or one group of symmetric
  * views. */
 struct gl_texture {
-    size_t width, height, layers; /**< height of the texture: a power of two, so that coordinates
+    size_t width, height, layers; /**< size [texels]; height: a power of two, so that coordinates
                                      are exact (views.glsl) */
     unsigned texels;              /**< texels per detector column */
 };
@@ -37,8 +37,8 @@ struct gl_buffer {
     struct gl_buffer *next;
 };
 
-/** Built-in source texts, one for each file *.glsl (cmake/texts.cmake); the name of the last is
- * NULL. */
+/** Built-in source texts, one for each file *.glsl (cmake/texts.cmake); an entry with name NULL
+ * ends the list. */
 struct gl_text_built {
     const char *name, *text;
 };
@@ -55,9 +55,9 @@ struct gl_shape {
                  they are loaded again */
 };
 
-/** Number of shapes (compiled variants) of a kernel.  VIEW: adds single views; WINDOW: adds single
- * views through windows in shared memory; SYMMETRIC: adds symmetric views to symmetric voxels;
- * PLANE: adds plane integrals. */
+/** Numbers of shapes (compiled variants).  VIEW: kernels that add single views; WINDOW: the same
+ * kernels with windows of views in shared memory, too; SYMMETRIC: kernels that add symmetric views
+ * to symmetric voxels; PLANE: kernels for plane integrals; MOST: any kernel. */
 enum {
     GL_VIEW_SHAPES = 5,
     GL_WINDOW_SHAPES = 9,
@@ -66,8 +66,8 @@ enum {
     GL_MOST_SHAPES = 9
 };
 
-/** All programs: X(identifier, source by a macro of program_list.c).  The order of the FFT programs
- * is that of GPU_CHAIN_RADICES, the order of the PLANES programs that of enum fbp_interpolation. */
+/** All programs: X(identifier, list entry by a macro of program_list.c).  The FFT programs have the
+ * order of GPU_CHAIN_RADICES, the PLANES programs that of enum fbp_interpolation. */
 #define GL_PROGRAM_LIST(X)                                                           \
     X(PREPARE, FILTER("prepare", "prepare"))                                         \
     X(BRIDGE, FILTER("bridge", "#define BRIDGE\n", "prepare"))                       \
@@ -164,8 +164,8 @@ struct gl_call {
     } bound[GL_MOST_BOUND];
     unsigned texture, sampler; /**< OpenGL name of the texture that the program reads, and of its
                                   sampler; 0: none */
-    unsigned image,
-        format; /**< OpenGL name of the texture that the program writes, and its format; 0: none */
+    /** OpenGL name of the texture that the program writes, and its format; 0: none */
+    unsigned image, format;
     unsigned groups[3]; /**< numbers of work groups along x, y and z */
 };
 
@@ -182,7 +182,7 @@ fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int sh
 fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i,
                    const struct gl_buffer *buffer, size_t at, size_t bytes, size_t *skip);
 
-/** Run a program; all programs run before are complete when it starts. */
+/** Run a program after all programs that were run before. */
 fbp_status gl_run(struct gl_programs *p, const struct gl_call *call);
 
 /** Set the number of work groups of a launch, along x and y, to at least n in total; group_number()

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* Shapes of kernels that add single views.  The last four use windows of views in shared memory:
- * three of them if an edge of a voxel covers up to 1.3 pixels, the last up to 2.8 pixels. */
+ * shapes 5 to 7 if a voxel edge covers less than 1.3 pixels, shape 8 if less than 2.8 pixels. */
 static const struct gl_shape view_shapes[GL_WINDOW_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},     {16, 8, 1, 8, 16, 0, 0, 0},   {32, 8, 1, 4, 16, 0, 0, 0},
     {32, 8, 1, 16, 16, 0, 0, 0},  {32, 8, 1, 8, 16, 0, 0, 0},   {16, 16, 1, 16, 8, 40, 40, 0},
@@ -40,9 +40,8 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
 #define VIEWS(N_SHAPES, NAME, KIND, SAMPLES) \
     ENTRY(NAME, view_shapes, N_SHAPES, "#define VOXEL float\n" KIND SAMPLES, "frame", "views")
 #define ANY_VIEW "#define COLUMN false\n"
-#define ALONG_Z                                                                      \
-    "#define COLUMN true\n" /* kernel "column": u, w are equal for all z of a column \
-                             */
+#define ALONG_Z \
+    "#define COLUMN true\n" /* kernel "column": u and w are equal for all z of a voxel column */
 #define FROM_PLAIN "#define PLAIN\n"
 /* Program of a kernel that adds TURNS symmetric views to TURNS symmetric voxel columns. */
 #define SYMMETRIC(NAME, TURNS, KIND, SHAPES) \
@@ -52,8 +51,8 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     ENTRY(NAME, plane_shapes, GL_PLANE_SHAPES, \
           "#define VOXEL float\n#define INTERPOLATION " INTERPOLATION "\n", "frame", "planes")
 
-/* Program that stores filtered rows in a texture; FORMAT: format of its texels; then channels per
- * texel, and greatest value that the format holds. */
+/* Program that stores filtered rows in a texture.  FORMAT: format of a texel; CHANNELS: channels
+ * per texel; MOST: greatest value of the format. */
 #define STORE(FORMAT, CHANNELS, MOST)                                                           \
     FILTER("store " FORMAT,                                                                     \
            "#define FORMAT " FORMAT "\n#define CHANNELS " CHANNELS "\n#define MOST " MOST "\n", \

@@ -106,8 +106,8 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     const GLenum is = glClientWaitSync(f.sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
     const bool waits = is == GL_TIMEOUT_EXPIRED;
 
-    /* After a reset of the renderer, fences may be signaled although the work is not done: a reset
-     * is tested after each signaled fence, and at some checks of pending fences. */
+    /* After a reset of the renderer, fences may be signaled before the work is done: gl_was_reset()
+     * is called after each signaled fence, and at one of CHECK_EVERY checks of pending ones. */
     const bool lost =
         is == GL_WAIT_FAILED || ((!waits || l->polls++ % CHECK_EVERY == 0) && gl_was_reset());
     if (waits && !lost)
@@ -152,9 +152,9 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
     struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
-    /* No other command may run between a timestamp and the commands before and after it in its
-     * sequence.  Directly after a timestamp, the next command of its sequence runs (unless it is a
-     * timestamp, too); directly after another command, a timestamp that is next in its sequence. */
+    /* No command of another sequence may run between a timestamp and its neighbours in its own
+     * sequence.  The next command of the last sequence is therefore taken first if either it or the
+     * command before it is a timestamp (not both). */
     struct gl_command *c = ready(l, l->last);
     *order = l->last;
     if (c && (c->with.moment != NULL) == q->lists[l->last].stamped)
@@ -200,7 +200,7 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
     struct gl_list *list = &q->lists[order];
     struct gl_fence f = {.point = {order, list->run + 1}, .with = c->with};
 
-    if (f.with.moment && l->n_fences == 0) { /* with fences: set when this one is signaled */
+    if (f.with.moment && l->n_fences == 0) { /* else finish() sets it */
         *f.with.moment = fbp_seconds();
         f.with.moment = NULL;
     }

@@ -29,7 +29,7 @@ enum gl_order {
     GL_ORDER_FILTER = FBP_STAGE_FILTER,
     GL_ORDER_BP = FBP_STAGE_BP,
     GL_ORDER_OUT = FBP_STAGE_OUT,
-    /** computations that convert slices before GL_ORDER_OUT copies them */
+    /** computations that convert slices, which GL_ORDER_OUT then copies */
     GL_ORDER_UNPACK = FBP_N_STAGES,
     GL_ORDER_CALL, /**< commands whose caller waits for them, and commands that belong to no stage
                     */
@@ -55,8 +55,8 @@ typedef fbp_status gl_command_fn(void *device, void *command);
  * command, or when the command is skipped. */
 typedef void gl_release_fn(void *held);
 
-/** Functions that open and close OpenGL contexts; a thread of the queue calls one first and one
- * last. */
+/** Functions that a thread of the queue calls first, to open its OpenGL context, and last, to close
+ * it. */
 struct gl_queue_life {
     fbp_status (*begin)(void *device);
     void (*end)(void *device); /**< called after a failed begin(), too */
@@ -79,8 +79,8 @@ fbp_status gl_queue_submit(struct gl_queue *queue, enum gl_order order, gl_comma
 
 /** Optional properties of a command. */
 struct gl_submission {
-    /** The command depends on all commands submitted before, and runs even if one of them failed,
-     * because it frees memory. */
+    /** The command frees memory: it runs after all commands of all sequences that were submitted
+     * before, even if one of them failed. */
     bool last;
     /** The command is a timestamp: *moment receives the host's time (fbp_seconds()) when the device
      * has reached it.  The command runs directly before or after another command of its sequence.

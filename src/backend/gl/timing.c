@@ -45,8 +45,8 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
     pace->seen = updates / seconds;
-    /* A rate that is measured in a short time is only a lower bound (the last command of a slab may
-     * be small), so it only replaces a lower rate. */
+    /* In a short time, only a lower bound of the rate is measured (the last command of a slab may
+     * be small), so the result only replaces a lower rate. */
     if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
         pace->rate = pace->seen;
     else if (!(pace->rate > 0))
