@@ -20,15 +20,15 @@ const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) & fbp_backen
 
 enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
 
-/* Copies of the backends with defaults for missing functions.  Each copy is made when the backend
- * is first requested; the name of a missing copy is NULL. */
+/* Copies of the backends with defaults for missing functions.  A copy is made when its backend is
+ * first requested; before that, the copy's name is NULL. */
 static struct {
     pthread_mutex_t lock;
     struct fbp_backend complete[N_BACKENDS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns the copy of a backend with defaults for missing functions.  Backends of the same name
- * share one copy: the backend, its version in a module, and the copy itself. */
+/* Returns the copy of a backend with defaults for missing functions.  `given`: the entry of
+ * fbp_backends[], the backend of its module, or the copy itself; all three have the same name. */
 static const struct fbp_backend *completed(const struct fbp_backend *given)
 {
     struct fbp_backend *out = NULL;

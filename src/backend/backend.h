@@ -63,8 +63,7 @@ struct fbp_kernel_selection {
 struct fbp_padded_detector {
     struct fbp_panel panel;
     size_t left;     /**< columns before the first measured one */
-    size_t inserted; /**< number of columns that are inserted after each measured column, for
-                        oversampling */
+    size_t inserted; /**< columns inserted between two measured columns, for oversampling */
 };
 
 /** Voxels that the user requested; all other voxels may have any value. */
@@ -77,12 +76,11 @@ struct fbp_requested_voxels {
 struct fbp_job_part {
     size_t slices[2]; /**< slices [first, end) that this process computes, counted from the first
                          requested slice (pipeline/division.h); end 0: all */
-    size_t slices_per_file; /**< number of consecutive slices that share files of the output: if
-                               possible, the parts of different processes are divided at multiples
-                               of it; 0: no condition */
-    bool counts_once; /**< repaired samples of a detector row are not counted by this process if an
-                         earlier part of the volume needs the row too, because the process of that
-                         part counts them */
+    size_t slices_per_file; /**< number of consecutive slices in the same chunk files of the output;
+                               if possible, the parts of processes begin at multiples of it; 0:
+                               anywhere */
+    bool counts_once; /**< repaired samples of detector rows that an earlier part of the volume also
+                         needs are counted by the process of that part, not by this one */
     /** Groups [first, end) of views that this process backprojects, can.group_views views each; end
      * 0: all. Other processes backproject the other groups, and the partial volumes are added. */
     size_t view_groups[2];
@@ -91,12 +89,11 @@ struct fbp_job_part {
 /** How the source of views has to be read. */
 struct fbp_job_input {
     enum fbp_type type; /**< type of raw samples: FBP_U16 or FBP_F64; any other value: float */
-    bool filtered; /**< views are weighted and filtered when they are read: filter() only replaces
-                      samples that are not finite, and stores the rows in the device's layout */
+    bool filtered;      /**< the source contains weighted and filtered views: filter() only replaces
+                           samples that are not finite, and stores the rows in the device's layout */
     bool in_order; /**< views and rows must be read in ascending order, for example because the scan
                       file is compressed */
-    bool unpacks;  /**< reading also decodes samples, so several reading threads are faster than one
-                    */
+    bool unpacks;  /**< reading decodes samples, too: several reading threads are faster than one */
     int most_readers; /**< greatest number of threads per device that read views; 0: no limit */
 };
 
@@ -161,23 +158,23 @@ struct fbp_job {
     size_t n_views;               /**< views of the scan */
     const struct fbp_view *views; /**< [n_views] */
     /** [n_views] 3x4 projection matrices, row-major, from mm to columns and rows of detector
-     * `padded`.  The depth w is 1 at the origin or, if views are read filtered, the depth for which
-     * they were computed. */
+     * `padded`.  The homogeneous coordinate w (depth) of the origin is 1 or, for a source of
+     * filtered views, fbp_scan.depths[k]. */
     double (*matrices)[12];
     struct fbp_geometry_facts facts;
     fbp_rows_fn *rows; /**< function that computes the detector rows that slices need, for the
                           scan's kind of geometry */
-    bool sparse;       /**< slices are so far apart that some detector rows, between those of two
-                          neighbouring slices, may be needed by no slice */
+    bool sparse;       /**< the projections of neighbouring slices may be more than one detector row
+                          apart, so that no slice needs the rows in between */
     struct fbp_panel panel;            /**< detector as measured */
     struct fbp_padded_detector padded; /**< detector of the filtered rows */
-    /** Number of channels: volumes of plane integrals that are reconstructed together, volume f
-     * from row f of each view; 0, 1: one volume from all rows.  Channels share all other members of
-     * this struct; no value of a channel depends on another channel. */
+    /** Number of channels: volumes that are reconstructed together from plane integrals, volume i
+     * from row i of each view; 0, 1: one volume from all rows.  Channels share all other members of
+     * this struct; no voxel of a channel depends on another channel. */
     size_t channels;
-    /** Number of time points: volumes that are reconstructed one after another, each from its own
-     * panel; the rows of these panels follow one another in a view of the source; 0, 1: one volume.
-     * A device computes one time point at a time: only the pipeline uses this number. */
+    /** Number of time points: volumes that are reconstructed one after another; a view of the
+     * source contains panel.n_rows rows for each, one time point after another; 0, 1: one volume.
+     * Only the pipeline uses this number. */
     size_t time_points;
     struct fbp_grid grid; /**< grid of the whole volume, even if only a box of it is requested */
     struct fbp_requested_voxels requested;
@@ -231,19 +228,19 @@ static inline size_t fbp_volumes(const struct fbp_job *job)
 
 /** Views that are filtered and backprojected together.  The scan consists of
  * job->selection.symmetric_views equal parts of the circle.  A batch has n_views / symmetric_views
- * consecutive views of each part, part after part: those of the first part begin at view0, those of
- * another part at the same position within that part. */
+ * consecutive views of each part, part after part: the views of the first part begin at view0, the
+ * views of another part at the same position in that part. */
 struct fbp_batch {
-    /** view0: first view of the batch; n_views: number of views in all parts of the circle */
+    /** view0: first view; n_views: number of views, all parts of the circle together */
     size_t view0, n_views;
     /** detector rows [row0, row0 + n_rows) of each view, which are filtered */
     size_t row0, n_rows;
     /** detector rows [load_row0, load_row0 + load_rows) that are read: more than the filtered rows
      * if corrections of bad pixels or a filter along columns need neighbours */
     size_t load_row0, load_rows;
-    size_t position; /**< position of the batch in the buffer of filtered views: number of preceding
-                        views in each part of the circle; 0 for a backend with neither rates() nor
-                        max_resident_views */
+    size_t position; /**< number of views before the batch in the buffer of filtered views, in each
+                        part of the circle; 0 if a backend has neither rates() nor
+                        can.max_resident_views */
     bool resident; /**< the buffer keeps the filtered views for several slabs, so all batches in the
                       buffer have the same rows */
     size_t time_point; /**< time point (index of the volume in a series) of the batch's rows */
@@ -289,8 +286,8 @@ struct fbp_buffer {
 /** Approximate durations of a device's work, from which the plan predicts the time of a
  * reconstruction for given sizes of slabs and batches. */
 struct fbp_rates {
-    double upload, fetch; /**< seconds per byte */
-    double filter;        /**< seconds per sample */
+    double upload, fetch; /**< seconds per byte of upload() and of fetch() */
+    double filter;        /**< seconds per sample of filter() */
     double update;        /**< seconds of backproject() per voxel and view; 0: no rate is known */
     double call;  /**< additional seconds per call of backproject(), because its last thread blocks
                      do not occupy the whole device */
@@ -308,8 +305,8 @@ struct fbp_rates {
  */
 struct fbp_row_bitmap {
     size_t n_views, n_rows;
-    unsigned *bits; /**< bit number view * n_rows + row; NULL: repaired samples are counted each
-                       time a row is read */
+    unsigned *bits; /**< bit view * n_rows + row; NULL: repaired samples are counted each time a row
+                       is read */
 };
 
 enum { FBP_ROW_BITMAP_BITS = 32 }; /**< rows per word of `bits` */
@@ -335,14 +332,14 @@ struct fbp_discovery {
      * reason in `why`, if the module cannot be used.  The pointer is NULL if the backend is part of
      * the library. */
     const struct fbp_backend *(*load)(char *why, size_t n);
-    /** Returns the number of usable devices; if 0, with the reason in `why`.  Pointer NULL:
-     * always 1. */
+    /** Returns the number of devices; if none is usable, 0 and the reason in `why`.  NULL: always
+     * 1. */
     int (*count)(char *why, size_t n);
-    /** Returns whether `auto` may select the device of this index; for index -1, called before
-     * load(): whether any device may exist.  Pointer NULL: yes. */
+    /** Returns whether device selection `auto` may select device `index`; index -1, before load():
+     * whether any device may exist.  Pointer NULL: always true. */
     bool (*auto_selectable)(int index);
-    /** Sets text and memory size of a device; out->text contains the backend's summary on entry.
-     * Pointer NULL: no change. */
+    /** Sets members of *out: text, memory size, and others of device `index`.  Pointer NULL: *out
+     * stays unchanged; its text is then the backend's summary. */
     void (*describe)(int index, struct fbp_device_info *out);
 };
 
@@ -355,8 +352,7 @@ struct fbp_capabilities {
                          0) */
     bool channels;    /**< jobs may have several channels */
     bool periodic;    /**< row filters may be periodic (struct fbp_filter_design) */
-    bool any_filter;  /**< row filters may have two passes, and convolution kernels that are not
-                         symmetric */
+    bool any_filter;  /**< row filters may have two passes or asymmetric convolution kernels */
     bool doubles;     /**< jobs may be in double: fbp_in_double() */
     unsigned interpolations; /**< interpolations of plane integrals that are supported in addition
                                 to linear: bits 1 << enum fbp_interpolation */
@@ -380,12 +376,12 @@ struct fbp_capabilities {
 /** Memory of a device, and host memory that it can copy from and to. */
 struct fbp_memory_slots {
     /** Allocates host memory from and to which the device can copy while it computes (pinned
-     * memory).  what: purpose, for an error message.  host_alloc and host_release NULL: any host
+     * memory). what: purpose, for an error message. host_alloc and host_release NULL: ordinary
      * memory. */
     fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, const char *what, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
-    /** Returns whether the device can copy from and to this memory of the host or of a device,
-     * which the caller of the library owns.  Pointer NULL: never. */
+    /** Returns whether the device can copy from and to `bytes` bytes at `host`, which the caller of
+     * the library owns: memory of the host or of this device.  Pointer NULL: never. */
     bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
     /** Allocate and free device memory.  alloc, release and upload NULL: device memory is host
@@ -399,17 +395,17 @@ struct fbp_memory_slots {
      * upload_pieces() and reaches(), or neither. */
     fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
-    /** Copies n floats that filter_rows() wrote to the host (stage OUT).  Pointer NULL: memcpy(),
-     * because device memory is host memory. */
+    /** Copies to `host` n floats that filter_rows() has computed (stage OUT).  Pointer NULL:
+     * memcpy(), because device memory is host memory. */
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
     /** Access to device memory that callers of the library own.  NULL: callers cannot pass device
      * memory. */
     const struct fbp_device_memory_access *of_caller;
 };
 
-/** Events that order the work of stages and of the host, and timestamps for a timeline.  record,
+/** Events that order the work of stages and of the host, and timestamps for a timeline. record,
  * stage_wait and host_wait NULL: each function of the device returns when its work is done.
- * timestamp and seconds NULL: the host's clock at the time of the call. */
+ * timestamp and seconds NULL: a timestamp is the host's time when timestamp() is called. */
 struct fbp_event_slots {
     /** Sets *out to an event that is reached when all work that is queued in a stage so far is
      * done. */
@@ -431,9 +427,9 @@ struct fbp_event_slots {
  * no samples. */
 struct fbp_repair_slots {
     /** From the next filter() on, repaired samples are counted only in rows whose bits are set, and
-     *  the bit of a counted row is cleared; bitmap->bits NULL: every row counts, each time, and the
-     *  run ends.  The caller keeps the bits allocated until the next call and may change them just
-     *  before it; a backend with queues must therefore copy them. */
+     * the bit of a counted row is cleared; bitmap->bits NULL (set at the end of a run): all rows
+     * are counted, each time.  The caller keeps the bits allocated until the next call and may
+     * change them just before it; a backend with queues must therefore copy them. */
     fbp_status (*set_bitmap)(fbp_device *dev, const struct fbp_row_bitmap *bitmap);
     /** Returns the number of samples repaired since open(); called when all events of stage FILTER
      *  were reached. */
@@ -495,8 +491,8 @@ struct fbp_backend {
     struct fbp_discovery discovery;
     struct fbp_capabilities can;
 
-    /** Writes one line for the user about how a job is computed, or "" if there is nothing to
-     * report.  Pointer NULL: nothing to report. */
+    /** Writes a remark for the user on how a job is computed, one line; "": no remark.  Pointer
+     * NULL: no remark. */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
     /** Sets job->selection to the kernel `name`, or to the fastest kernel if `name` is NULL.
      * Returns false if this kernel cannot compute the job.  The choice depends on scan and volume
@@ -509,8 +505,8 @@ struct fbp_backend {
      * whose kernel is selected. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Returns the bytes of tables and scratch memory, in addition to batches and slabs. Pointer
-     * NULL: 0. */
+    /** Returns the bytes of device memory for tables and scratch, beside batches and slabs.
+     * Pointer NULL: 0. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Returns whether a device can allocate a buffer of this size, however much memory is free;
      * for buffer NULL, whether it can allocate the memory that the job needs in addition to
@@ -576,13 +572,13 @@ struct fbp_backend {
  * ended by NULL. */
 extern const struct fbp_backend *const fbp_backends[];
 
-/** Returns the backend of this name, loaded if possible, with defaults for missing functions; NULL
- * if no backend has the name. */
+/** Returns the backend of this name, with defaults for missing functions; its table entry if its
+ * module cannot be loaded; NULL if no backend has the name. */
 const struct fbp_backend *fbp_backend_find(const char *name);
 
-/** Loads *backend if it is a module, and returns the number of its usable devices; if 0, `why`
- * receives the reason.  Unless loading fails, *backend becomes a copy with defaults for missing
- * functions. */
+/** Loads *backend if it is a module, and returns the number of its devices; 0, with the reason in
+ * `why`, if none is usable.  If loading succeeds or is not needed, *backend becomes a copy with
+ * defaults for missing functions. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
 /** Returns name i, from 0, that fbp_recon_params.device may have: "auto", then the kinds of devices

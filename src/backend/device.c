@@ -16,8 +16,8 @@ static int one_device(char *why, size_t n)
     return 1;
 }
 
-/* Default of discovery.describe(): no change, because fbp_devices() has already written the
- * backend's summary. */
+/* Default of discovery.describe(): *out stays unchanged; fbp_devices() has already written the
+ * backend's summary to it. */
 static void summary_alone(int index, struct fbp_device_info *out)
 {
     (void)index;
@@ -87,7 +87,7 @@ static int no_owner(const void *memory, size_t bytes)
     return -1;
 }
 
-/* Default of memory.of_caller: owner() returns -1, no device, so no other function is called. */
+/* Default of memory.of_caller: owner() returns -1 (no device), so no other function is called. */
 static const struct fbp_device_memory_access no_memory_of_callers = {.owner = no_owner};
 
 static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)

@@ -22,9 +22,9 @@ const struct fbp_module_host *fbp_module_library(void)
     return &host;
 }
 
-/* Load a backend module, or set m->why.  If this build has no such module, the message says so even
- * if the machine also lacks a driver; only if the module is in another package, a missing driver is
- * reported first. */
+/* Load a backend module, or set m->why.  If this build does not contain the module, m->why reports
+ * that, even if may_open() fails, too; but if the module may come from another package, m->why is
+ * then the reason of may_open(). */
 static void load(struct fbp_module *m)
 {
     static const char prefix[] = "libfbp_";

@@ -47,8 +47,8 @@ enum { FBP_MODULE_VERSION = 28 };
 /** The table of library functions that a module (a backend in a shared library) receives. */
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
-    size_t job_size, backend_size; /**< sizeof(struct fbp_job) and sizeof(struct fbp_backend), as a
-                                        second check of the version */
+    size_t job_size, backend_size; /**< sizeof(struct fbp_job), sizeof(struct fbp_backend): a second
+                                      check of the version */
 #define FBP_MODULE_MEMBER(MEMBER, FUNCTION) __typeof__(FUNCTION) *MEMBER;
     FBP_MODULE_FUNCTIONS(FBP_MODULE_MEMBER)
 #undef FBP_MODULE_MEMBER
@@ -59,7 +59,7 @@ struct fbp_module_host {
 extern const struct fbp_module_host *gpu_host;
 
 /** The only function that a module exports.  Returns the module's backend; or NULL, with the reason
- *  in `why`, if the versions of module and library differ or the system lacks something. */
+ * in `why`, if module and library have different versions or the driver cannot be used. */
 typedef const struct fbp_backend *fbp_module_fn(const struct fbp_module_host *host, char *why,
                                                 size_t n);
 
@@ -77,11 +77,11 @@ struct fbp_module {
      * directory of installed libraries, and by the system's loader. */
     const char *file;
     const char *symbol; /**< name of its fbp_module_fn */
-    /** End of the error message if this build has no such module: how to get the module; NULL: this
-     * build has the module. */
+    /** NULL: this build contains the module.  Else: the end of the error message, which describes
+     * how to get the module. */
     const char *remedy;
-    bool packaged; /**< the module is in another package, which may be installed: if may_open()
-                      returns false, its reason is reported instead of the remedy */
+    bool packaged; /**< the module may come from another package: if may_open() fails, the error
+                      message is its reason, not the remedy */
     /** Returns whether the module may be opened; if not, `why` receives the reason. */
     bool (*may_open)(char *why, size_t n);
     bool tried;                        /**< opening the module was tried, with or without success */
@@ -89,8 +89,8 @@ struct fbp_module {
     char why[300];                     /**< reason, if backend is NULL */
 };
 
-/** Part of a module's file name that is tried first: for "bench", libfbp_bench_cuda.so before
- * libfbp_cuda.so; NULL: no other file is tried. */
+/** Variant of the modules that is tried first: with "bench", libfbp_bench_cuda.so before
+ * libfbp_cuda.so.  NULL: only the module's own file is tried. */
 extern const char *fbp_module_variant;
 
 /** Returns the library's table of functions, for code of modules that is also compiled into

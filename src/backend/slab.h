@@ -46,8 +46,7 @@ static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 void fbp_statistics_add(struct fbp_statistics *s, const float *x, size_t n);
 void fbp_statistics_add_double(struct fbp_statistics *s, const double *x, size_t n);
 
-/** Add n voxels x to the statistics *s; x is double if fbp_in_double() of the job is true, else
- * float. */
+/** Add n voxels x to the statistics *s; x: double if fbp_in_double(job), else float. */
 static inline void fbp_statistics_values(struct fbp_statistics *s, const struct fbp_job *job,
                                          const void *x, size_t n)
 {

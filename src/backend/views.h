@@ -27,8 +27,8 @@ static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_
     return batch->view0 + k % a_part + k / a_part * fbp_part_views(job);
 }
 
-/** Returns whether view k + n_views / 4 is view k rotated counter-clockwise, in a scan of 4
- * symmetric parts. */
+/** Returns whether view k + n_views / 4 is view k rotated by 90 degrees counter-clockwise (not
+ * clockwise), in a scan of 4 symmetric parts. */
 static inline bool fbp_turns_counter_clockwise(const struct fbp_job *job)
 {
     const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
@@ -79,9 +79,9 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
     return out.end > 0 ? out : (struct fbp_interval){0, 0};
 }
 
-/** Returns whether all views are plane integrals and each detector row is one channel.  The matrix
- * of a plane integral has rows (n/tau, -t0/tau), 0 and (0, 0, 0, 1); n: direction of the view, tau:
- * distance of samples, t0: position of the first sample. */
+/** Returns whether all views are plane integrals, with as many detector rows as channels.  The
+ * matrix of a plane integral has rows (n/tau, -t0/tau), 0 and (0, 0, 0, 1); n: direction of the
+ * view, tau: distance of samples, t0: position of the first sample. */
 static inline bool fbp_planes_only(const struct fbp_job *job)
 {
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};
