@@ -527,8 +527,8 @@ struct fbp_backend {
     struct fbp_repair_slots repair;
 
     /** Corrects, weights and filters raw [n_views][load_rows][panel.n_columns] (stage FILTER) and
-     * writes rows of padded.panel.n_columns at position batch->position of the buffer that starts
-     * at `filtered`.  `raw` may be overwritten. */
+     * writes rows of padded.panel.n_columns to the buffer that starts at `filtered`, after the
+     * first batch->position views.  `raw` may be overwritten. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
     /** Corrects, weights and filters a batch like filter(), but writes plain rows: float
      * [n_views][n_rows][padded.panel.n_columns], in memory that was allocated for FBP_FOR_RAW.

@@ -173,7 +173,7 @@ struct gl_pace {
                      timed */
 };
 
-/** Returns the greatest allowed size of the next backprojection command [voxels x views]. */
+/** Returns the greatest size [voxels x views] that the next backprojection command may have. */
 double gl_pace_most(const struct gl_pace *pace);
 /** gl_pace_begin() is called before a backprojection command, gl_pace_end() after it; updates:
  * voxels x views of the command.  Both may wait until the renderer has finished. */

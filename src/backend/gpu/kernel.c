@@ -69,8 +69,8 @@ bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
 }
 
 /* A rotation by 90 degrees counter-clockwise maps voxel (x, y) to (n - 1 - y, x), a clockwise
- * rotation to (y, n - 1 - x).  If n is even, the reversed coordinate, counted from the reference
- * voxel, is 1 - x or 1 - y instead of -x or -y: ex or ey is this 1. */
+ * rotation to (y, n - 1 - x).  Counted from the reference voxel, a reversed coordinate is 1 - x (n
+ * even) or -x (n odd): ex and ey are this 1 or 0. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
 {
     const size_t nx = slab->nx, ny = slab->ny,
