@@ -1,5 +1,6 @@
-/* Implementation of choices.h: lists of permitted option values, and file name extensions, from the
- * tables of names and formats of the library. Called by option tables, checks and help texts. */
+/* Implementation of choices.h: lists of permitted option values, and file name extensions. Called
+ * by opt_value.c through option tables, by commands (among others cmd_recon.c), recon_check.c,
+ * opt_help.c and benchmarks. */
 #include "choices.h"
 
 #include "fbp/array.h"

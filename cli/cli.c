@@ -1,5 +1,5 @@
 /* Implementation of cli.h: error messages, JSON output, file names, the check that outputs replace
- * no inputs, and short texts. Called by all commands of fbp and fbp-bench. */
+ * no inputs, and short texts. Called by most files of cli and of fbp-bench. */
 #include "cli.h"
 #include "say.h"
 

@@ -1,4 +1,4 @@
-/** @file cli.h  Functions that all commands of fbp and fbp-bench share: error messages, JSON
+/** @file cli.h  Functions that most files of cli and of fbp-bench call: error messages, JSON
  * output, checks of file names and of outputs, short texts.  Implemented in cli.c. */
 #ifndef FBP_CLI_CLI_H
 #define FBP_CLI_CLI_H

@@ -1,5 +1,5 @@
-/* Command `fbp compare`, started by program.c: compares two volumes (fbp_array_compare()) and
- * prints rmse, greatest difference and means as text or JSON. */
+/* Command `fbp compare`, listed in commands.c, started by program.c: compares two volumes
+ * (fbp_array_compare()) and prints rmse, greatest difference and means as text or JSON. */
 #include "cli.h"
 #include "say.h"
 

@@ -1,5 +1,5 @@
-/* Command `fbp devices`, started by program.c: lists the devices that can reconstruct (CPU, GPUs),
- * and why others are not usable. */
+/* Command `fbp devices`, listed in commands.c, started by program.c: lists the devices that can
+ * reconstruct (CPU, GPUs), and why others are not usable. */
 #include "cli.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
-/* Command `fbp info`, started by program.c: prints the contents of an array, a scan or a geometry
- * file (size, type, spacing, unit, range of values). */
+/* Command `fbp info`, listed in commands.c, started by program.c: prints the contents of an array,
+ * a scan or a geometry file (size, type, spacing, unit, range of values). */
 #include "cli.h"
 #include "program.h"
 #include "say.h"

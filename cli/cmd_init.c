@@ -1,5 +1,5 @@
-/* Command `fbp init`, started by program.c: writes a first scan file for the data in a folder, from
- * the guesses of fbp_folder_guess(). */
+/* Command `fbp init`, listed in commands.c, started by program.c: writes a first scan file for the
+ * data in a folder, from the guesses of fbp_folder_guess(). */
 #include "choices.h"
 #include "cli.h"
 

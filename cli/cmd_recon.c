@@ -1,5 +1,5 @@
-/* Command `fbp recon`, started by program.c: table of options, run of a plan or of a sweep, then
- * preview picture, report page and printed result. */
+/* Command `fbp recon`, listed in commands.c, started by program.c: table of options, run of a plan
+ * or of a sweep, then preview picture, report page and printed result. */
 #include "report.h"
 #include "sweep.h"
 #include "team.h"

@@ -1,5 +1,5 @@
-/* Command `fbp simulate`, started by program.c: simulates a scan of a phantom by exact integrals.
- * fbp-bench calls simulate_scan(), too. */
+/* Command `fbp simulate`, listed in commands.c, started by program.c: simulates a scan of a phantom
+ * by exact integrals. Benchmarks use simulate_scan() and simulate_defaults, too. */
 #include "choices.h"
 #include "cli.h"
 #include "say.h"

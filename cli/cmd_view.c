@@ -1,5 +1,5 @@
-/* Command `fbp view`, started by program.c: draws a PNG picture of a volume, writes an HTML page
- * with a viewer, or serves that page and full slices to a browser (--serve). */
+/* Command `fbp view`, listed in commands.c, started by program.c: draws a PNG picture of a volume,
+ * writes an HTML page with a viewer, or serves that page and full slices to a browser (--serve). */
 #include "cli.h"
 #include "page/page.h"
 #include "say.h"

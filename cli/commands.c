@@ -1,5 +1,5 @@
-/* The table of all commands of fbp, which main.c passes to program_main(), and the start of the
- * program fbp-bench for `fbp bench`, `fbp rabbitct` and `fbp info FILE.rct`. */
+/* The table of all commands of fbp, which main.c passes to program_main(), and the start of
+ * fbp-bench by program.c and cmd_info.c (`fbp bench`, `fbp rabbitct`, `fbp info FILE.rct`). */
 #include "program.h"
 
 #include <errno.h>

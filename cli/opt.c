@@ -1,6 +1,6 @@
 /* Parsing of a command line with an option table (opt.h): long and short options, positional
  * arguments, aliases (words.c), and messages about wrong usage, such as "did you mean --voxel?".
- * The run() function of every command calls opt_parse(). */
+ * Called by all commands of fbp and fbp-bench, geometry.c, recon_check.c, program.c and words.c. */
 #include "opt.h"
 #include "say.h"
 #include "words.h"

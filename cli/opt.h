@@ -1,6 +1,6 @@
 /** @file opt.h  Option tables: one per parameter struct, for parsing, help, man pages and tests.
- * Used by every command, by program.c, words.c, and by the man pages and completion scripts
- * (manual/).
+ * Used by all commands of fbp and fbp-bench, program.c, words.c and manual/ (man pages,
+ * completion); implemented in opt.c, opt_help.c and opt_value.c.
  *
  * The type of the struct field that an option fills determines the type of the option. The form of
  * a list follows from the metavariable that the help shows:

@@ -1,6 +1,6 @@
-/* The main function that fbp and fbp-bench share (called by their main.c): finds the command that
- * the command line names, runs it, prints help and messages about unknown commands, handles
- * signals, and returns the exit status. */
+/* The main function that fbp and fbp-bench share (called by their main.c): finds and runs the
+ * command that the command line names, prints help, handles signals, returns the exit status.
+ * progress.c, report.c and serve/server.c call signals_status(). */
 #include "program.h"
 #include "manual/manual.h"
 #include "say.h"

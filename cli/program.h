@@ -1,6 +1,6 @@
 /** @file program.h  Main function of the programs fbp (main.c) and fbp-bench, signals that stop a
- * command, and the start of fbp-bench. Implemented in program.c and commands.c; signals_status() is
- * also called by progress.c, report.c and serve/server.c. */
+ * command, and the start of fbp-bench. Implemented in program.c and commands.c; progress.c,
+ * report.c and serve/server.c call signals_status(), cmd_info.c starts fbp-bench. */
 #ifndef FBP_CLI_PROGRAM_H
 #define FBP_CLI_PROGRAM_H
 

@@ -1,6 +1,6 @@
 /* From the options of fbp recon, fbp plan and fbp-bench to a loaded scan and a plan:
- * recon_prepare(), which these commands call. Option values replace those of the scan file. Also
- * the headings of the options in --help. */
+ * recon_prepare(); option values replace those of the scan file. Also headings for --help. Called
+ * by cmd_recon.c, cmd_plan.c, sweep.c, recon_check.c, recon_result.c and benchmarks. */
 #include "recon.h"
 #include "cli.h"
 #include "say.h"

@@ -1,5 +1,5 @@
 /* Prints the results of a reconstruction as text and as JSON. cmd_recon.c calls recon_print() and
- * recon_print_json(); report.c, cmd_plan.c and fbp-bench call other functions of recon.h. */
+ * recon_print_json(); report.c and cmd_plan.c call its other functions. */
 #include "recon.h"
 #include "say.h"
 

@@ -1,5 +1,6 @@
-/** @file say.h Messages of the command: errors, warnings, notes, and with --json one JSON object
- * that contains these and the result. Used by all commands; implemented in say.c. */
+/** @file say.h Messages of commands: errors, warnings, notes, and with --json one JSON object that
+ * contains these and the result. Used by most files of cli and by benchmarks; implemented in
+ * say.c. */
 #ifndef FBP_CLI_SAY_H
 #define FBP_CLI_SAY_H
 

@@ -1,6 +1,6 @@
 /* fbp recon --sweep: reconstructs slices for each value of a geometry parameter, computes their
- * scores, and writes a contact sheet, a curve of the scores, and the best value. cmd_recon.c calls
- * sweep_parse() and sweep_run(). */
+ * scores, and writes a contact sheet, a curve of the scores, and the best value. Called by
+ * cmd_recon.c. */
 #include "sweep.h"
 
 #include "say.h"

@@ -1,6 +1,6 @@
-/* Implementation of team.h: several processes of the command that compute one volume together (MPI)
- * are joined, and one of them prints. Called by cmd_recon.c, cmd_plan.c and program.c; the library
- * part is src/team. */
+/* Implementation of team.h: several processes of fbp recon that compute one volume together (MPI)
+ * are joined, and one of them prints. Called by cmd_recon.c, cmd_plan.c, progress.c and program.c;
+ * the library part is src/team. */
 #include "team.h"
 
 #include "cli.h"

@@ -1,6 +1,7 @@
 
 "use strict";
-/* The address of the page, which stores the state of the viewer, and full slices from fbp view --serve. */
+/* The address of the page, which stores the state of the viewer, and full slices from fbp view
+ * --serve. page.c puts this script into HTML pages; shown.js and controls.js call it. */
 let resting = 0;
 
 /* After 150 ms without a change, write the address and request full slices. */

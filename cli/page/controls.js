@@ -1,6 +1,7 @@
 
 "use strict";
-/* Controls that change the state of the viewer: pointers, keys, buttons and numbers. */
+/* Controls that change the state of the viewer: pointers, keys, buttons and numbers.
+ * page.c puts this script into HTML pages, as the last one; it starts the viewer. */
 
 /* Voxel under the pointer in plane i. */
 function voxelAt(i, event) {

@@ -1,6 +1,7 @@
 
 "use strict";
-/* Drawing of planes on canvases: grey values, cross-hair, scale bar, axes; and of the histogram. */
+/* Drawing of planes on canvases: grey values, cross-hair, scale bar, axes; and of the histogram.
+ * page.c puts this script into HTML pages; shown.js calls it. */
 const ink = document.createElement("canvas");
 
 const LARGEST = 4096; /* greatest side of a canvas [pixels]: browsers refuse larger ones */

@@ -1,6 +1,6 @@
 /* Implementation of reduced.h: reduces a volume to the size of an HTML page. Chooses how many
- * voxels are joined, then reads the volume once for means, greatest values and histogram. viewer.c
- * calls reduced_make(). */
+ * voxels are joined, then reads the volume once for means, greatest values and histogram. Called by
+ * viewer.c, cmd_view.c, report.c and serve/slices.c. */
 #include "page/reduced.h"
 #include "cli.h"
 #include "say.h"

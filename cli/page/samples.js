@@ -1,7 +1,8 @@
 
 "use strict";
 /* Facts about the volume (meta, JSON written by viewer.c), and its samples: a frame is [z][y][x] of bins,
- * and bin b along an axis is the mean of voxels b * join to (b + 1) * join - 1. */
+ * and bin b along an axis is the mean of voxels b * join to (b + 1) * join - 1. page.c puts this
+ * script into HTML pages; shown.js and controls.js call it. */
 const meta = JSON.parse(document.getElementById("meta").textContent);
 const AXES = [[0, 1, 2], [0, 2, 1], [1, 2, 0]]; /* axes of each plane: to the right, up, normal to the plane */
 const samples = []; /* one array of numbers per frame */

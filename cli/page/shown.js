@@ -1,6 +1,7 @@
 
 "use strict";
-/* State of the viewer (cross-hair, frame, grey window, mode), and functions that draw and print it. */
+/* State of the viewer (cross-hair, frame, grey window, mode), and functions that draw and print it.
+ * page.c puts this script into HTML pages; address.js and controls.js call it. */
 const $ = (id) => document.getElementById(id);
 const figures = [...document.querySelectorAll(".plane")];
 const planes = figures.map((figure) => ({
