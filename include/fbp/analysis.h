@@ -1,5 +1,5 @@
 /** @file analysis.h  fbp_centre_find(): the detector column of the rotation axis, found from the
- *  views of a scan.  `fbp recon --centre auto` and programs call it before they reconstruct.  */
+ * views of a scan.  Programs, bindings and cli/recon.c (`fbp recon --centre auto`) call it. */
 #ifndef FBP_ANALYSIS_H
 #define FBP_ANALYSIS_H
 

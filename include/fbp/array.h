@@ -1,8 +1,7 @@
 /** @file array.h  Three-dimensional arrays in files and in memory: sources read them, sinks write
- *  them; comparison of two arrays.
+ * them; comparison of two arrays.  Called by programs, bindings, cli and many folders of src.
  *
- * Projections are an array of views, a volume is an array of slices.
- */
+ * Projections are an array of views, a volume is an array of slices. */
 #ifndef FBP_ARRAY_H
 #define FBP_ARRAY_H
 

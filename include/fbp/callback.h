@@ -1,5 +1,5 @@
 /** @file callback.h  A source that reads views, and a sink that writes slices, by functions of the
- *  calling program.
+ *  calling program.  Called by programs, bindings and src/pipeline.
  *
  * Each function returns 0 for success.  If it fails, it returns another number, and may write the
  * reason, one sentence that ends with a 0 byte, to why[n_why]; the run then ends with FBP_ERR_IO

@@ -1,6 +1,5 @@
 /** @file correction.h  Corrections of measured views in addition to dark, flat and -log: rings,
- * phase retrieval, beam hardening.
- */
+ * phase retrieval, beam hardening.  Used by scan.h, programs, bindings, cli and src. */
 #ifndef FBP_CORRECTION_H
 #define FBP_CORRECTION_H
 

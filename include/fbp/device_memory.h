@@ -1,7 +1,7 @@
 /** @file device_memory.h  Sources and sinks for views and volumes in the memory of a GPU, without
- *  copies to the host; GPU streams that synchronize with other libraries.
+ * copies to the host; GPU streams that synchronize with other libraries.
  *
- * For programs that use CUDA, CuPy, PyTorch or DLPack, and for the Python binding.
+ * For programs that use CUDA, CuPy, PyTorch or DLPack, for the Python binding, and for benchmarks.
  */
 #ifndef FBP_DEVICE_MEMORY_H
 #define FBP_DEVICE_MEMORY_H

@@ -1,5 +1,5 @@
 /** @file directions.h  Directions on the sphere, and their weights, for plane integrals (EPR
- * imaging).
+ * imaging).  Called by programs, bindings, cli, src/scan and benchmarks.
  *
  * A plane view measures p(t, n), the integral over the plane x . n = t, and p(t, n) = p(-t, -n).
  * Therefore directions in one half of the sphere are sufficient; directions in the whole sphere

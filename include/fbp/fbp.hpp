@@ -1,4 +1,5 @@
 /** @file fbp.hpp  The interface for C++17: handles free themselves, errors are exceptions.
+ * Programs and the Python binding include it.
  *
  *     fbp::scan scan("scan.json");
  *     fbp::recon_params params;

@@ -1,5 +1,5 @@
 /** @file geometry.h  Geometry of a scan: views, detector, volume, and facts that follow from them.
- * scan.h uses these structs.
+ * Used by scan.h, most folders of src, cli, bindings and programs.
  *
  *  Lengths are in mm, angles in radians, numbers in double.
  */

@@ -1,5 +1,5 @@
 /** @file geometry_file.h  Geometry files of other programs: list of formats, loading, saving.
- * Called by `fbp geometry`, `fbp info`, `fbp init`, and programs.
+ * Called by `fbp geometry`, `fbp info`, option tables (choices.c), src/scan, bindings and programs.
  */
 #ifndef FBP_GEOMETRY_FILE_H
 #define FBP_GEOMETRY_FILE_H

@@ -1,6 +1,5 @@
 /** @file phantom.h  Analytic phantoms: exact line and plane integrals, voxel means, simulated
- * scans.
- */
+ * scans.  Called by `fbp simulate`, bindings, benchmarks and programs. */
 #ifndef FBP_PHANTOM_H
 #define FBP_PHANTOM_H
 

@@ -1,6 +1,5 @@
 /** @file picture.h  Images for inspection: fbp_picture_write() draws slices or projections of a
- * volume as PNG.
- */
+ * volume as PNG.  Called by `fbp view`, `fbp recon`, Python, benchmarks and programs. */
 #ifndef FBP_PICTURE_H
 #define FBP_PICTURE_H
 

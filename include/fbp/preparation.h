@@ -1,6 +1,5 @@
 /** @file preparation.h  Steps that convert the spectra of a spectrometer to plane integrals (EPR
- * imaging).
- */
+ * imaging).  Used by scan.h, src/scan, src/prep, src/pipeline, cli, bindings and programs. */
 #ifndef FBP_PREPARATION_H
 #define FBP_PREPARATION_H
 

@@ -1,5 +1,5 @@
 /** @file ranges.h  Valid ranges of numbers in scan files, files of other programs, options and
- * structs.  The ends are included.
+ * structs.  The ends are included.  base/base.h includes it for all folders of src.
  *
  * The ranges are wide enough for every apparatus, also if its unit is not mm.  A number out of
  * range is a typing error or a sign of a damaged file; computing with it would overflow, or take

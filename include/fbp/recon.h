@@ -1,8 +1,8 @@
 /** @file recon.h  Reconstruction of a volume: parameters, plans and their runs, and the devices.
+ * Called by programs, bindings, cli, src/analysis and benchmarks.
  *
  * fbp_plan_create() makes a plan from a scan (scan.h) and parameters; fbp_plan_run() and
- * fbp_plan_run_to() run it, once or several times.  fbp_reconstruct() does both in one call.
- */
+ * fbp_plan_run_to() run it, once or several times.  fbp_reconstruct() does both in one call. */
 #ifndef FBP_RECON_H
 #define FBP_RECON_H
 

@@ -1,6 +1,5 @@
 /** @file scan.h  Scans: files, geometry and volume of a measurement; functions to create, load,
- * save, copy, check, reduce and correct a scan.  Every program that reconstructs calls them first.
- */
+ * save, copy, check, reduce and correct a scan.  Called by programs, bindings, cli and src. */
 #ifndef FBP_SCAN_H
 #define FBP_SCAN_H
 

@@ -1,8 +1,8 @@
 /** @file team.h  Teams: processes that compute one volume together, on one machine or on several.
+ * Called by cli/team.c and programs.
  *
  * Each process creates its handle with fbp_team_join() or fbp_team_create(), passes it to its plan
- * (fbp_recon_params.cluster.team), and frees it with fbp_team_leave().
- */
+ * (fbp_recon_params.cluster.team), and frees it with fbp_team_leave(). */
 #ifndef FBP_TEAM_H
 #define FBP_TEAM_H
 

@@ -1,4 +1,4 @@
-/** @file types.h  Status codes, messages, cancellation and types that all public headers use.
+/** @file types.h  Status codes, messages, cancellation and types for all headers, src and cli.
  *
  * The library has two kinds of structs.
  *

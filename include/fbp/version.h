@@ -1,4 +1,4 @@
-/** @file version.h  Release of the headers.
+/** @file version.h  Release of the headers, for programs, cli/report.c and src.
  *
  * The release is written only in this file: the build, `fbp --version`, fbp.pc and the CMake
  * package read it.  fbp_version() returns the release of the library that a program runs with.
