@@ -1,6 +1,6 @@
 /* The function fbp_array_compare(): differences between two arrays in files, as root mean square
  * error, greatest difference and peak signal-to-noise ratio. It reads a few rows of both arrays at
- * a time. Called by the command `fbp compare` (cli/cmd_compare.c) and by the Python package. */
+ * a time. Called by cli/cmd_compare.c (`fbp compare`), the Python package and benchmarks. */
 #include "array/file/format.h"
 #include "base/base.h"
 #include "base/threads.h"

@@ -1,8 +1,9 @@
 /** @file device_memory.h  Samples of the calling program in the memory of a device (internal).
  *
- * Only the backend of a device copies from and to this memory: CUDA implements struct
- * fbp_device_memory and struct fbp_device_memory_access. source_caller.c and sink_caller.c open
- * sources and sinks on such memory; src/pipeline/devices.c calls them.
+ * Only the backend of a device copies from and to it: CUDA implements struct fbp_device_memory and
+ * struct fbp_device_memory_access. source_caller.c and sink_caller.c open sources and sinks on such
+ * memory, called by pipeline/devices.c. backend.h, sink.c, and files of src/pipeline that plan,
+ * read or run include it, too.
  */
 #ifndef FBP_SRC_ARRAY_DEVICE_MEMORY_H
 #define FBP_SRC_ARRAY_DEVICE_MEMORY_H

@@ -1,9 +1,8 @@
 /** @file names.h  Lists of the files that the name of an array describes: one file, a folder of
- * views, or a pattern with two numbers (internal; names.c, numbered.c).
- *
- * Included by source.c and source_stack.c, which open these files, by src/scan, which counts and
- * numbers them, and by sinks and the plan, which check that no output replaces an input.
- */
+ * views, or a pattern with two numbers (internal; names.c, numbered.c). Included by source.c and
+ * source_stack.c, which open these files, by src/scan, which counts and numbers them, by sinks,
+ * plan_output.c and cli.c, which check that no output replaces an input, and by prep/traces.c and
+ * bench/rabbitct. */
 #ifndef FBP_SRC_ARRAY_NAMES_H
 #define FBP_SRC_ARRAY_NAMES_H
 

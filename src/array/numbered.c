@@ -1,6 +1,6 @@
 /* Sorts the files of a folder by the number in their names that counts them, and reports missing
  * numbers. Numbers may have signs and decimals; a date with a time is one number. The entry is
- * fbp_number_files(), called by names.c and by the discovery of scans (src/scan/folder/). */
+ * fbp_number_files(), called by names.c and folder_list.c; scan_views.c frees its result. */
 #include "array/names.h"
 #include "base/base.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* Journals of an output that several processes write (`--part`, MPI ranks), and the boundary blocks
- * of each process. Called by shared_output.c; shared_output.h explains both. A journal begins with
- * the output, the process and its slices:
+ * of each process. Called by shared_output.c, sink_chunks.c and sink_file.c; shared_output.h
+ * explains both. A journal begins with the output, the process and its slices:
  *
  *   fbp-journal 3 FINGERPRINT size X Y Z header BYTES
  *   by process 123 on HOST

@@ -1,6 +1,7 @@
 /* An output that several processes write (`--part`, MPI ranks): joining, recovery of slices of
  * ended processes, publication by the last process, leaving. Called by output_files.c when a sink
- * is opened, and by sink.c through the table `shared_calls`. shared_output.h describes the files.
+ * is opened, by sink.c through the table `shared_calls`, and by team_run.c (fbp_sink_probe()).
+ * shared_output.h describes the files.
  *
  * The manifest PATH.part.log begins with the line that describes the output. Further lines:
  *

@@ -1,7 +1,8 @@
 /* Sinks, the outputs for slices of a volume: opening by name and parameters, writing, finishing and
  * closing. Each public function fbp_sink_*() checks its arguments and calls the table of the kind
- * of sink (struct fbp_sink_calls in sink.h). Called by plan_output.c, stage_write.c, fbp-bench and
- * calling programs. The kinds "null:" and "hash:", which write no file, are here, too. */
+ * of sink (struct fbp_sink_calls in sink.h). Called by other sinks, src/pipeline, centre.c,
+ * simulate.c, eprit.c, cli, benchmarks and programs. Also contains the kinds "null:" and
+ * "hash:". */
 #include "array/sink.h"
 #include "array/device_memory.h"
 #include "array/file/bytes.h"

@@ -1,10 +1,10 @@
 /** @file sink.h  The interface of sinks, and functions that sinks with files share (internal).
  *
  * A sink stores the slices of a volume, in any order, from several threads. Included by all sinks,
- * by the EPR writer (src/scan/format/eprit.c) and by plan_output.c. Each kind of sink is a table
- * struct fbp_sink_calls and a struct that begins with struct fbp_sink. sink.c chooses the table by
- * the name of the output and calls its functions. sink_caller.c writes to memory and functions of
- * the caller.
+ * by the EPR writer (src/scan/format/eprit.c), and by plan_output.c and plan_run.c. Each kind of
+ * sink is a table struct fbp_sink_calls and a struct that begins with struct fbp_sink. sink.c
+ * chooses the table by the name of the output and calls its functions. sink_caller.c writes to
+ * memory and functions of the caller.
  *
  * Sinks with files begin with struct fbp_output. sink_file.c writes one file, sink_stack.c one file
  * per slice, sink_chunks.c a folder of chunks; shared_output.c lets several processes write any of

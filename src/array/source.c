@@ -1,8 +1,9 @@
 /* Opens sources, the inputs for views and volumes: fbp_source_open() chooses the format by content,
  * by name or by the caller's description of a headerless file. Also contains sources that wrap
  * another source, and fbp_source_hold(), which keeps decompressed views in memory. Called by
- * plan.c, src/scan, the commands and calling programs. source_stack.c opens one file per view,
- * source_caller.c memory of the caller; array/file/source_read.c reads samples. */
+ * src/array, src/analysis, src/pipeline, src/prep, src/scan, cli, benchmarks and programs.
+ * source_stack.c opens one file per view, source_caller.c memory of the caller;
+ * array/file/source_read.c reads samples. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

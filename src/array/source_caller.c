@@ -1,7 +1,7 @@
 /* Sources whose views come from the calling program: from its memory (fbp_source_memory()), or from
- * its functions (fbp_source_callback()). Called by programs that use the library, such as the
- * Python package; src/pipeline/devices.c opens memory of a device. sink_caller.c is the counterpart
- * for slices. */
+ * its functions (fbp_source_callback()). Called by programs, bindings, cmd_recon.c, sink_caller.c,
+ * src/pipeline (among others devices.c: memory of a device) and benchmarks. Counterpart:
+ * sink_caller.c. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -1,7 +1,6 @@
 /* A temporary file of float values for an integer output whose range is that of the values
- * (`--output-range auto`). plan_output.c opens this sink in place of the output, determines the
- * range when all slices are stored, and copies the values into the output. array.h declares the
- * functions. */
+ * (`--output-range auto`). plan_output.c opens this sink in place of the output; plan_run.c gets
+ * the range when all slices are stored, and copies the values. array.h declares the functions. */
 #include "array/file/bytes.h"
 #include "array/sink.h"
 #include "base/base.h"

@@ -1,6 +1,6 @@
 /* Reads and writes of whole byte ranges of files, byte order, conversion of samples to float and
- * double, and numbers as text that do not depend on the locale. Called by all formats, by sinks,
- * and by readers of scan files. */
+ * double, and numbers as text that do not depend on the locale. Called by most files of src/array,
+ * by many of src/scan, by some of src/pipeline, by phantom/file.c and by benchmarks. */
 #include "array/file/bytes.h"
 #include "base/base.h"
 #include "base/text.h"

@@ -1,8 +1,6 @@
 /** @file bytes.h  Reads and writes of files, numbers as text, and conversion of samples to float
- * and double (internal; bytes.c, values.c).
- *
- * Included by all formats of arrays, by sinks, and by the readers of scan files in src/scan.
- */
+ * and double (internal; bytes.c, values.c). Included by most files of src/array, by many of
+ * src/scan, by some of src/pipeline and cli, by phantom/file.c and by benchmarks. */
 #ifndef FBP_SRC_ARRAY_FILE_BYTES_H
 #define FBP_SRC_ARRAY_FILE_BYTES_H
 

@@ -4,8 +4,8 @@
  * A format is one struct fbp_format in array/format/. Its reader turns a header into fbp_array_info
  * and the position of the samples; if the samples are contiguous and uncompressed, source_read.c
  * reads them, else the format has its own read(). Its writer creates the bytes before the samples,
- * or encodes one slice as a whole file. Included by all of src/array and by the importers of
- * src/scan.
+ * or encodes one slice as a whole file. Included by most files of src/array, and by some of
+ * src/scan, src/pipeline, src/prep, src/picture, cli and bench/rabbitct.
  */
 #ifndef FBP_SRC_ARRAY_FILE_FORMAT_H
 #define FBP_SRC_ARRAY_FILE_FORMAT_H

@@ -1,10 +1,9 @@
 /* Files that change. With `--follow`, a thread counts the complete views of a scan that is still
- * being measured; fbp_source_await() waits for them (called by stage_read.c and plan.c). Otherwise,
- * sizes and times of all input files are recorded at opening and compared at the end (called by
- * source.c and the plan).
- *
- * The thread examines a growing source every two milliseconds, because the system does not report
- * writes by other machines or through mapped memory. */
+ * being measured, and fbp_source_await() waits for them. Otherwise, sizes and times of all input
+ * files are recorded at opening and compared at the end. Called by files of src/array that open or
+ * read sources (among others source.c), src/pipeline (plan.c, plan_run.c, stage_read.c), reduce.c,
+ * draw.c, cli and benchmarks. The thread examines a growing source every two milliseconds, because
+ * the system does not report writes by other machines or through mapped memory. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

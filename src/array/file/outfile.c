@@ -1,6 +1,6 @@
 /* Small output files that get their names when they are complete, nameless temporary files, and
- * free disk space; outfile.h describes the functions. Called by sinks, by the PNG writer, by the
- * writer of scan files, by reports of the command, and by the plan for its scratch file. */
+ * free disk space; outfile.h describes the functions. Called by sinks, png.c, hdf5_write.c,
+ * src/scan (text files), src/pipeline (scratch files), cli and benchmarks. */
 #include "array/file/outfile.h"
 #include "array/file/bytes.h"
 #include "base/text.h"

@@ -1,12 +1,10 @@
 /** @file outfile.h  Output files that are published when complete, temporary files without a name,
- * and free disk space (internal; outfile.c).
- *
- * Included by sinks, the PNG writer, the writer of scan files, reports of the command, and the
- * plan. An output file is written without a name, or, if the file system does not support that,
- * under a hidden random name in the output's folder: no existing file is opened for writing. The
- * file is synced to disk before it replaces an older file. After a full disk, a kill or a power
- * failure, either the old file or the new one exists, complete.
- */
+ * and free disk space (internal; outfile.c). Included by sinks, png.c, hdf5_write.c,
+ * scan/file/text.h, src/pipeline (corrections.c, run.h), cli (cli.c, page.c, report.c) and
+ * benchmarks. An output file is written without a name, or, if the file system does not support
+ * that, under a hidden random name in the output's folder: no existing file is opened for writing.
+ * The file is synced to disk before it replaces an older file. After a full disk, a kill or a power
+ * failure, either the old file or the new one exists, complete. */
 #ifndef FBP_SRC_ARRAY_FILE_OUTFILE_H
 #define FBP_SRC_ARRAY_FILE_OUTFILE_H
 

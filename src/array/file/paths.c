@@ -1,6 +1,6 @@
 /* Parses names of inputs and outputs: patterns with numbers ("%04d"), arrays inside files
- * ("FILE:ARRAY"), and lists of input names. Called by source.c, names.c, the sinks and the formats;
- * format.h declares the functions. */
+ * ("FILE:ARRAY"), and lists of input names. Called by most files of src/array, plan_output.c, and
+ * src/scan (scan.c, scan_save.c); format.h declares them. */
 #include "array/file/format.h"
 #include "base/base.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* Reader of Bruker's EPR format BES3T, a text description .DSC with samples in .DTA. formats.c
- * calls its table as a format of arrays; scan/format/bes3t.c reads descriptions through bes3t.h.
+ * lists its table, which source.c calls; scan/format/bes3t.c reads descriptions through bes3t.h.
  *
  * The array FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram contains the same spectra as views of one
  * row. If the samples are complex, both are the real parts, and FILE:imaginary is the imaginary

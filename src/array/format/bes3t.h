@@ -1,10 +1,8 @@
 /** @file bes3t.h  Descriptions of measurements by Bruker's EPR spectrometers, BES3T: the text file
- * .DSC (internal; bes3t.c).
- *
- * Included by scan/format/bes3t.c, which imports scans. The layers #DESC and #SPL have lines "KEY
- * value"; the layer #DSL has parts ".DVC name, version" with lines "Key value unit". Samples are in
- * the file .DTA beside the description. Source: Bruker, Xepr User's Manual, "The BES3T format".
- */
+ * .DSC (internal; bes3t.c). Included by scan/format/bes3t.c, which imports scans. The layers #DESC
+ * and #SPL have lines "KEY value"; the layer #DSL has parts ".DVC name, version" with lines "Key
+ * value unit". Samples are in the file .DTA beside the description. Source: Bruker, Xepr User's
+ * Manual, "The BES3T format". */
 #ifndef FBP_SRC_ARRAY_FORMAT_BES3T_H
 #define FBP_SRC_ARRAY_FORMAT_BES3T_H
 

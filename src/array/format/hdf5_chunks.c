@@ -1,6 +1,6 @@
-/* Reads the samples of chunked HDF5 data sets. hdf5.c calls fbp_hdf5_chunks_open(). Plain, deflated
- * and shuffled chunks are read directly from the file, by several threads; blocks that only the
- * HDF5 library can read are read in a child process into shared memory. */
+/* Reads the samples of chunked HDF5 data sets. Called by hdf5.c. Plain, deflated and shuffled
+ * chunks are read directly from the file, by several threads; blocks that only the HDF5 library can
+ * read are read in a child process into shared memory. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/format/hdf5.h"

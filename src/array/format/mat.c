@@ -1,5 +1,6 @@
 /* MATLAB files of versions 5 to 7 as a format of arrays, and the writer of version 5. formats.c
- * calls its table; scan/format/eprit.c calls the writer for EPR scans. mat5.c reads the files.
+ * lists its table, source.c and sink_file.c call it; eprit.c calls the writer, mat5.c is the
+ * reader.
  *
  * A(k, r, c) of size [views rows columns] is read as [view][row][column], and A(r, c) as one image.
  * "NAME?sinogram": A(k, c) is the views of one row. "NAME?spectra": A(c, k) and A(c, r, k) are
@@ -8,9 +9,8 @@
  *
  * A volume is written as vol(x, y, z), a series as vol(x, y, z, frame): MATLAB's first index varies
  * fastest, as x does in [z][y][x]. Names of variables are those that programs of EPR laboratories
- * open
- * ("Image_v1.1"): mat_recFXD, rec_info.rec.Size in cm; additional variables store what fbp reads
- * again. Source: MathWorks, "MAT-File Format", level 5. */
+ * open ("Image_v1.1"): mat_recFXD, rec_info.rec.Size in cm; additional variables store what fbp
+ * reads again. Source: MathWorks, "MAT-File Format", level 5. */
 #include "array/format/mat.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -1,10 +1,10 @@
 /** @file mat.h  Reader (mat5.c) and writer (mat.c) of MATLAB files of versions 5 to 7 (internal).
  *
- * Included by mat.c, mat5.c and the readers and writers of EPR scans in scan/format/. Files of
- * version 7.3 are HDF5. fbp_mat_open() checks the whole file: every variable is complete, every
- * compressed variable inflates with the correct checksum, and every array has as many values as its
- * sizes state. It lists the variables without their values. fbp_mat_read() reads one variable with
- * its values.
+ * Included by mat.c, mat5.c, and eprit.c, helsinki.c, tigre.c and hdf5_scan.c in scan/format/.
+ * Files of version 7.3 are HDF5. fbp_mat_open() checks the whole file: every variable is complete,
+ * every compressed variable inflates with the correct checksum, and every array has as many values
+ * as its sizes state. It lists the variables without their values. fbp_mat_read() reads one
+ * variable with its values.
  *
  * Full arrays of numbers and text are read, and the members of structs of one element. Cells,
  * struct arrays, sparse arrays, objects and function handles are listed without their contents.

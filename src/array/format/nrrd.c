@@ -1,5 +1,5 @@
 /* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in other files).
- * formats.c calls its table. After the first line, a header has lines "field: value" and
+ * formats.c lists its table; source.c and sink_file.c call it. A header has lines "field: value",
  * "key:=value" and comments, up to an empty line. https://teem.sourceforge.net/nrrd/format.html */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

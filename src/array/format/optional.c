@@ -1,6 +1,6 @@
-/* Tables of the formats HDF5 and TIFF, whose libraries a build may lack. formats.c calls the
- * tables. Also recognizes files of these formats; in a build without the library, functions in this
- * file refuse them with a message that names the package to install. */
+/* Tables of the formats HDF5 and TIFF, whose libraries a build may lack. formats.c lists the
+ * tables; source.c, sink_file.c and sink_stack.c call them. hdf5_write.c and hdf5_scan.c call
+ * fbp_hdf5_detect(). Without the library, a message names the package to install. */
 #include "array/file/format.h"
 
 #include <string.h>

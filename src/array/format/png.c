@@ -1,6 +1,6 @@
 /* PNG files: reader of greyscale images of 1 to 16 bits (one slice per file), writer of slices, and
- * fbp_png_write() for pictures, called by src/picture/draw.c. formats.c calls its table. Rows are
- * decoded when they are requested; reading backward starts at the first row again.
+ * fbp_png_write() for pictures, called by src/picture/draw.c. formats.c lists its table; source.c
+ * and sink_stack.c call it. Rows are decoded on request; reading backward starts at the first row.
  *
  * libpng reports missing memory like an error in the file, and continues without optional parts
  * such as texts. Its allocations therefore call take(), which records a failure. */

@@ -1,6 +1,6 @@
 /* Reader of RabbitCT data sets (Rohkohl, Keck, Hofmann, Hornegger 2009): a header, then a matrix
- * and an image per view, then reference volumes, all little-endian. Called by formats.c (views as
- * an array), scan/format/ (matrices) and bench/rabbitct/.
+ * and an image per view, then reference volumes, all little-endian. Called by source.c through
+ * formats.c (views as an array), scan/format/matrices.c and bench/rabbitct/.
  *
  *     v1 .rct     uint32 S_x, S_y, N; float32 scale, offset
  *     v2 .rctd    uint32 2, then the fields of v1

@@ -1,6 +1,6 @@
-/* Raw files without a header: little-endian samples, [z][y][x]. formats.c calls the format's table
- * to write them; reading needs a description by the caller (source.c). A line of JSON in FILE.json
- * stores the scale of integers and the number of frames of a series [frame][z][y][x]. */
+/* Raw files without a header: little-endian samples, [z][y][x]. formats.c lists the format's table,
+ * which sink_file.c calls to write them; reading needs a description by the caller (source.c). JSON
+ * in FILE.json stores the scale of integers and the number of frames of a series. */
 #include "array/file/format.h"
 
 static fbp_status layout(const char *path, const struct fbp_array_info *info,

@@ -1,6 +1,6 @@
-/* Reader of TIFF and BigTIFF files with one page per slice: fbp_tiff_source(), called through the
- * table in optional.c. It checks the tags of all pages. Uncompressed pages are read directly from
- * the file; tiff_handle.c decodes all others through libtiff. */
+/* Reader of TIFF and BigTIFF files with one page per slice: fbp_tiff_source(), called by source.c
+ * through the table in optional.c. It checks the tags of all pages, and reads uncompressed pages
+ * itself; tiff_handle.c, which calls fbp_tiff_describe(), decodes all others. */
 #include "array/format/tiff.h"
 #include "array/file/bytes.h"
 #include "base/base.h"
