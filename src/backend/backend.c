@@ -1,5 +1,5 @@
-/* The list of all kinds of devices (backends), and access by name or index. The pipeline
- * (devices.c) calls these functions; the command lists the names. */
+/* The list of all kinds of devices (backends), and access by name or index. Called by src/pipeline
+ * (among others devices.c), cmd_plan.c, cmd_recon.c and benchmarks. */
 #include "backend/device.h"
 
 #include <pthread.h>

@@ -1,9 +1,10 @@
 /** @file backend.h  The interface of all devices: struct fbp_job describes one reconstruction,
  * struct fbp_backend is the table of functions ("slots") of one kind of device (internal).
  *
- * The pipeline (pipeline/run.c) calls the slots, and handles views, rows, batches and slabs.  It
- * contains no scan geometry, no kernel and no kind of memory.  A backend filters and backprojects;
- * it may have its own memory and its own queues.  Data pass through these buffers:
+ * Included by all backends, src/pipeline and benchmarks.  The pipeline (among others run.c and
+ * devices.c) calls the slots, and handles views, rows, batches and slabs.  It contains no scan
+ * geometry, no kernel and no kind of memory.  A backend filters and backprojects; it may have its
+ * own memory and its own queues.  Data pass through these buffers:
  *
  *     host [view][row][column], float, double or uint16       read by pipeline/stage_read.c
  *       | upload (IN)

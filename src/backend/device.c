@@ -1,6 +1,6 @@
-/* fbp_backend_complete(), called by backend.c: sets functions that a backend does not define to
- * defaults, for devices that work in host memory and whose functions return when the work is done.
- */
+/* fbp_backend_complete(), called by backend.c and bench/predict: sets functions that a backend does
+ * not define to defaults, for devices that work in host memory and whose functions return when the
+ * work is done. */
 #include "backend/device.h"
 
 #include "backend/slab.h"

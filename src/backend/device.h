@@ -1,5 +1,6 @@
 /** @file device.h  Completing a backend (device.c), and short functions for the events and memory
- * of an open device, called by the stages of the pipeline (internal).
+ * of an open device, called by src/pipeline (among others stages.c and accumulator.c), backend.c
+ * and benchmarks (internal).
  *
  * A backend omits slots that it does not need.  fbp_backend_complete() fills them with defaults;
  * callers need not check whether a slot is set.

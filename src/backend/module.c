@@ -1,5 +1,6 @@
 /* Loading of backend modules (libfbp_cuda.so, libfbp_gl.so): the table of library functions that a
- * module gets, and fbp_module_load(), which cuda/load.c and gl/load.c call. */
+ * module gets, and fbp_module_load(), which cuda/load.c and gl/load.c call. Benchmarks use the
+ * table and fbp_module_variant. */
 #include "backend/module.h"
 
 #include "base/system.h"

@@ -1,12 +1,10 @@
 /** @file module.h  Backends in shared libraries of their own (modules): the interface between
- * library and module, and loading a module (internal).
- *
- * The library does not depend on the libraries that a module is linked with, and it exports no
- * internal names.  A module therefore receives the library's functions in a table (struct
- * fbp_module_host) and returns its backend (cuda/entry.c, gl/entry.c).  A backend's load.c names
- * the file and checks whether it may be opened; module.c finds and opens the file and writes the
- * reason of a failure.
- */
+ * library and module, and loading a module (internal).  Included by backend/cuda, backend/gl,
+ * backend/gpu and benchmarks.  The library does not depend on the libraries that a module is linked
+ * with, and it exports no internal names.  A module therefore receives the library's functions in a
+ * table (struct fbp_module_host) and returns its backend (cuda/entry.c, gl/entry.c).  A backend's
+ * load.c names the file and checks whether it may be opened; module.c finds and opens the file and
+ * writes the reason of a failure. */
 #ifndef FBP_SRC_MODULE_H
 #define FBP_SRC_MODULE_H
 

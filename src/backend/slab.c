@@ -1,5 +1,6 @@
 /* fbp_slab_box(): the slab that a device computes for a requested box of voxels, called by
- * fbp-bench (bench/papers/ino2010) and tests; and statistics of voxels, in float and double. */
+ * bench/papers/ino2010 and tests; and statistics of voxels, called by cpu.c, mask.c, run.c and
+ * stage_write.c. */
 #include "backend/slab.h"
 
 #include "base/base.h"

@@ -1,5 +1,5 @@
 /** @file slab.h  Slabs (boxes of voxels that are computed at once), and statistics of voxels:
- * minimum, maximum and sum.  Called by the pipeline and the backends (internal; pure functions). */
+ * minimum, maximum and sum.  Called by src/pipeline, all backends and benchmarks (internal). */
 #ifndef FBP_SRC_SLAB_H
 #define FBP_SRC_SLAB_H
 

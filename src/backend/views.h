@@ -1,6 +1,6 @@
 /** @file views.h  Views of a job as kernels process them: symmetric views and symmetric voxel
- * columns, and conditions for plane integrals; called by the pipeline and the kernels (internal;
- * pure functions).
+ * columns, and conditions for plane integrals; called by src/pipeline, all backends and
+ * bench/common (internal; pure functions).
  *
  * job->selection.symmetric_views = 1, 2 or 4 is the number of views that are processed together.
  * The scan consists of that many equal parts, and a batch contains the same number of views of each

@@ -1,5 +1,5 @@
-/* Convolution of detector rows with the filter of a job, by FFT or in space.  cpu/filter.c calls
- * cpu_convolve() for each block of rows. */
+/* Convolution of detector rows with the filter of a job, by FFT or in space.  Called by
+ * cpu/filter.c for each block of rows. */
 #include "backend/cpu/cpu.h"
 
 #include "base/base.h"

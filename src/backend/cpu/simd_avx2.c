@@ -1,5 +1,5 @@
 /* The inner loops of the CPU device (simd.h) for AVX2: the operations of its vectors, from which
- * simd.h makes the loops and tables that cpu.c selects.  Compiled with -mavx2 -mfma; must not be
+ * simd.h makes the loops and tables that simd_c.c selects.  Compiled with -mavx2 -mfma; must not be
  * called unless the processor has both. */
 #if defined(__x86_64__)
 #    include <immintrin.h>

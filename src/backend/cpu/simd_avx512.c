@@ -1,5 +1,5 @@
 /* The inner loops of the CPU device (simd.h) for AVX-512: the operations of its vectors, from which
- * simd.h makes the loops and tables that cpu.c selects.  Compiled with -mavx512f -mavx512dq
+ * simd.h makes the loops and tables that simd_c.c selects.  Compiled with -mavx512f -mavx512dq
  * -mavx512bw -mavx512vl; must not be called unless the processor has these. */
 #if defined(__x86_64__)
 #    include <immintrin.h>

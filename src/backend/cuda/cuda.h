@@ -1,11 +1,9 @@
 /** @file cuda.h  The device of the CUDA module, and the functions of its host code (internal).
- *
- * entry.c stores these functions in the backend's table, which the pipeline calls.  A device has
- * four streams, one per stage.  Its tables and scratch lie in one block of device memory, whose
- * layout depends on the job only (backend/gpu/tables.h); views and volume have the layout of the
- * job's kernel (kernel.h).  CUDA's ordinals number all devices; the library's indices number the
- * usable ones.
- */
+ * Included by most C files of backend/cuda and by bench/cuda.  entry.c stores these functions in
+ * the backend's table, which the pipeline calls.  A device has four streams, one per stage.  Its
+ * tables and scratch lie in one block of device memory, whose layout depends on the job only
+ * (backend/gpu/tables.h); views and volume have the layout of the job's kernel (kernel.h).  CUDA's
+ * ordinals number all devices; the library's indices number the usable ones. */
 #ifndef FBP_SRC_BACKEND_CUDA_CUDA_H
 #define FBP_SRC_BACKEND_CUDA_CUDA_H
 

@@ -1,5 +1,5 @@
-/* cuFFT, loaded at run time, for the row filter: cuda/filter.c calls these functions if a row is
- * too long for the filter in one launch (chain.cu).  Names and numbers are those of cuFFT's
+/* cuFFT, loaded at run time, for the row filter: cuda/filter.c and cuda/entry.c call these
+ * functions if a row is too long for chain.cu (one launch).  Names and numbers are those of cuFFT's
  * interface, which has not changed since CUDA 6.5. */
 #include "backend/cuda/cuda.h"
 

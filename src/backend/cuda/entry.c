@@ -1,6 +1,6 @@
 /* The entry of the CUDA module, which the library calls (backend/module.h): list of devices, choice
- * of a kernel, opening of a device, the backend's table of functions, and messages of failed CUDA
- * calls. */
+ * of a kernel, opening of a device, the backend's table of functions, and cuda_failed(), by which
+ * the other C files report failed CUDA calls. */
 #define FBP_CUDA_ENTRY_C
 #include "backend/cuda/cuda.h"
 

@@ -1,8 +1,8 @@
 /** @file gpu_runtime.h  Names for the runtime of the GPU's language: gpuMalloc() is cudaMalloc(),
- * or hipMalloc() if __HIP_PLATFORM_AMD__ is defined (internal; C and CUDA C++).
- *
- * No other file names functions, types or constants of CUDA's runtime (tests/house/gpu_runtime.sh).
- * A backend for HIP therefore needs, apart from a file like cmake/cuda.cmake:
+ * or hipMalloc() if __HIP_PLATFORM_AMD__ is defined (internal; C and CUDA C++).  Included by
+ * headers of backend/cuda and bench/cuda.  No other file names functions, types or constants of
+ * CUDA's runtime (tests/house/gpu_runtime.sh).  A backend for HIP therefore needs, apart from a
+ * file like cmake/cuda.cmake:
  *
  * - other versions of the functions with inline PTX: those at the end of this file, load_if() in
  *   orbit_exact.cu, and planes_parts.h;

@@ -1,11 +1,9 @@
-/* Memory of the CUDA backend; entry.c lists the functions as slots: pinned host memory; device
- * memory, plain for raw views and volumes, in the kernel's layout for filtered views; device memory
- * of the caller.
- *
- * The system fills new pages with zeros in the thread that first writes them, so several threads
- * write the pages of large blocks, which are huge pages, before the blocks are pinned.  Pages are
- * on the device's NUMA node, because copies from another node would cross the link between
- * processors. */
+/* Memory of the CUDA backend; entry.c lists the functions as slots, filter.c, links.c and volume.c
+ * call some: pinned host memory; device memory, plain for raw views and volumes, in the kernel's
+ * layout for filtered views; device memory of the caller.  The system fills new pages with zeros in
+ * the thread that first writes them, so several threads write the pages of large blocks, which are
+ * huge pages, before the blocks are pinned.  Pages are on the device's NUMA node, because copies
+ * from another node would cross the link between processors. */
 #include "backend/cuda/cuda.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* OpenGL renderers and contexts, opened through EGL, and conversion of OpenGL errors to status and
- * message.
- *
- * entry.c calls gl_renderers_find() when the module is loaded; the threads of queues (queue.c)
- * open contexts; all files of backend/gl call gl_check(). */
+ * message. entry.c calls gl_renderers_find() when the module is loaded; entry.c, memory.c and mip.c
+ * open contexts; kernel.c, program.c, queue.c, timing.c and bench/gl call gl_check() or other
+ * functions. */
 #include "backend/gl/egl.h"
 
 #include "backend/module.h"

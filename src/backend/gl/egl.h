@@ -1,12 +1,11 @@
 /** @file egl.h  Renderers, their contexts by EGL, errors of OpenGL, fault injection (internal).
- *
- * egl.c implements these functions; entry.c finds the renderers, and the threads of queue.c open
- * contexts.  A renderer is an OpenGL device and its driver.  No window and no display server are
- * needed: EGL enumerates devices (EGL_EXT_device_enumeration), and contexts have no surface.  When
- * the module is loaded, a separate thread finds the renderers and reads their limits, so the
- * calling thread's own context is not disturbed.  EGL is closed again, because the threads of a
- * driver do not survive a fork().
- */
+ * egl.c implements these functions, which most files of backend/gl and bench/gl call: entry.c finds
+ * the renderers; entry.c, memory.c and mip.c open contexts.  A renderer is an OpenGL device and its
+ * driver.  No window and no display server are needed: EGL enumerates devices
+ * (EGL_EXT_device_enumeration), and contexts have no surface.  When the module is loaded, a
+ * separate thread finds the renderers and reads their limits, so the calling thread's own context
+ * is not disturbed.  EGL is closed again, because the threads of a driver do not survive a
+ * fork(). */
 #ifndef FBP_SRC_BACKEND_GL_EGL_H
 #define FBP_SRC_BACKEND_GL_EGL_H
 

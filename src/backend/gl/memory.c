@@ -1,10 +1,8 @@
-/* Memory of the device and of the host, and copies between the two: slots of the backend (entry.c).
- *
- * All contexts of a renderer share their objects with one context, which is open while any device
- * of the renderer is open.  A thread with this context creates and deletes host buffers.  Devices
- * of all plans on the renderer can therefore copy host memory that one plan allocated, like pinned
- * memory in CUDA.
- */
+/* Memory of the device and of the host, and copies between the two: slots of the backend (entry.c),
+ * and functions that backproject.c, filter.c, kernel.c, mip.c and timing.c call.  All contexts of a
+ * renderer share their objects with one context, which is open while any device of the renderer is
+ * open.  A thread with this context creates and deletes host buffers.  Devices of all plans on the
+ * renderer can therefore copy host memory that one plan allocated, like pinned memory in CUDA. */
 #include "backend/gl/gl.h"
 
 #include "backend/rows.h"

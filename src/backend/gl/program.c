@@ -1,6 +1,6 @@
-/* Compute programs of the OpenGL backend: assembles their sources, compiles and runs them.
- * filter.c, backproject.c and mip.c run programs in the threads of a device's queue.  Compiled
- * programs are not stored for later runs, because drivers do so. */
+/* Compute programs of the OpenGL backend: assembles their sources, compiles and runs them.  entry.c
+ * opens and closes them; filter.c, backproject.c and mip.c run them in the threads of a device's
+ * queue.  Compiled programs are not stored for later runs, because drivers do so. */
 #include "backend/gl/program.h"
 
 #include "backend/gl/egl.h"

@@ -1,10 +1,8 @@
 /** @file program.h  Buffers, and compute programs that use them: source texts, compilation, runs
- * (internal).
- *
- * program.c implements these functions; filter.c, backproject.c and mip.c run programs.  The source
- * texts (*.glsl) are built into the module (cmake/gl.cmake); files in the folder FBP_GL_SHADERS
- * replace them.  Functions with a struct gl_programs are called by the thread of its context.
- */
+ * (internal).  program.c implements these functions; entry.c and mip.c open programs; filter.c,
+ * backproject.c and mip.c run them; kernel.c reads their list.  The source texts (*.glsl) are built
+ * into the module (cmake/gl.cmake); files in the folder FBP_GL_SHADERS replace them.  Functions
+ * with a struct gl_programs are called by the thread of its context. */
 #ifndef FBP_SRC_BACKEND_GL_PROGRAM_H
 #define FBP_SRC_BACKEND_GL_PROGRAM_H
 

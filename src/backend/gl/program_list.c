@@ -1,5 +1,5 @@
 /* The list of programs of the OpenGL backend: source texts of each program, shapes of the kernels.
- * program.c compiles the programs that filter.c, backproject.c and mip.c run. */
+ * Used by program.c, which compiles programs, and by kernel.c and backproject.c. */
 #include "backend/gl/program.h"
 
 #include <stdio.h>

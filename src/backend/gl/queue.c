@@ -1,7 +1,6 @@
 /* The queue of a device: sequences of commands, and the threads with OpenGL contexts that run them.
- *
- * entry.c, memory.c and mip.c open queues; all functions of the backend submit commands (queue.h).
- */
+ * entry.c, memory.c and mip.c open queues; they, backproject.c, filter.c, timing.c and bench/gl
+ * submit commands (queue.h). */
 #include "backend/gl/queue.h"
 
 #include "backend/gl/egl.h"

@@ -1,7 +1,6 @@
 /** @file queue.h  The queue of a device: commands, and the threads that own its contexts and run
- * the commands (internal).
- *
- * queue.c implements these functions; entry.c, memory.c and mip.c open queues.  An OpenGL context
+ * the commands (internal).  queue.c implements these functions; entry.c, memory.c and mip.c open
+ * queues; they, backproject.c, filter.c, timing.c and bench/gl submit commands.  An OpenGL context
  * belongs to one thread, but the pipeline calls a device's slots from four threads.  The slots
  * submit commands and return.  An order is a sequence of commands, like a CUDA stream: the commands
  * of one order run in the order of submission; different orders run concurrently, except for

@@ -1,6 +1,6 @@
-/* Times of the OpenGL backend: the size of backprojection commands (called by backproject.c),
- * timestamps for the timeline of a run and stored rates by which plans predict times (both in the
- * backend's table), and timed launches for the tuner (gpu/tuner.h). */
+/* Times of the OpenGL backend: size of backprojection commands (called by backproject.c),
+ * timestamps of a run and stored rates for plans (in the backend's table, entry.c), measured rates
+ * of the filter (called by gl/filter.c), timed launches for the tuner (gpu/tuner.h). */
 #include "backend/gl/gl.h"
 
 #include "base/system.h"

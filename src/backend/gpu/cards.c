@@ -1,6 +1,5 @@
-/* Measured rates of NVIDIA H200 and H100 cards: kernels, filter, links.  The CUDA backend
- * (cuda/entry.c) and `fbp-bench predict` call gpu_rates(); bench/results/cuda.md describes the
- * measurements. */
+/* Measured rates of NVIDIA H200 and H100 cards: kernels, filter, links.  Called by cuda/entry.c and
+ * `fbp-bench predict`; bench/results/cuda.md describes the measurements. */
 #include "backend/gpu/gpu_known.h"
 
 #include <math.h>

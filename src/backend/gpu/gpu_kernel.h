@@ -1,6 +1,6 @@
 /** @file gpu_kernel.h  Backprojection kernels of GPUs, independent of their programming language:
  * conditions on the scan, layouts of views and volume in memory, and parameters of a pass
- * (internal; C and C++).  The files of backend/cuda and backend/gl call the functions.
+ * (internal; C and C++).  Called by backend/cuda, backend/gl, backend/gpu and benchmarks.
  *
  * backend/gpu contains the common part of the CUDA and OpenGL backends: choice of a kernel and of
  * its shape, passes, symmetric scans, the scale of fp16, layout and values of tables, sizes and

@@ -1,6 +1,7 @@
 /* Choice of a GPU kernel for a job, remarks on the choice for the user, tests for symmetric scans,
- * and the memory that views and volume need in the kernel's layout.  The CUDA and OpenGL backends
- * (cuda/entry.c, gl/entry.c) list these functions in their tables or call them. */
+ * and the memory that views and volume need in the kernel's layout.  Called by many files of
+ * backend/cuda, backend/gl (among others both entry.c, for the table) and backend/gpu, and by
+ * benchmarks. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/gpu/tables.h"

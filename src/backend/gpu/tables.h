@@ -1,6 +1,7 @@
 /** @file tables.h  The block of GPU memory for tables and scratch: its layout (tables.c), a pure
  * function of the job that also gives the plan its size, and the values of the tables
- * (table_values.c).  Called by the CUDA and OpenGL backends (internal; C and C++).
+ * (table_values.c).  Called by backend/cuda, backend/gl, gpu/kernel.c and fbp-bench predict
+ * (internal; C and C++).
  *
  * The chain filters a pair of rows, as real and imaginary part, in one launch.  It transforms a row
  * of INNER R points as R interleaved rows of INNER points, and each of these as STEP x STEP.  The
