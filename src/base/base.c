@@ -1,6 +1,6 @@
 /* Errors with messages, checks of arguments and ranges of numbers, allocation, and memory of this
- * process (base.h).  Files in all folders of src, cli and bench call these functions; fbp_version()
- * and fbp_message() are public (fbp/types.h). */
+ * process (base.h).  All folders of src, cli and benchmarks call these functions; fbp_version() and
+ * fbp_message() are public (fbp/types.h). */
 #define FBP_STATUS_C
 #include "base/base.h"
 

@@ -1,8 +1,7 @@
-/** @file base.h  Errors with messages, checks of arguments, and allocation.
- *
- * Every file of the library includes it.  A function that can fail returns fbp_status; its message
- * is latched per thread by fbp_fail() and read with fbp_message() (fbp/types.h).
- */
+/** @file base.h  Errors with messages, checks of arguments, and allocation.  Most files of src
+ * include it, directly or through other headers; so do cli/recon.c and benchmarks.  A function that
+ * can fail returns fbp_status; its message is latched per thread by fbp_fail() and read with
+ * fbp_message() (fbp/types.h). */
 #ifndef FBP_SRC_BASE_BASE_H
 #define FBP_SRC_BASE_BASE_H
 

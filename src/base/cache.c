@@ -1,6 +1,6 @@
 /* A hash function for fingerprints, and files that keep measured speeds from run to run (cache.h).
- * Kernel selection (src/backend/gpu) and links.c keep measurements; many files of src/pipeline and
- * src/array hash data. */
+ * gpu/tuner.c (through backend/module.c) and links.c keep measurements; many files of src/pipeline
+ * and src/array, volume.c, prep.c, preparation.c and benchmarks hash data. */
 #include "base/cache.h"
 
 #include "base/system.h"

@@ -1,5 +1,6 @@
 /** @file cache.h  A hash function, and the cache: files that keep measurements for later runs.
- * Backends, src/array and src/pipeline include it. */
+ * Included by gpu/tuner.h, backend/module.h, src/array, src/pipeline, volume.c, prep.c,
+ * preparation.c and benchmarks. */
 #ifndef FBP_SRC_BASE_CACHE_H
 #define FBP_SRC_BASE_CACHE_H
 

@@ -1,8 +1,8 @@
 /** @file sandbox.h  Runs parsers of other projects in child processes, if the program enables it.
- * Called by the readers of HDF5 (src/array/format, src/scan/format) and by plan.c.
+ * Called by HDF5 readers (src/array/format, src/scan/format), mat.c, plan.c and cli/program.c.
  *
  * Libraries that read damaged files may crash, loop or exhaust memory.  After
- * fbp_isolate_readers(true), which the command calls, such a library runs in a forked child with
+ * fbp_isolate_readers(true), which cli/program.c calls, such a library runs in a forked child with
  * limits on time and memory, and its results are returned as bytes; a crash becomes an error
  * message.  The parent process then never calls the library, so fork() never copies a held lock of
  * the library.  Otherwise the library runs in this process, without limits, one call at a time. */

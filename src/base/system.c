@@ -1,6 +1,6 @@
 /* Properties of the host: environment variables, instruction sets and caches of the CPU, NUMA
- * nodes, shared libraries (system.h).  The backends, src/array, src/pipeline and src/team call
- * these functions. */
+ * nodes, shared libraries (system.h).  The backends, src/array, src/pipeline, src/team,
+ * base/cache.c, prep/phase.c and benchmarks call these functions. */
 #include "base/system.h"
 
 #include "fbp/version.h"

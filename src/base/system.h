@@ -1,5 +1,6 @@
 /** @file system.h  Properties of the host: clock, environment variables, CPU, NUMA nodes, shared
- * libraries.  Backends, src/array, src/pipeline and src/team include it. */
+ * libraries.  Backends, src/array, src/base, src/pipeline, prep/phase.c, src/team, cli and
+ * benchmarks include it. */
 #ifndef FBP_SRC_BASE_SYSTEM_H
 #define FBP_SRC_BASE_SYSTEM_H
 

@@ -1,5 +1,6 @@
 /* Text: sizes, similar names, paths, safe printing of text from files, and parsing of JSON
- * (text.h).  All folders of src, cli and bench call these functions. */
+ * (text.h).  Called by src/analysis, src/array, src/base, src/pipeline, src/prep, src/scan, cli and
+ * benchmarks. */
 #include "base/text.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/** @file text.h  Text: sizes, names, paths, JSON, safe printing of text from files.  All folders of
- * the library include it. */
+/** @file text.h  Text: sizes, names, paths, JSON, safe printing of text from files.  Included by
+ * many folders of src (among others src/array and src/scan), cli and benchmarks. */
 #ifndef FBP_SRC_BASE_TEXT_H
 #define FBP_SRC_BASE_TEXT_H
 

@@ -1,6 +1,6 @@
 /* Cancellation, a pool of compute threads, and a queue of indices between the stages of a run
- * (threads.h).  src/pipeline, the backends and all long loops of the library call these functions;
- * fbp_stopper_*() and fbp_stopped() are public. */
+ * (threads.h).  Most folders of src (among others src/pipeline), two files of cli and benchmarks
+ * call these functions; fbp_stopper_*() and fbp_stopped() are public. */
 #include "base/threads.h"
 
 #include "base/system.h"

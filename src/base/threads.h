@@ -1,5 +1,6 @@
 /** @file threads.h  Cancellation, a pool of compute threads, and a queue of indices between the
- * stages of a run.  src/pipeline and the backends include it. */
+ * stages of a run.  Most folders of src (among others src/pipeline), cli/program.c and benchmarks
+ * include it. */
 #ifndef FBP_SRC_BASE_THREADS_H
 #define FBP_SRC_BASE_THREADS_H
 

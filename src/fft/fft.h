@@ -1,5 +1,5 @@
-/** @file fft.h  Fourier transforms of rows in double (internal), called by src/filter and src/prep.
- *  lanes.h filters rows in float.
+/** @file fft.h  Fourier transforms of rows in double (internal), called by src/filter, src/prep,
+ * job.c, cpu/convolve.c and bench/fft.  lanes.h filters rows in float.
  *
  *     X(k) = sum_j x(j) exp(-2 pi i j k / n);  the inverse has + i.  Neither divides by n.
  *
