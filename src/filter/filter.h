@@ -1,6 +1,7 @@
 /** @file filter.h  Design of filters for detector rows (ramp, windows, window along columns,
- * padding), and their application in double (internal; pure functions). Plans (src/pipeline) design
- * the filters, the backends "ref" and "cpu" apply them; the command uses their names. */
+ * padding), and their application in double (internal; pure functions). Used by job.c, epr_rings.c
+ * and names.c of src/pipeline, backend.h, the backends "ref" and "cpu", cli/recon.h and
+ * bench/fft. */
 #ifndef FBP_SRC_FILTER_H
 #define FBP_SRC_FILTER_H
 

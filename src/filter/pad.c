@@ -1,5 +1,6 @@
 /* Continues detector rows beyond the panel (pad.h): tables of the filtered continuation, and their
- * use on the CPU.  Plans create the tables; the backends "ref" and "cpu" add them to rows. */
+ * use on the CPU.  job.c makes the tables, the backends "ref" and "cpu" add them to rows; names.c,
+ * cmd_plan.c, cmd_recon.c and benchmarks call fbp_pad_name(). */
 #include "filter/filter.h"
 
 #include "base/base.h"

@@ -1,5 +1,6 @@
 /** @file pad.h  Continuation of rows beyond the panel's ends, for the host and for devices
- * (internal). filter/pad.c computes the tables; the backends' filters include this file.
+ * (internal). pad.c computes the tables for job.c; the filters of all backends and, for names,
+ * cli/recon.h include this file.
  *
  * A row that does not fall to 0 at the end of the panel is continued by P phi(t / E): t is the
  * distance beyond the end [columns], P the row's value there, E the length, and phi a fixed

@@ -1,6 +1,6 @@
 /** @file parabola.h  Filters of plane integrals (EPR): f^2 in place of the ramp, deconvolution of
- * the line shape, cubic splines through filtered samples (internal; double, pure functions). The
- * plan designs these filters.
+ * the line shape, cubic splines through filtered samples (internal; double, pure functions). Used
+ * by job.c, which makes the filters, epr_off.c, design.c, and the backends "cpu" and "ref".
  *
  * A volume is exactly the integral over a half sphere of p(t, n) * h with h^(f) = f^2 (Natterer,
  * The Mathematics of Computerized Tomography, 1986, II.2; f in cycles per length). f^2 is smooth at

@@ -1,6 +1,7 @@
 /* Quadrature weights of directions on the sphere, by one of these methods: bands of evenly spaced
  * rings, areas of Voronoi cells, exact integration of even spherical harmonics, given weights.
- * Called by weight.c, src/pipeline, and by programs through fbp_quadrature_weights(). */
+ * Called by weight.c, epr_rings.c, cli/geometry_check.c, MATLAB and programs
+ * (fbp_quadrature_weights()). */
 #include "weight/weight.h"
 
 #include "geometry/directions.h"

@@ -1,6 +1,7 @@
 /* Weights of samples before the filter: angular steps, redundancy (Parker 1982, Wang 2002, per
  * ray), distance factors (Feldkamp 1984), weights of plane integrals; also expected errors of
- * Feldkamp's method.  Formulas: weight.h.  Plans create the weights, and backends read them. */
+ * Feldkamp's method.  Formulas: weight.h.  pipeline/job.c creates the weights; the backends read
+ * them, GPU modules through module.c; cli/geometry_check.c calls fbp_geometry_errors(). */
 #include "weight/weight.h"
 
 #include "base/base.h"

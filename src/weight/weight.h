@@ -1,5 +1,6 @@
 /** @file weight.h  Weights of samples before the filter, and quadrature weights of directions
- * (internal; double, pure functions). Plans create the weights, backends read them.
+ * (internal; double, pure functions). pipeline/job.c creates the weights, all backends (backend.h)
+ * read them; quadrature.c, epr_rings.c and cli/geometry_check.c include it, too.
  *
  * The FDK sum for a panel of any orientation, with w the third row of fbp_view_to_matrix():
  *
