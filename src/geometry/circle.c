@@ -1,5 +1,6 @@
-/* Circular scans: views from a description (fbp_circle_views(), called by src/scan), and the
- * rotation axis and its position, fitted to given views (called by facts.c). */
+/* Circular scans: views from a description (called by src/scan, cmd_simulate.c, phantom/simulate.c
+ * and benchmarks), and the rotation axis and its position, fitted to given views (called by
+ * facts.c, kind.c, view.c, weight.c, job.c and rectify.c). */
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 

@@ -1,6 +1,6 @@
-/* Sets of directions of plane integrals (fbp_directions_make(), called by programs and the scan
- * file), and Voronoi cells of directions on the sphere (fbp_sphere_cells(), called by kind.c and
- * weight/quadrature.c). */
+/* Sets of directions of plane integrals (called by src/scan, names.c, epr_rings.c, cmd_simulate.c,
+ * choices.c, benchmarks, bindings and programs), and Voronoi cells of directions on the sphere
+ * (called by kind.c and weight/quadrature.c). */
 #include "geometry/directions.h"
 
 #include "fbp/directions.h"

@@ -1,9 +1,7 @@
 /** @file directions.h  Sets of directions of plane integrals (EPR): cells on the sphere, planes
  * through a common axis, rings of even angles about an axis (internal; double, pure functions).
- * Facts of scans, quadrature weights and the two-stage method call it.
- *
- * A direction and its antipode measure the same planes.
- */
+ * Called by kind.c, quadrature.c, src/scan, src/pipeline (names.c, epr_rings.c, epr_two_stages.c)
+ * and cli. A direction and its antipode measure the same planes. */
 #ifndef FBP_SRC_DIRECTIONS_H
 #define FBP_SRC_DIRECTIONS_H
 

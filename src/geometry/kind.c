@@ -1,6 +1,6 @@
 /* Kinds of geometry (cone, parallel, planes), each a table of functions, and the functions that
- * call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default().  Plans, fbp_scan_facts()
- * and tools call these. */
+ * call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default().  Called by most folders of
+ * src, cli and benchmarks. */
 #include "geometry/kind.h"
 
 #include "geometry/directions.h"

@@ -1,5 +1,5 @@
 /** @file kind.h  Kinds of geometry (cone, parallel, planes) as tables of functions, and facts of
- * scans (internal; double, pure functions). src/scan, src/weight and src/pipeline call it.
+ * scans (internal; double, pure functions). Most folders of src, cli and benchmarks call it.
  *
  * Code outside of the tables does not compare kinds (tests/house/kinds.sh). It uses a member or a
  * function of the kind's table, because "cone, or else parallel" would be wrong for a third kind.

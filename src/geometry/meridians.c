@@ -1,6 +1,6 @@
-/* Directions in meridian planes (fbp_meridians_of(), called by plans for reconstruction in two
- * stages) and in even rings (fbp_rings_of(), called for resampling; fbp_rings_about(), called by
- * weight/quadrature.c): found from the directions themselves, in any order. */
+/* Directions in meridian planes (fbp_meridians_of(), called by epr_two_stages.c and
+ * cli/geometry_check.c) and in even rings (fbp_rings_of(), called by epr_rings.c;
+ * fbp_rings_about(), called by weight/quadrature.c), found from directions in any order. */
 #include "geometry/directions.h"
 
 #include "fbp/directions.h"

@@ -1,5 +1,5 @@
 /* Checks that a scan, a panel or a volume lies within the ranges of fbp/ranges.h.  Called by
- * readers of files and by functions that take structs of the caller (ranges.h). */
+ * src/pipeline, src/scan, array/source.c, phantom/simulate.c and benchmarks. */
 #include "geometry/ranges.h"
 
 #include "base/math.h"

@@ -1,9 +1,6 @@
 /** @file ranges.h  Checks of scans, panels and volumes against the limits of fbp/ranges.h
- * (internal).
- *
- * Readers of scan files and of other programs' files, and functions that take callers' structs,
- * call these. A failure is FBP_ERR_INVALID and names the field.
- */
+ * (internal). Called by src/pipeline, src/scan, circle.c, array/source.c, phantom/simulate.c and
+ * benchmarks. A failure is FBP_ERR_INVALID and names the field. */
 #ifndef FBP_SRC_GEOMETRY_RANGES_H
 #define FBP_SRC_GEOMETRY_RANGES_H
 

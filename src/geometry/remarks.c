@@ -1,6 +1,6 @@
-/* Judgements about facts of a geometry: fbp_geometry_circular(), called by plans, refuses scans
- * that are not a circle, and fbp_geometry_remark(), called by programs and the command, describes
- * the errors that a reconstruction will have. */
+/* Judgements about facts of a geometry: fbp_geometry_circular(), called by job.c and
+ * cli/geometry_check.c, refuses scans that are not a circle; fbp_geometry_remark(), called by
+ * scan.c, cli/report.c, Python and programs, describes errors that a reconstruction will have. */
 #include "fbp/geometry.h"
 
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* Regions: voxels of a grid that are reconstructed (volume.h); plans create, backends read them. */
+/* Regions: voxels of a grid that are reconstructed (volume.h); created by pipeline/region.c, freed
+ * and hashed by job.c. */
 #include "geometry/volume.h"
 
 #include "base/base.h"

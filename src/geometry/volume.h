@@ -1,5 +1,5 @@
 /** @file volume.h  The region: the voxels of a grid that are reconstructed (internal; pure
- * functions). pipeline/region.c creates it; backprojection and completion of slices read it.
+ * functions). pipeline/region.c creates it; all backends, mask.c and job.c read it.
  *
  * In finished slices the region is exact: each row of voxels is stored as runs. Backprojection may
  * compute additional voxels: each column (x, y) has the first and the last slice of the region in
