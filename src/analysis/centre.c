@@ -1,6 +1,6 @@
 /* fbp_centre_find(): the detector column of the rotation axis, from rays that are measured twice
  * (match.c), from all views of half a turn (wedge.c), and from the sharpest slice (score.c). Called
- * by programs and by the command (`fbp recon --centre auto`, cli/recon.c). */
+ * by programs, the Python binding, and cli/recon.c (`fbp recon --centre auto`). */
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"

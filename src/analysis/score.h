@@ -1,5 +1,5 @@
-/** @file score.h  Scores of slices, and the peak of scores (internal).  The search for the rotation
- * axis and sweeps of the command call these functions. */
+/** @file score.h  Scores of slices, and the peak of scores (internal).  centre.c (search for the
+ * rotation axis) and cli/sweep.c call these functions. */
 #ifndef FBP_SRC_ANALYSIS_SCORE_H
 #define FBP_SRC_ANALYSIS_SCORE_H
 

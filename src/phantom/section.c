@@ -1,5 +1,6 @@
 /* Integrals of phantoms over planes (EPR): sections of ellipsoids and convex bodies.  simulate.c
- * calls fbp_body_plane() and fbp_body_plane_mean(); fbp_phantom_plane() is public.
+ * calls fbp_body_plane() and fbp_body_plane_mean(); fbp_phantom_plane() is public, and a benchmark
+ * calls it.
  *
  * In its own coordinates y a body is a unit quadric, cut by planes.  The section of the body by a
  * plane is the intersection of a convex polygon (from the body's planes) with a conic (from the

@@ -2,8 +2,8 @@
  * (internal; double).
  *
  * simulate.c and voxels.c compute scans and volumes from bodies (body.c, views.c, section.c);
- * table.c and file.c make phantoms by name and from files.  bench and tests call some functions,
- * too.
+ * table.c and file.c make phantoms by name and from files.  cli/cmd_simulate.c, pipeline/names.c
+ * and benchmarks call some functions, too.
  */
 #ifndef FBP_SRC_PHANTOM_SHAPES_H
 #define FBP_SRC_PHANTOM_SHAPES_H

@@ -1,7 +1,6 @@
 /* Simulated scans and volumes of phantoms: noise, C-arm geometries, and the public functions of
- * fbp/phantom.h; fbp simulate, bench and the bindings call them.
- *
- * A thread computes one view or slice at a time and writes it: memory is one image per thread. */
+ * fbp/phantom.h; cli/cmd_simulate.c, benchmarks and the bindings call them. A thread computes one
+ * view or slice at a time and writes it: memory is one image per thread. */
 #include "phantom/shapes.h"
 
 #include "geometry/kind.h"

@@ -1,6 +1,7 @@
 /* Phantoms by name: tables of ellipsoids and shapes in units of the half side of a cube.  Public
  * functions fbp_phantom_create() (by name, or from a file through file.c) and fbp_phantom_clear(),
- * which programs, the command and bench call. */
+ * which programs, bindings, cli/cmd_simulate.c and benchmarks call; names.c calls
+ * fbp_phantom_name(). */
 #include "phantom/shapes.h"
 
 #include "base/base.h"

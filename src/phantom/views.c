@@ -1,4 +1,4 @@
-/* Line integrals of whole views of a phantom; simulate.c and bench call them.
+/* Line integrals of whole views of a phantom; simulate.c and benchmarks call them.
  *
  * The rays of a detector row lie in one plane.  Therefore the chord of an ellipsoid is a simple
  * function of the column, and bodies that the plane does not intersect are skipped for the row. */

@@ -1,4 +1,4 @@
-/* Mean densities of a phantom in voxels; simulate.c, a MATLAB binding and a benchmark call
+/* Mean densities of a phantom in voxels; simulate.c, the bindings and benchmarks call
  * fbp_phantom_voxels().
  *
  * N_LINES lines along x pass through each row of voxels.  The points at which a line enters and

@@ -1,5 +1,5 @@
 /* Rotates slices of a volume about the z axis through its centre (draw.h), for maximum intensity
- * projections.  draw.c calls it; projectors of backends read its tables. */
+ * projections.  draw.c calls it; the projector gl/mip.c reads its tables. */
 #include "picture/draw.h"
 
 #include "base/base.h"

@@ -1,6 +1,6 @@
-/* Bad pixels: search for dead, stuck, hot and saturated pixels before a run, called by the plan;
- * and choice of the good pixels from which bad ones are interpolated, called by prep.c (interface:
- * prep.h). */
+/* Bad pixels: search for dead, stuck, hot and saturated pixels before a run, called by plan.c and
+ * analysis/sinogram.c; choice of the good pixels from which bad ones are interpolated, called by
+ * prep.c; plan_run.c calls fbp_check_samples(). */
 #include "prep/prep.h"
 
 #include "array/array.h"

@@ -1,5 +1,5 @@
-/** @file phase.h  Phase retrieval for objects of one material. pipeline/corrections.c
- * makes the tables and applies them to views.
+/** @file phase.h  Phase retrieval for objects of one material. pipeline/corrections.c makes the
+ * tables and applies them to views.
  *
  * D. Paganin et al., J. Microsc. 206, 33 (2002): at distance z behind an object of one material in
  * a parallel beam, the transmission is T = (1 - a laplacian) exp(-p), where p is mu times the

@@ -1,6 +1,7 @@
 /* Intensities to line integrals: dark and flat images, logarithm, beam hardening, and interpolation
- * of bad pixels and of values that are not finite.  The plan makes the tables (fbp_prep_create());
- * the readers of a run convert rows. */
+ * of bad pixels and of values that are not finite.  job.c makes the tables; the backends "cpu" and
+ * "ref", src/pipeline (corrections.c, epr_rings.c, rectify.c), sinogram.c and bad_pixels.c call
+ * these functions. */
 #include "prep/prep.h"
 
 #include "array/array.h"

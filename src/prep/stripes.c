@@ -1,6 +1,6 @@
 /* Removal of ring artefacts, which are stripes along the angles of sinograms: by sorting (Vo et al.
- * 2018) and by wavelets (Muench et al. 2009).  The plan and the readers of a run call these
- * functions through prep.h. */
+ * 2018) and by wavelets (Muench et al. 2009).  pipeline/corrections.c calls these functions;
+ * data_check.c and bad_pixels.c call fbp_median(). */
 #include "prep/prep.h"
 
 #include "base/math.h"

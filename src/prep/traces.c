@@ -1,5 +1,5 @@
 /* Preparation of EPR spectra: baseline, resampling, FFT, phase, division by a profile, as a view
- * source.  The plan calls fbp_spectra_open(), which wraps the source of stored rows; each row is
+ * source.  plan.c calls fbp_spectra_open(), which wraps the source of stored rows; each row is
  * prepared when it is read.  scan->preparation has the parameters. */
 #include "prep/prep.h"
 
