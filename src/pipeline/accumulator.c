@@ -1,8 +1,7 @@
 /* Accumulator (public type fbp_accumulator): adds views of plane integrals to a volume one by one,
- * each as soon as it is measured.
- *
- * Programs that measure call these functions; all of them are public (fbp/recon.h).  An accumulator
- * has one slab and batches of one view on one device, without the threads of a run. */
+ * each as soon as it is measured.  Programs that measure call these functions, directly or through
+ * fbp.hpp; all are public (fbp/recon.h).  An accumulator has one slab and batches of one view on
+ * one device, without the threads of a run. */
 #include "fbp/recon.h"
 
 #include "backend/device.h"

@@ -1,10 +1,9 @@
 /* Ring removal and phase retrieval, as a view step (a correction that wraps the source of the
- * views, view_step.h).
- *
- * Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009).  Phases of one material: prep/phase.h
- * (Paganin et al. 2002).  Two sources yield the corrected views: one keeps all corrected rows, the
- * other retrieves phases each time a view is read.  plan.c makes the step, plan_memory.c chooses
- * the storage of corrected views. */
+ * views, view_step.h).  Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009).  Phases of one
+ * material: prep/phase.h (Paganin et al. 2002).  Two sources yield the corrected views: one keeps
+ * all corrected rows, the other retrieves phases each time a view is read.  plan.c makes the step,
+ * plan_memory.c chooses the storage of corrected views; epr_rings.c and rectify.c call
+ * fbp_integrals_…(). */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"

@@ -2,9 +2,9 @@
  * and conclusions: truncated, dead or differently exposed views, intensities instead of line
  * integrals.
  *
- * The reading stage of a run, or a correction before the run (a view step, view_step.h), calls
- * fbp_data_check_view() for each view; plan_run.c calls fbp_data_check_finish() and the functions
- * that write messages. */
+ * stage_read.c, or epr_two_stages.c before the run, calls fbp_data_check_view() for each view;
+ * plan_run.c creates the check, finishes it and writes messages; team_run.c joins checks of
+ * processes; plan_memory.c adds up memory. */
 #include "pipeline/data_check.h"
 
 #include "array/array.h"

@@ -6,7 +6,8 @@
  * or on the backend.  The host checks: the thread that has read a view (stage_read.c) does so at
  * once; a thread beside the run (plan_run.c) checks views in the caller's memory; rows of views in
  * device memory are copied to the host first.  About 100 samples per row take a few microseconds
- * per view.  plan_run.c creates and finishes a check.
+ * per view.  plan_run.c creates and finishes a check; epr_two_stages.c, team_run.c and
+ * plan_memory.c call it, too.
  */
 #ifndef FBP_PIPELINE_DATA_CHECK_H
 #define FBP_PIPELINE_DATA_CHECK_H

@@ -1,9 +1,8 @@
 /* Devices: from names ("cuda:0,1", "auto") to backends and indices, the list of all devices, and
- * views, volumes and queues in device memory.
- *
- * plan.c and accumulator.c call fbp_devices_find() and fbp_device_capable(); fbp_devices() and the
- * functions of fbp/device_memory.h are public.  The last three functions, fbp_device_memory_*(),
- * serve benchmarks (bench/host) and tests. */
+ * views, volumes and queues in device memory.  plan.c, accumulator.c, picture.c, plan_memory.c and
+ * benchmarks call fbp_devices_find(), fbp_device_capable() and fbp_device_free(); fbp_devices(),
+ * which cmd_devices.c and report.c call, and the functions of fbp/device_memory.h are public.
+ * bench/host and tests call fbp_device_memory_*(). */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"

@@ -1,8 +1,7 @@
 /* Divides the work of a reconstruction into slabs of slices and batches of views that fit into
- * memory, and chooses the division with the shortest predicted time.
- *
- * plan_memory.c and ranks.c call fbp_work_divide(); plan_memory.c calls fbp_work_rows() for a
- * scratch file.  tasks.c turns a division into tasks, predict.c predicts its time. */
+ * memory, and chooses the division with the shortest predicted time.  plan_memory.c and ranks.c
+ * call fbp_work_divide(); plan.c, run.c, scratch_rows.c, stage_write.c, team_run.c call other
+ * functions.  tasks.c turns a division into tasks, predict.c predicts its time. */
 #include "pipeline/division.h"
 
 #include "backend/rows.h"

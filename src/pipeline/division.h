@@ -3,7 +3,8 @@
  *
  * The plan (plan_memory.c, team_plan.c) divides the work of a run between devices and between
  * processes, and chooses the division with the shortest predicted time; the workers of a run
- * process its tasks.  Except for links.c, row bitmaps and fbp_estimate(), these are pure functions.
+ * process its tasks.  Most files of src/pipeline and benchmarks include it.  Except for links.c,
+ * row bitmaps and fbp_estimate(), these are pure functions.
  */
 #ifndef FBP_SRC_PIPELINE_DIVISION_H
 #define FBP_SRC_PIPELINE_DIVISION_H

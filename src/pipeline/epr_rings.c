@@ -1,6 +1,6 @@
 /* Views of EPR imaging whose directions lie on rings, resampled to the same angles phi in each
- * ring: a view step (a correction that wraps the source of the views, view_step.h).
- * plan.c makes the step if params->epr.angles > 0.
+ * ring: a view step (a correction that wraps the source of the views, view_step.h).  plan.c makes
+ * the step if params->epr.angles > 0; epr_two_stages.c calls fbp_rings_usual_angles().
  *
  * A ring has the directions of one polar angle theta; if all views have equal solid angles, rings
  * near the pole have fewer views.  The samples of a ring at the same t are a periodic function of

@@ -1,8 +1,8 @@
 /* Tables of a reconstruction (struct fbp_job) that all devices share: volume, matrices, weights,
  * filter, region and preparation of samples; their fingerprint, and the choice of the kernel.
- *
- * plan.c, accumulator.c, epr_two_stages.c and benchmarks call fbp_job_create(); plan_memory.c and
- * others call fbp_job_arrange() to choose the kernel. */
+ * plan.c, accumulator.c, epr_two_stages.c and benchmarks call fbp_job_create(); they,
+ * plan_memory.c, devices.c and plan_output.c call other functions; cli/recon.c, centre.c and
+ * rectify.c fbp_grid_resolve(). */
 #include "pipeline/job.h"
 
 #include "backend/rows.h"

@@ -1,8 +1,7 @@
 /* The mask of slices that are written: voxels outside the region, or outside the field of view of
- * all views, get a fixed value.
- *
- * plan_run.c creates the mask; the workers' writing stage calls fbp_mask_apply() on finished
- * slices (stage_write.c), which also computes the statistics of the voxels that are not masked. */
+ * all views, get a fixed value. plan_run.c creates the mask, plan_memory.c adds up its memory;
+ * stage_write.c calls fbp_mask_apply() on finished slices, which also computes statistics of the
+ * voxels that are not masked. */
 #include "pipeline/run.h"
 
 #include "backend/slab.h"

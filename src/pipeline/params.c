@@ -1,7 +1,6 @@
 /* Checks of the parameters of a reconstruction (struct fbp_recon_params), before any file is read.
- *
- * plan.c, plan_run.c, accumulator.c and src/analysis/centre.c call fbp_take_params().  Checks that
- * need the scan are in job.c. */
+ * plan.c, plan_run.c, accumulator.c, src/analysis/centre.c and benchmarks call fbp_take_params().
+ * Checks that need the scan are in job.c. */
 #include "array/file/bytes.h"
 #include "pipeline/job.h"
 

@@ -1,7 +1,6 @@
 /* PNG pictures of volumes: fbp_picture_write() (public, fbp/picture.h) checks the parameters and
- * chooses the device that projects; fbp_viewer_draw() (src/picture) draws.
- *
- * The commands `fbp view` and `fbp recon` call fbp_picture_write(). */
+ * chooses the device that projects; fbp_viewer_draw() (src/picture) draws. cmd_view.c, cmd_recon.c,
+ * the Python binding, benchmarks and programs call fbp_picture_write(). */
 #include "fbp/picture.h"
 
 #include "base/base.h"

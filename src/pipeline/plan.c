@@ -1,9 +1,9 @@
 /* Creates a plan, with its view steps (corrections that wrap the source of the views), its job,
- * division of work and summary; destroys it.
- *
- * fbp_plan_create() is the public entry.  It reads the headers of the projections, makes the view
- * steps (view_step.h) and the tables of the job (job.c), and divides the work (plan_memory.c).
- * plan_run.c runs a plan. */
+ * division of work and summary; destroys it.  fbp_plan_create() is the public entry, called by
+ * programs, bindings, cli (recon.c, recon_water.c, sweep.c), centre.c, plan_run.c and benchmarks;
+ * plan_memory.c, plan_run.c, team_plan.c and team_run.c call other functions.  It reads the headers
+ * of the projections, makes the view steps (view_step.h) and the tables of the job (job.c), and
+ * divides the work (plan_memory.c).  plan_run.c runs a plan. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"

@@ -2,8 +2,8 @@
  * (internal).
  *
  * fbp_plan_create() makes a plan from a scan and parameters (plan.c, plan_memory.c, team_plan.c),
- * fbp_plan_run() runs it (plan_run.c, plan_output.c, team_run.c).  The benchmarks (bench/) plan for
- * other machines.
+ * fbp_plan_run() runs it (plan_run.c, plan_output.c, team_run.c).  Included by plan*.c, team_*.c,
+ * devices.c, cli (cmd_plan.c, cmd_recon.c, report.c) and benchmarks.
  */
 #ifndef FBP_SRC_PIPELINE_PLAN_H
 #define FBP_SRC_PIPELINE_PLAN_H

@@ -1,9 +1,8 @@
 /* Grids of several processes (ranks): which process computes which slab of slices from which views,
- * predicted times of grids, and texts of the form KEY=VALUE that describe a machine.
- *
- * team_plan.c calls fbp_cluster_choose() for a running team and for a cluster for which a plan is
- * made, bench/predict for the latter.  Ranks with the same slab share its views and add their
- * partial volumes. */
+ * predicted times of grids, and texts of the form KEY=VALUE that describe a machine.  team_plan.c
+ * calls fbp_cluster_choose() for a running team and for a cluster for which a plan is made,
+ * bench/predict for the latter; team_run.c asks which process owns a slice.  Ranks with the same
+ * slab share its views and add their partial volumes. */
 #include "base/text.h"
 #include "base/threads.h"
 #include "pipeline/division.h"

@@ -1,4 +1,5 @@
-/* fbp_run(): computes all slabs of a plan that the sink lacks.  plan_run.c calls fbp_run().
+/* fbp_run(): computes all slabs of a plan that the sink lacks.  Called by plan_run.c; plan.c calls
+ * fbp_workers_close().
  *
  * Opens one worker (a device with its buffers and queues) per device, starts the four stages of
  * each worker (stage_read.c, stages.c, stage_write.c) in threads, sums up their times and their

@@ -1,8 +1,8 @@
 /** @file run.h  One run: compute slabs of a job, complete their slices and write them (internal).
- *
- * plan_run.c calls fbp_run().  The other parts of this header belong to a run: the mask of finished
- * slices, sums of partial volumes, the timeline, workers, loading of batches of views, and filtered
- * views in a scratch file. */
+ * plan_run.c calls fbp_run().  Included by plan.h, and so by plan*.c and team_*.c, by worker.h,
+ * mask.c, scratch_rows.c, timeline.c and benchmarks.  The other parts belong to a run: the mask of
+ * finished slices, sums of partial volumes, the timeline, workers, loading of batches of views, and
+ * filtered views in a scratch file. */
 #ifndef FBP_SRC_PIPELINE_RUN_H
 #define FBP_SRC_PIPELINE_RUN_H
 

@@ -1,6 +1,7 @@
 /* Filtered views in a scratch file (--scratch): fbp_rows_filter() filters all views once into the
- * file, and fbp_rows_source() reads them from there; plan_run.c calls both.  fbp_filter_views()
- * filters views with the backend `ref`, for tests and benchmarks. */
+ * file, and fbp_rows_source() reads them from there; plan_run.c calls both, plan.c and
+ * plan_memory.c call fbp_rows_bytes().  fbp_filter_views() filters views with the backend `ref`,
+ * for tests and benchmarks. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/device.h"

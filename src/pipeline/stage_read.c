@@ -1,6 +1,7 @@
 /* Stage one of a worker: read views from the source into free host buffers, and check them.
- * fbp_load(), which reads a batch, also serves scratch_rows.c and tests.  If the run follows a
- * measurement, the stage waits for views.  run.c starts fbp_stage_read() in a thread. */
+ * fbp_load(), which reads a batch, also serves scratch_rows.c, and fbp_follow_latency() plan_run.c.
+ * If the run follows a measurement, the stage waits for views.  run.c starts fbp_stage_read() in a
+ * thread. */
 #include "pipeline/worker.h"
 
 #include "array/array.h"

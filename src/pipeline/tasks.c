@@ -1,6 +1,6 @@
 /* The slabs, batches and tasks of a division of the work, and cuts of a volume into slabs or parts
- * of equal cost.  division.c and predict.c call these pure functions (division.h) for a plan,
- * slabs.c for a run; plan_memory.c, plan_output.c and ranks.c for parts of several processes. */
+ * of equal cost.  Pure functions (division.h), called by many files of src/pipeline (among others
+ * division.c and predict.c for a plan, slabs.c for a run) and by benchmarks. */
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "pipeline/division.h"

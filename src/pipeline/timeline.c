@@ -1,5 +1,6 @@
 /* The timeline of a run: when each stage worked on which batch or slab, as bars in an SVG file. The
- * stages and run.c begin and end spans; plan_run.c draws the file. */
+ * stages, run.c, scratch_rows.c and bench/papers/zinsser2013 begin and end spans; plan_run.c draws
+ * the file. */
 #include "pipeline/run.h"
 
 #include "base/base.h"

@@ -1,9 +1,8 @@
 /* Teams of processes (team.h): creation, messages, pieces of data, the thread that receives,
- * barriers, and the choice of the rank that reports errors.
- *
- * src/pipeline (team_plan.c, team_run.c, plan_run.c) calls these functions in a plan and its runs,
- * cli/team.c at the beginning and end of the command.  MPI (modules/mpi.c) or a test transports the
- * messages. */
+ * barriers, and the choice of the rank that reports errors.  src/pipeline (team_plan.c, team_run.c,
+ * plan_memory.c, plan_run.c) calls these functions in a plan and its runs, cli/team.c at start and
+ * end of a command, cmd_recon.c for the rank, team_join.c to create a team.  MPI (modules/mpi.c) or
+ * a test transports the messages. */
 #include "team/team.h"
 
 #include "base/base.h"

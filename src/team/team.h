@@ -6,7 +6,7 @@
  * message to all others. A rank that sends no message for too long counts as failed.
  *
  * team.c implements the functions; team_join.c finds how this process was started. The plan and its
- * runs (src/pipeline) call them.
+ * runs (src/pipeline), cli/team.c and modules/mpi.c include this header.
  */
 #ifndef FBP_SRC_TEAM_TEAM_H
 #define FBP_SRC_TEAM_TEAM_H

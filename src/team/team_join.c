@@ -1,4 +1,4 @@
-/* fbp_team_join(), which is public (fbp/team.h) and called by the command (cli/team.c): finds out
+/* fbp_team_join(), which is public (fbp/team.h) and called by cli/team.c and programs: finds out
  * from environment variables whether a launcher (mpirun, srun) has started this process with
  * others, and connects the processes by the module libfbp_mpi.so. */
 #include "team/team.h"
