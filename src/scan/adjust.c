@@ -1,6 +1,6 @@
 /* Adjusts the views of a scan by one quantity (centre, tilt, offset, sod, sdd) or by flips:
- * fbp_scan_adjust(), fbp_scan_flip(), and the functions of adjust.h, which the command calls for
- * its geometry options and sweeps. */
+ * fbp_scan_adjust(), fbp_scan_flip(), and the functions of adjust.h. Called by cli (geometry.c,
+ * sweep.c), pipeline/names.c, Python and programs. */
 #include "scan/adjust.h"
 
 #include "base/math.h"

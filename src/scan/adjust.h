@@ -1,5 +1,5 @@
 /** @file adjust.h  Functions that get, check and set the geometry values of fbp_scan_adjust()
- * (internal).  The command calls them for geometry options and sweeps. */
+ * (internal).  Called by cli/geometry.c (options), cli/sweep.c and pipeline/names.c. */
 #ifndef FBP_SRC_SCAN_ADJUST_H
 #define FBP_SRC_SCAN_ADJUST_H
 

@@ -1,5 +1,5 @@
 /* Scans from numbers in memory: fbp_scan_cone() and the other constructors of fbp/scan.h, which
- * programs call in place of loading a scan file. */
+ * programs and bindings call in place of loading a scan file. */
 #include "scan/file/scan.h"
 
 #include "base/math.h"

@@ -1,6 +1,6 @@
 /* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly, paths of
- * arrays relative to the file.  Implements fbp_scan_save(), and fbp_geometry_save() for the format
- * fbp; folder_guess.c calls fbp_scan_relative() for `fbp init`. */
+ * arrays relative to the file.  Implements fbp_scan_save(), called by cli/cmd_simulate.c,
+ * benchmarks, Python and programs; geometry_file.c and folder_guess.c call other functions. */
 #include "array/file/bytes.h"
 #include "geometry/directions.h"
 #include "scan/scan_file.h"

@@ -1,6 +1,7 @@
 /* Preparation of stored rows to plane integrals (EPR): checks, the axis of prepared rows, a
- * description, and parsing of "baseline=1,phase=all" (--prepare).  Called by the scan file,
- * importers of EPR images, the plan and the command; src/prep prepares the rows. */
+ * description, and parsing of "baseline=1,phase=all" (--prepare).  Called by scan.c, scan_planes.c,
+ * geometry_file.c, importers (bes3t.c, eprit.c), plan.c, plan_output.c, cli/recon.c; src/prep
+ * prepares the rows. */
 #include "scan/file/scan.h"
 
 #include "base/base.h"

@@ -1,5 +1,7 @@
 /* A scan in memory: its guesses, notes, files and images; copying and clearing it, and remarks
- * about its volume.  Public functions of fbp/scan.h, and helpers that all readers of scans call. */
+ * about its volume.  Public functions of fbp/scan.h, and helpers for readers of scans.  Called by
+ * most files of src/scan, by src/pipeline, src/prep, sinogram.c, svg.c, weight.c, cli,
+ * benchmarks. */
 #include "scan/file/scan.h"
 
 #include "array/array.h"

@@ -1,6 +1,6 @@
 /** @file scan.h  A scan in memory: its files, notes, images, corrections, preparation, reduction
- * (internal).  Called by readers and writers of scans, the plan, preprocessing and the command.
- */
+ * (internal).  Included by most files of src/scan, by src/pipeline (plan.h and others), src/prep,
+ * sinogram.c, svg.c, weight.c, cli. */
 #ifndef FBP_SRC_SCAN_FILE_SCAN_H
 #define FBP_SRC_SCAN_FILE_SCAN_H
 

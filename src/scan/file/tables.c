@@ -1,7 +1,7 @@
 /* Tables of numbers: plain text (blanks, commas or semicolons between numbers, comments after #),
- * CSV with a line of column names, and arrays of any format.  Called by the scan file (matrices,
- * directions, gradients, angles, weights), importers, src/prep and src/pipeline (profiles,
- * responses, reference spectra), and `fbp simulate`. */
+ * CSV with a line of column names, and arrays of any format.  Called by scan_planes.c,
+ * folder_guess.c, importers (astra.c, matrices.c), prep/traces.c and pipeline/job.c (profiles,
+ * responses, reference spectra), and cli/cmd_simulate.c. */
 #include "scan/file/text.h"
 
 #include "array/array.h"

@@ -1,5 +1,5 @@
 /* Writing text files and JSON by hand, because cJSON would put each number of a list on a line.
- * Called by fbp_scan_save(), the exporters of geometries, and the SVG pictures. */
+ * Called by scan_save.c, the exporters of geometries in scan/format, and picture/svg.c. */
 #include "scan/file/text.h"
 
 #include <math.h>

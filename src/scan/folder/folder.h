@@ -1,7 +1,6 @@
 /** @file folder.h  Discovery of scans: the files of a folder, their roles, and the scan file that
- * `fbp init` writes for them (internal).  The files of scan/folder share these functions; the
- * command calls fbp_folder_scan() and fbp_folder_guess().
- */
+ * `fbp init` writes for them (internal).  The files of scan/folder share these functions; cli/cli.c
+ * calls fbp_folder_scan(), cli/cmd_init.c fbp_folder_guess(). */
 #ifndef FBP_SRC_SCAN_FOLDER_FOLDER_H
 #define FBP_SRC_SCAN_FOLDER_FOLDER_H
 

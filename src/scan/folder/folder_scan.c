@@ -1,6 +1,6 @@
 /* Roles of the arrays of a folder (projections, darks, flats …) and the choice of its scan file.
- * Commands accept a folder in place of a scan by fbp_folder_scan(), `fbp init` calls
- * fbp_folder_guess(), and programs call fbp_folder_load(). */
+ * cli/cli.c calls fbp_folder_scan(), cli/cmd_init.c fbp_folder_guess(), Python and programs
+ * fbp_folder_load(); folder_guess.c calls other functions. */
 #include "scan/folder/folder.h"
 
 #include "array/file/bytes.h"

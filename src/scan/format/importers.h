@@ -1,11 +1,10 @@
 /** @file importers.h  Importers and exporters of other programs' geometries and scans: their
  * interface, their table entries, and functions that several of them share (internal).
- *
- * scan/geometry_file.c finds the format of a file and calls load() or save(). An importer converts
- * a file to canonical views (s, d, u, v), in mm. If a file does not contain the panel, the pitch or
- * the number of views, the importer takes them from struct fbp_geometry_known, or fails with a
- * message that names the option.
- */
+ * scan/geometry_file.c finds the format of a file and calls load() or save(); scan_views.c and
+ * cli/cmd_simulate.c call one function each. An importer converts a file to canonical views (s, d,
+ * u, v), in mm. If a file does not contain the panel, the pitch or the number of views, the
+ * importer takes them from struct fbp_geometry_known, or fails with a message that names the
+ * option. */
 #ifndef FBP_SRC_SCAN_FORMAT_IMPORTERS_H
 #define FBP_SRC_SCAN_FORMAT_IMPORTERS_H
 

@@ -1,6 +1,6 @@
 /* 3x4 projection matrices: plain text with 12 numbers per view, read and written, and RabbitCT's
  * data sets (Rohkohl et al. 2009), which contain matrices and filtered projections. Called by
- * geometry_file.c through its table of formats. */
+ * geometry_file.c through its table of formats, and by bench/rabbitct. */
 #include "scan/format/importers.h"
 
 #include "array/format/rabbitct.h"
