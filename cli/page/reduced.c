@@ -171,8 +171,9 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
         r->mm[a] = i->has_spacing ? i->spacing_mm[a] : 1;
         r->origin[a] = i->has_spacing ? i->origin_mm[a] : 0;
         if (r->n[a] == 0 || !(fabs(r->mm[a]) > 0 && isfinite(r->mm[a]) && isfinite(r->origin[a])))
-            return cli_error("%s: %zu voxels of %g mm are no volume; correct the header",
-                             wish->name, r->n[a], r->mm[a]);
+            return cli_error(
+                "%s: %zu voxels of %g mm along an axis are invalid; correct the header", wish->name,
+                r->n[a], r->mm[a]);
         if (wish->slice && wish->slice[a] >= r->n[a])
             return cli_error("%s: slice %c = %zu does not exist; the volume has slices 0 to %zu",
                              wish->name, "xyz"[a], wish -> slice[a], r -> n[a] - 1);

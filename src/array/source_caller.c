@@ -73,8 +73,9 @@ static fbp_status read_memory(fbp_source *src, size_t slice, size_t row0, size_t
     const size_t row = src->info.n[0] * fbp_type_size(src->info.type);
 
     if (!src->memory)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "memory: the plan was made without samples; pass views to its run");
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "views: the plan was made without their samples; pass the views to its run");
     const void *from = (const char *)src->memory + (slice * src->info.n[1] + row0) * row;
     if (src->far)
         return fbp_device_memory_transfer(src->far, out, from, n_rows * row);

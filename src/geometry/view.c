@@ -59,7 +59,7 @@ fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
     row_norm = fbp_norm(P + 8);
     if (!(fabs(P[11]) > SINGULAR * row_norm * fbp_norm(out->s)))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: the matrix places the iso-centre in the plane of the source; "
+                        "geometry: the matrix places the iso-centre beside the source, at depth 0; "
                         "shift the coordinates so that their origin lies on the rotation axis");
     const double k = copysign(fbp_norm(B[0]) / pitch_u_mm, P[11]);
     for (int i = 0; i < 3; i++) {

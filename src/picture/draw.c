@@ -360,9 +360,10 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
         v.n[a] = one.n[a];
         v.mm[a] = one.has_spacing ? fabs(one.spacing_mm[a]) : 1;
         if (one.n[a] == 0 || !(v.mm[a] > 0 && isfinite(v.mm[a])))
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: %zu voxels of %g mm are no volume; correct the header", name,
-                                  one.n[a], v.mm[a]));
+            FBP_TRY_GOTO(
+                fbp_fail(FBP_ERR_INVALID,
+                         "%s: %zu voxels of %g mm along an axis are invalid; correct the header",
+                         name, one.n[a], v.mm[a]));
         if (v.slice[a] >= one.n[a])
             FBP_TRY_GOTO(
                 fbp_fail(FBP_ERR_INVALID,

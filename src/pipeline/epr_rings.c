@@ -84,8 +84,8 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
             if (!(fabs(tau / tau0 - 1) <= OFF && fabs(shift - whole) <= OFF))
                 return fbp_fail(
                     FBP_ERR_UNSUPPORTED,
-                    "angles: all views of a ring need the same sample positions, but view %zu has "
-                    "samples at %.7g + i %.7g mm, and view %zu at %.7g + i %.7g mm; omit angles",
+                    "angles: a ring (polar angle) needs one sample raster, but view %zu begins at "
+                    "%.7g mm, step %.7g mm, and view %zu at %.7g mm, step %.7g mm; omit angles",
                     m->view, start, tau, first->view, start0, tau0);
             if (m->reversed && scan->reference)
                 return fbp_fail(

@@ -635,8 +635,8 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
         return FBP_OK;
     if (job->selection.requested)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "kernel: device %s has no \"%s\" for this scan and volume; omit the "
-                        "kernel, or use \"matrix\", which supports every geometry",
+                        "kernel: device %s has no \"%s\" for this scan, volume and options; omit "
+                        "the kernel",
                         backend->name, job->selection.requested);
     if (!backend->choose(job, NULL))
         return fbp_fail(FBP_ERR_UNSUPPORTED,

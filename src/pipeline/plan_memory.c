@@ -437,9 +437,9 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
     char kept[32], needs[32], has[32];
     fbp_message_clear();
     return fbp_fail(FBP_ERR_NOMEM,
-                    "%smemory: this reconstruction needs at least %s, including %s for views to "
-                    "remove rings or retrieve phases, but the limit is %s; raise --memory, or name "
-                    "a folder for the views with --scratch",
+                    "%smemory: this reconstruction needs at least %s, including %s for views after "
+                    "ring removal or phase retrieval, but the limit is %s; raise --memory, or name "
+                    "a folder for these views with --scratch",
                     p->lack.who, fbp_bytes_up_text(needs, sizeof needs, p->lack.needs),
                     fbp_bytes_text(kept, sizeof kept, fbp_corrections_kept_bytes(c)),
                     fbp_bytes_text(has, sizeof has, p->lack.limit));
@@ -601,8 +601,8 @@ fbp_status fbp_plan_open_rows(fbp_plan *p)
         return FBP_OK;
     if (!r->may_open)
         return fbp_fail(FBP_ERR_NOMEM,
-                        "memory: an open plan with a scratch file needs at least %s, but the limit "
-                        "is %s; raise --memory, omit --scratch, or run the plan without opening it",
+                        "memory: fbp_plan_open() with a scratch file needs at least %s, but the "
+                        "limit is %s; raise --memory, omit --scratch, or omit fbp_plan_open()",
                         fbp_bytes_text(needs, sizeof needs, r->beside.memory_bytes),
                         fbp_bytes_text(has, sizeof has, p->info.memory_limit));
     p->rows.filtering = r->beside;

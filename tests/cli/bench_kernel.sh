@@ -66,7 +66,7 @@ is "$(json measurements.0.gups) > 0 && $(json measurements.0.psnr_db) > 20"
 run 1 bench kernel --device cpu --divide 32 --job J1 --region ball:0,0,900,1
 has err 'region: ball:0,0,900,1 contains no voxel of the volume'
 run 1 bench kernel --device cpu --divide 32 --job J1 --kernel rot45
-has err 'kernel: device cpu has no "rot45" for this scan and volume'
+has err 'kernel: device cpu has no "rot45" for this scan, volume and options'
 for kernel in "" "--kernel planes"; do
     # shellcheck disable=SC2086
     run 1 bench kernel --device cpu --divide 4 --job P64 --precision double $kernel

@@ -388,7 +388,7 @@ done
 rm team.mha
 with=(--memory 28M)
 team 3 1 recon rows.json -o team.mha -q --device cpu --threads 1 --memory 100M --rings sorting
-said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* for views to remove rings .* but the limit is 28.0 MiB; raise --memory, or name a folder' team.mha
+said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* for views after ring removal .* but the limit is 28.0 MiB; raise --memory, or name a folder' team.mha
 with=(--memory 16M)
 team 3 1 recon rows.json -o team.mha -q --device cpu --threads 1 --memory 100M --paganin 1000,20,100
 said_once '^fbp: rank 2 on .*: memory: this reconstruction needs at least .* the limit is 16.0 MiB' team.mha

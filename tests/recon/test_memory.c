@@ -74,7 +74,7 @@ static void check(const struct job *j, const struct fbp_recon_params *params)
         assert_memory_equal(volume, right, n * sizeof *volume);
         assert_same_report(&r, &by_file);
     }
-    assert_fails(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_INVALID, "without samples");
+    assert_fails(fbp_plan_run(plan, "hash:", NULL), FBP_ERR_INVALID, "without their samples");
 }
 
 TEST(memory_gives_the_files_bits)

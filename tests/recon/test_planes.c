@@ -208,7 +208,7 @@ TEST(the_kernel_is_chosen)
         scan.volume.voxel_mm[i] = 3.2 * PLANES_STEP;
     assert_string_equal(kernel_of(&scan, "cpu", NULL), "matrix");
     assert_null(kernel_of(&scan, "cpu", "planes"));
-    assert_says("cpu has no \"planes\" for this scan and volume");
+    assert_says("cpu has no \"planes\" for this scan, volume and options");
     fbp_scan_clear(&scan);
     scan = (struct fbp_scan){.struct_size = sizeof scan,
                              .n_views = 12,

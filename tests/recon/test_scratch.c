@@ -299,7 +299,7 @@ static enum found run_open(const struct fbp_scan *scan, struct fbp_recon_params 
         return REFUSED;
     const struct fbp_plan_summary *info = fbp_plan_info(plan);
     if (fbp_plan_open(plan) == FBP_ERR_NOMEM) {
-        const bool told = strstr(fbp_message(), "run the plan without opening it") != NULL;
+        const bool told = strstr(fbp_message(), "omit fbp_plan_open()") != NULL;
         return told && fbp_plan_run(plan, "hash:", &r) == FBP_OK && r.hash == right ? REFUSED : 0;
     }
     for (int i = 0; i < 2; i++)

@@ -247,8 +247,7 @@ TEST(what_has_no_planes_is_refused)
 TEST(what_they_lack_is_said)
 {
     static const char no_kernel[] =
-        "kernel: device cpu has no \"%s\" for this scan and volume; omit the kernel, or use "
-        "\"matrix\", which supports every geometry";
+        "kernel: device cpu has no \"%s\" for this scan, volume and options; omit the kernel";
     static const char *const kernels[] = {"planes", "no-such-kernel"};
     AUTO_DROP struct fbp_scan scan = grid_scan(18, 18, FBP_POLE_Z);
     AUTO_FREE float *views = calloc(scan.n_views * PLANES_S, sizeof *views);

@@ -325,9 +325,9 @@ TEST(who_lacks_it_says_so)
     if (usable("gl"))
         refused(&scan, views, &STAGES(2, "gl", .precision = FBP_PRECISION_DOUBLE),
                 "precision: device gl computes in float32 only; omit double, or use device cpu");
-    refused(&scan, views, &STAGES(2, "cpu", .tuning.kernel = "planes"),
-            "kernel: device cpu has no \"planes\" for this scan and volume; omit the kernel, "
-            "or use \"matrix\", which supports every geometry");
+    refused(
+        &scan, views, &STAGES(2, "cpu", .tuning.kernel = "planes"),
+        "kernel: device cpu has no \"planes\" for this scan, volume and options; omit the kernel");
 }
 
 TEST_MAIN(NULL, NULL)
