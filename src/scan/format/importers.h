@@ -165,7 +165,7 @@ fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_
 /**
  * rtk.c: RTK's nine parameters of a projection.
  *
- * RTK's axis of rotation is y; (x, y, z) of fbp is (x, -z, y) of RTK. The rows of R = Rz(-in_plane)
+ * RTK's axis of rotation is y; (x, y, z) of RTK is (x, -z, y) of fbp. The rows of R = Rz(-in_plane)
  * Rx(-out_of_plane) Ry(-gantry) are the panel's axes: u, v, and the normal towards the source. In
  * these axes the source is at (source, sid), and the point (U, V) of the projection's image at
  * (projection + (U, V), sid - sdd). Reference: RTK, documentation/docs/Geometry.md,
