@@ -1,6 +1,6 @@
 /* Checks of the options of fbp recon and fbp plan against each other, before a file is opened.
- * Called by cmd_recon.c, cmd_plan.c, recon.c, recon_result.c, report.c and fbp-bench. The functions
- * return OPT_GO_ON, or an exit status after an error was reported. */
+ * Called by cmd_recon.c, cmd_plan.c, recon.c, recon_result.c, report.c and fbp-bench.
+ * Functions of type int return OPT_GO_ON, or an exit status after an error was reported. */
 #include "choices.h"
 #include "recon.h"
 

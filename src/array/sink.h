@@ -331,7 +331,7 @@ fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64
 bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t *nz,
                       uint64_t *hash);
 
-/* sink_stack.c: functions for outputs with one file per slice, which shared_output.c also calls */
+/* sink_stack.c: one file per slice; called also by output_files.c and shared_output.c */
 
 /** File name of slice z, such as "out/slice_0007.tif", with the suffix `end`: ".part" or "". */
 struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end);

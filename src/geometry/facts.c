@@ -295,9 +295,8 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
     const double explained = squares > 0 ? products * products / squares : 0;
     out->pitch_mm = explained > (1 - STEADY) * variance ? 2 * FBP_PI * products / squares : 0;
 
-    /* For points on the axis and on a circle around it, at three heights: compute the part of their
-     * values that is lost because the views move along the axis, compared with views that do not
-     * move. */
+    /* For points on the axis and on a circle around it, at three heights: compute the weighted
+     * share of views whose rows miss the point because the views move along the axis. */
     const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction but the axis */
     fbp_frame_of(&unit, axis, &f);
     for (int i = 0; i < POINTS; i++) {

@@ -113,8 +113,8 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->tuning.slab_slices));
     FBP_TRY(fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s));
 
-    /* Reject options that need all parts of the volume: processes that compute parts (--part) do
-     * not communicate. */
+    /* Check the number of the part (--part), and reject options that fail because processes that
+     * compute parts do not communicate. */
     if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
         return fbp_fail(FBP_ERR_INVALID,
                         "part %zu of %zu does not exist; parts count from 1 to %zu",

@@ -1,9 +1,9 @@
 /* Runs of a plan: fbp_plan_run() writes a file, fbp_plan_run_to() writes to a sink,
  * fbp_reconstruct() computes from memory to memory.  All three are public (fbp/recon.h), and called
- * by programs, bindings, cmd_recon.c, recon_water.c, sweep.c, centre.c and benchmarks; report.c
- * calls fbp_plan_timeline().  All of them open source and sink, and call run_to(): open the checks
- * and the mask, compute all slabs (run.c), log what the checks of the views found, and finish the
- * output. */
+ * by programs, bindings, cmd_recon.c, recon_water.c, sweep.c, centre.c and benchmarks; report.c,
+ * cmd_recon.c and benchmarks call fbp_plan_timeline().  Each run opens the source and the sink that
+ * the caller does not pass, and calls run_to(): open the checks and the mask, compute all slabs
+ * (run.c), log what the checks of the views found, and finish the output. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"

@@ -1,7 +1,6 @@
 /* Stage one of a worker: read views from the source into free host buffers, and check them.
- * fbp_load(), which reads a batch, also serves scratch_rows.c, and fbp_follow_latency() plan_run.c.
  * If the run follows a measurement, the stage waits for views.  run.c starts fbp_stage_read() in a
- * thread. */
+ * thread; scratch_rows.c calls fbp_load(), which reads a batch, and run.c fbp_follow_latency(). */
 #include "pipeline/worker.h"
 
 #include "array/array.h"

@@ -497,7 +497,8 @@ static fbp_status open_sink(const fbp_plan *p, const fbp_source *source, const c
                               joint ? &share : NULL, sink);
 }
 
-/* How rank 0 has opened the output; rank 0 sends this struct to all ranks. */
+/* Message of rank 0 to all ranks: whether they write one output jointly, and the file by which each
+ * rank tests that it sees the same file system. */
 struct opened {
     bool joint;
     struct fbp_sink_probe token;

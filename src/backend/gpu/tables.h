@@ -3,7 +3,7 @@
  * (table_values.c).  Called by backend/cuda, backend/gl, gpu/kernel.c and fbp-bench predict
  * (internal; C and C++).
  *
- * The chain filters a pair of rows, as real and imaginary part, in one launch.  It transforms a row
+ * One launch (the "chain") filters a pair of rows, as real and imaginary part.  It transforms a row
  * of INNER R points as R interleaved rows of INNER points, and each of these as STEP x STEP.  The
  * resulting spectrum is not sorted by frequency; the response is tabulated in the same order, and
  * the inverse transform restores the order of samples.  Half of the input is zeros, and half of the

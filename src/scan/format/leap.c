@@ -327,7 +327,7 @@ static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
     const double height = scan->views[n - 1].s[2] - scan->views[0].s[2];
     if (source && n > 1)
         b->pitch = height / (phis[n - 1] - phis[0]);
-    for (size_t k = 1; k < n; k++) /* angles must increase or decrease throughout */
+    for (size_t k = 1; k < n; k++) /* MODULAR unless angles are monotonic */
         if (!(fabs(phis[k] - phis[k - 1]) > 0) || (phis[k] > phis[k - 1]) != (phis[1] > phis[0]))
             return MODULAR;
     if (!source)
