@@ -32,7 +32,7 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
     describe(backend, index, &d);
     if (!d.reason[0])
         return FBP_OK;
-    /* Cut the text after the device name, which may contain a comma in brackets. */
+    /* Keep only the name in the description; it may contain a comma in brackets. */
     const char *version = strchr(d.text, ')');
     d.text[version ? (size_t)(version - d.text) + strcspn(version, ",") : strcspn(d.text, ",")] =
         '\0';

@@ -1,7 +1,8 @@
-/* Filter of the OpenGL device: corrections, weights, filter along columns and rows.  entry.c lists
- * the last functions of this file in the backend's table; these and submit() submit commands to the
- * queue, whose computing thread runs all other functions.  Two rows form one complex row, a pair; a
- * call filters as many pairs as scratch memory and storage blocks hold. */
+/* Filter of the OpenGL device: corrections, weights, filter along columns and rows.  entry.c calls
+ * gl_filter_open(), and lists gl_filter(), gl_filter_rows(), gl_set_bitmap() and gl_counts() in the
+ * backend's table; they submit commands, which the queue's computing thread runs.  Two rows form
+ * one complex row, a pair; a call filters as many pairs as scratch memory and storage blocks hold.
+ */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"

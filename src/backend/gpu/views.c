@@ -1,6 +1,6 @@
 /* Parameters and layouts of views for GPU kernels: projection matrices, plane integrals, filtered
- * views in plain memory, scale of fp16. Called by backend/cuda, backend/gl, cards.c, table_values.c
- * and benchmarks. */
+ * views in plain memory, scale of fp16. Called by backend/cuda, backend/gl, table_values.c and
+ * benchmarks. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/module.h"
