@@ -1,4 +1,5 @@
-/* Table of all commands of the program fbp-bench; main.c passes it to program_main(). */
+/* Table of all commands of the program fbp-bench; main.c passes it to program_main().
+ * Used by: main.c. */
 #include "bench/commands.h"
 
 extern const struct command cmd_bench_follow, cmd_bench_host, cmd_bench_kernel, cmd_bench_links,

@@ -1,6 +1,7 @@
 /* Implementation of choices.h: lists of permitted option values, and file name extensions. Called
  * by opt_value.c through option tables, by commands (among others cmd_recon.c), recon_check.c,
- * opt_help.c and benchmarks. */
+ * opt_help.c and benchmarks.
+ * Used by: bench/host/, bench/kernels/, bench/pipeline/, bench/predict/, bench/rabbitct/, cli/. */
 #include "choices.h"
 
 #include "fbp/array.h"

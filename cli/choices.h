@@ -1,6 +1,7 @@
 /** @file choices.h  Permitted values of options (functions for the member `list` of struct opt),
  * and file name extensions, both from tables of the library.  Used by opt_value.c, commands (among
- * others cmd_recon.c), recon_check.c, opt_help.c and benchmarks. */
+ * others cmd_recon.c), recon_check.c, opt_help.c and benchmarks.
+ * Used by: bench/common/, bench/kernels/, cli/. */
 #ifndef FBP_CLI_CHOICES_H
 #define FBP_CLI_CHOICES_H
 

@@ -1,5 +1,6 @@
 /* Implementation of cli.h: error messages, JSON output, file names, the check that outputs replace
- * no inputs, and short texts. Called by most files of cli and of fbp-bench. */
+ * no inputs, and short texts. Called by most files of cli and of fbp-bench.
+ * Used by: bench/, cli/. */
 #include "cli.h"
 #include "say.h"
 

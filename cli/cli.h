@@ -1,5 +1,6 @@
 /** @file cli.h  Functions that most files of cli and of fbp-bench call: error messages, JSON
- * output, checks of file names and of outputs, short texts.  Implemented in cli.c. */
+ * output, checks of file names and of outputs, short texts.  Implemented in cli.c.
+ * Used by: bench/, cli/. */
 #ifndef FBP_CLI_CLI_H
 #define FBP_CLI_CLI_H
 

@@ -1,5 +1,6 @@
 /* Command `fbp compare`, listed in commands.c, started by program.c: compares two volumes
- * (fbp_array_compare()) and prints rmse, greatest difference and means as text or JSON. */
+ * (fbp_array_compare()) and prints rmse, greatest difference and means as text or JSON.
+ * Used by: commands.c. */
 #include "cli.h"
 #include "say.h"
 

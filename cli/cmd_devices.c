@@ -1,5 +1,6 @@
 /* Command `fbp devices`, listed in commands.c, started by program.c: lists the devices that can
- * reconstruct (CPU, GPUs), and why others are not usable. */
+ * reconstruct (CPU, GPUs), and why others are not usable.
+ * Used by: commands.c. */
 #include "cli.h"
 
 #include "base/text.h"

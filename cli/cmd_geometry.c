@@ -1,7 +1,8 @@
 /* Commands `fbp geometry show` (SVG drawing of the set-up), `fbp geometry check` (coverage,
  * projection of the volume on the detector, reversed rows or columns, warnings) and `fbp geometry
  * convert` (the geometry in the format of another program), listed in commands.c, started by
- * program.c. */
+ * program.c.
+ * Used by: commands.c. */
 #include "cli.h"
 #include "geometry.h"
 #include "geometry_check.h"

@@ -1,5 +1,6 @@
 /* Command `fbp info`, listed in commands.c, started by program.c: prints the contents of an array,
- * a scan or a geometry file (size, type, spacing, unit, range of values). */
+ * a scan or a geometry file (size, type, spacing, unit, range of values).
+ * Used by: commands.c. */
 #include "cli.h"
 #include "program.h"
 #include "say.h"

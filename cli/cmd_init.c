@@ -1,5 +1,6 @@
 /* Command `fbp init`, listed in commands.c, started by program.c: writes a first scan file for the
- * data in a folder, from the guesses of fbp_folder_guess(). */
+ * data in a folder, from the guesses of fbp_folder_guess().
+ * Used by: commands.c. */
 #include "choices.h"
 #include "cli.h"
 

@@ -1,6 +1,7 @@
 /* Command `fbp plan`, listed in commands.c, started by program.c: prints the plan of a
  * reconstruction (memory, slabs, time) as text lines or as JSON, and computes nothing. cmd_recon.c,
- * report.c and fbp-bench also call its functions plan_…(). */
+ * report.c and fbp-bench also call its functions plan_…().
+ * Used by: bench/pipeline/, bench/predict/, cli/. */
 #include "recon.h"
 #include "say.h"
 #include "team.h"

@@ -1,5 +1,6 @@
 /* Command `fbp recon`, listed in commands.c, started by program.c: table of options, run of a plan
- * or of a sweep, then preview picture, report page and printed result. */
+ * or of a sweep, then preview picture, report page and printed result.
+ * Used by: commands.c. */
 #include "report.h"
 #include "sweep.h"
 #include "team.h"

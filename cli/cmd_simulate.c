@@ -1,5 +1,6 @@
 /* Command `fbp simulate`, listed in commands.c, started by program.c: simulates a scan of a phantom
- * by exact integrals. Benchmarks use simulate_scan() and simulate_defaults, too. */
+ * by exact integrals. Benchmarks use simulate_scan() and simulate_defaults, too.
+ * Used by: bench/common/, bench/papers/okitsu2008/, bench/pipeline/, cli/. */
 #include "choices.h"
 #include "cli.h"
 #include "say.h"

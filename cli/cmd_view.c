@@ -1,5 +1,6 @@
 /* Command `fbp view`, listed in commands.c, started by program.c: draws a PNG picture of a volume,
- * writes an HTML page with a viewer, or serves that page and full slices to a browser (--serve). */
+ * writes an HTML page with a viewer, or serves that page and full slices to a browser (--serve).
+ * Used by: commands.c. */
 #include "cli.h"
 #include "page/page.h"
 #include "say.h"

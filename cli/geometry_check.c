@@ -1,6 +1,7 @@
 /* Computes the results of `fbp geometry check`, also used by `fbp geometry show`: projections of
  * axis and volume, effects of flips, directions of plane integrals, errors and warnings.
- * cmd_geometry.c calls check_geometry(), geometry_text.c prints. */
+ * cmd_geometry.c calls check_geometry(), geometry_text.c prints.
+ * Used by: cmd_geometry.c. */
 #include "geometry_check.h"
 
 #include "base/math.h"

@@ -1,6 +1,7 @@
 /** @file geometry_check.h Results of `fbp geometry check`: projections of axis and volume onto the
  * detector, coverage, effects of flips, warnings. Computed by geometry_check.c, printed by
- * geometry_text.c; both are called by cmd_geometry.c. */
+ * geometry_text.c; both are called by cmd_geometry.c.
+ * Used by: cmd_geometry.c, geometry_check.c, geometry_text.c. */
 #ifndef FBP_CLI_GEOMETRY_CHECK_H
 #define FBP_CLI_GEOMETRY_CHECK_H
 

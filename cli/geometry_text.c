@@ -1,5 +1,6 @@
 /* Prints the results of `fbp geometry check` (struct check) as text or JSON; cmd_geometry.c calls
- * check_print_text() and check_print_json(). */
+ * check_print_text() and check_print_json().
+ * Used by: cmd_geometry.c. */
 #include "geometry_check.h"
 #include "say.h"
 

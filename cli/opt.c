@@ -1,6 +1,7 @@
 /* Parsing of a command line with an option table (opt.h): long and short options, positional
  * arguments, aliases (words.c), and messages about wrong usage, such as "did you mean --voxel?".
- * Called by all commands of fbp and fbp-bench, geometry.c, recon_check.c, program.c and words.c. */
+ * Called by all commands of fbp and fbp-bench, geometry.c, recon_check.c, program.c and words.c.
+ * Used by: bench/, cli/. */
 #include "opt.h"
 #include "say.h"
 #include "words.h"

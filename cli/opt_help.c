@@ -1,5 +1,6 @@
 /* Output of --help, --help-all and --version, from the option tables (opt.h). Called by opt.c and
- * program.c; man pages, completion and words.c use parts of it. */
+ * program.c; man pages, completion and words.c use parts of it.
+ * Used by: cli/, manual/. */
 #include "choices.h"
 #include "words.h"
 

@@ -1,5 +1,6 @@
 /* Conversion of an option's text to the value of its struct field, called by opt.c for every option
- * on the command line, and texts about valid values for help, man pages and completion. */
+ * on the command line, and texts about valid values for help, man pages and completion.
+ * Used by: manual/completion.c, manual/manual.c, opt.c, opt_help.c. */
 #include "words.h"
 
 #include <ctype.h>

@@ -1,6 +1,7 @@
 /* The main function that fbp and fbp-bench share (called by their main.c): finds and runs the
  * command that the command line names, prints help, handles signals, returns the exit status.
- * progress.c, report.c and serve/server.c call signals_status(). */
+ * progress.c, report.c and serve/server.c call signals_status().
+ * Used by: bench/, cli/, serve/. */
 #include "program.h"
 #include "manual/manual.h"
 #include "say.h"

@@ -1,6 +1,7 @@
 /** @file program.h  Main function of the programs fbp (main.c) and fbp-bench, signals that stop a
  * command, and the start of fbp-bench. Implemented in program.c and commands.c; progress.c,
- * report.c and serve/server.c call signals_status(), cmd_info.c starts fbp-bench. */
+ * report.c and serve/server.c call signals_status(), cmd_info.c starts fbp-bench.
+ * Used by: bench/, cli/, serve/. */
 #ifndef FBP_CLI_PROGRAM_H
 #define FBP_CLI_PROGRAM_H
 

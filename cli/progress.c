@@ -1,6 +1,7 @@
 /* The progress bar of a reconstruction on standard error, and callbacks of the library that draw
  * it, print log lines and stop the run after Ctrl-C. Called by cmd_recon.c, cmd_plan.c, recon.c and
- * fbp-bench. */
+ * fbp-bench.
+ * Used by: bench/papers/okitsu2008/, bench/pipeline/, bench/predict/, bench/rabbitct/, cli/. */
 #include "program.h"
 #include "recon.h"
 #include "say.h"

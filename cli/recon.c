@@ -1,6 +1,7 @@
 /* From the options of fbp recon, fbp plan and fbp-bench to a loaded scan and a plan:
  * recon_prepare(); option values replace those of the scan file. Also headings for --help. Called
- * by cmd_recon.c, cmd_plan.c, sweep.c, recon_check.c, recon_result.c and benchmarks. */
+ * by cmd_recon.c, cmd_plan.c, sweep.c, recon_check.c, recon_result.c and benchmarks.
+ * Used by: bench/papers/okitsu2008/, bench/pipeline/, bench/predict/, cli/. */
 #include "recon.h"
 #include "cli.h"
 #include "say.h"

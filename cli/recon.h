@@ -1,6 +1,7 @@
 /** @file recon.h Options of fbp recon, fbp plan and fbp-bench (struct and table), and the functions
  * that these commands call: loading of the scan, creation of the plan, checks of options, printed
- * results, progress bar. Implemented in recon*.c, cmd_plan.c and progress.c. */
+ * results, progress bar. Implemented in recon*.c, cmd_plan.c and progress.c.
+ * Used by: bench/, cli/. */
 #ifndef FBP_CLI_RECON_H
 #define FBP_CLI_RECON_H
 

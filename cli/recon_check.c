@@ -1,6 +1,7 @@
 /* Checks of the options of fbp recon and fbp plan against each other, before a file is opened.
  * Called by cmd_recon.c, cmd_plan.c, recon.c, recon_result.c, report.c and fbp-bench.
- * Functions of type int return OPT_GO_ON, or an exit status after an error was reported. */
+ * Functions of type int return OPT_GO_ON, or an exit status after an error was reported.
+ * Used by: bench/predict/, cli/. */
 #include "choices.h"
 #include "recon.h"
 

@@ -1,5 +1,6 @@
 /* Prints the results of a reconstruction as text and as JSON. cmd_recon.c calls recon_print() and
- * recon_print_json(); report.c and cmd_plan.c call its other functions. */
+ * recon_print_json(); report.c and cmd_plan.c call its other functions.
+ * Used by: cmd_plan.c, cmd_recon.c, report.c. */
 #include "recon.h"
 #include "say.h"
 

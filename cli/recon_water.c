@@ -1,5 +1,6 @@
 /* Option --hu-from-roi of fbp recon: measures the attenuation of water in a sphere that the user
- * declares to be water. Called by recon_prepare_scan() in recon.c. */
+ * declares to be water. Called by recon_prepare_scan() in recon.c.
+ * Used by: recon.c. */
 #include "recon.h"
 
 #include "scan/file/scan.h"

@@ -1,6 +1,7 @@
 /* The HTML page of fbp recon --report: warnings, viewer of the volume, settings with their reasons,
  * drawings, times, inputs. The page of a failed run contains the error and the facts found before
- * it. Called by cmd_recon.c. */
+ * it. Called by cmd_recon.c.
+ * Used by: cmd_recon.c. */
 #include "report.h"
 #include "cli.h"
 #include "program.h"

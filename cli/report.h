@@ -1,5 +1,6 @@
 /** @file report.h HTML page about one run of fbp recon (--report FILE.html). Called by cmd_recon.c;
- * implemented in report.c. */
+ * implemented in report.c.
+ * Used by: cmd_recon.c, report.c. */
 #ifndef FBP_CLI_REPORT_H
 #define FBP_CLI_REPORT_H
 

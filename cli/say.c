@@ -1,7 +1,8 @@
 /* Implementation of say.h: errors, warnings and notes are printed and, with --json, stored for the
  * JSON object that say_close() prints. Also the streams behind stdout and stderr, which escape
  * control characters, because a file name could control the terminal. Called by most files of cli
- * and by benchmarks. */
+ * and by benchmarks.
+ * Used by: bench/, cli/. */
 #include "say.h"
 
 #include "fbp/types.h"

@@ -1,6 +1,7 @@
 /** @file say.h Messages of commands: errors, warnings, notes, and with --json one JSON object that
  * contains these and the result. Used by most files of cli and by benchmarks; implemented in
- * say.c. */
+ * say.c.
+ * Used by: bench/, cli/. */
 #ifndef FBP_CLI_SAY_H
 #define FBP_CLI_SAY_H
 

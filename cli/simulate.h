@@ -1,5 +1,6 @@
 /** @file simulate.h Simulation of a scan of a phantom by exact integrals. Used by fbp simulate and
- * fbp-bench; implemented in cmd_simulate.c. */
+ * fbp-bench; implemented in cmd_simulate.c.
+ * Used by: bench/common/bench.h, cmd_simulate.c. */
 #ifndef FBP_CLI_SIMULATE_H
 #define FBP_CLI_SIMULATE_H
 

@@ -1,6 +1,7 @@
 /* fbp recon --sweep: reconstructs slices for each value of a geometry parameter, computes their
  * scores, and writes a contact sheet, a curve of the scores, and the best value. Called by
- * cmd_recon.c. */
+ * cmd_recon.c.
+ * Used by: cmd_recon.c. */
 #include "sweep.h"
 
 #include "say.h"

@@ -1,5 +1,6 @@
 /** @file sweep.h fbp recon --sweep: reconstruct a slice for each value of a geometry parameter and
- * find the value with the best score. Used by cmd_recon.c; implemented in sweep.c. */
+ * find the value with the best score. Used by cmd_recon.c; implemented in sweep.c.
+ * Used by: cmd_recon.c, sweep.c. */
 #ifndef FBP_CLI_SWEEP_H
 #define FBP_CLI_SWEEP_H
 

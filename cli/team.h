@@ -1,5 +1,6 @@
 /** @file team.h Several processes of fbp recon that compute one volume together (MPI); only rank 0
- * prints. Used by cmd_recon.c, cmd_plan.c, progress.c and program.c; implemented in team.c. */
+ * prints. Used by cmd_recon.c, cmd_plan.c, progress.c and program.c; implemented in team.c.
+ * Used by: cli/. */
 #ifndef FBP_CLI_TEAM_H
 #define FBP_CLI_TEAM_H
 

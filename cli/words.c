@@ -1,5 +1,6 @@
 /* Table of option and command names of other programs (aliases), and its search. Called by opt.c,
- * opt_value.c, opt_help.c and program.c. */
+ * opt_value.c, opt_help.c and program.c.
+ * Used by: opt.c, opt_help.c, opt_value.c, program.c. */
 #include "words.h"
 
 #include <ctype.h>

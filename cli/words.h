@@ -1,5 +1,6 @@
 /** @file words.h  Aliases: names of options, values and commands in other programs, and their
  * meaning in fbp. One table for all commands. Used by opt.c, opt_value.c, opt_help.c and program.c.
+ * Used by: cli/.
  */
 #ifndef FBP_CLI_WORDS_H
 #define FBP_CLI_WORDS_H

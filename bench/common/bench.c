@@ -1,5 +1,6 @@
 /* Functions that the commands of fbp-bench share: temporary folder, JSON, cells of tables, paths
- * of pictures. */
+ * of pictures.
+ * Used by: bench/. */
 #include "bench/common/bench.h"
 #include "say.h"
 

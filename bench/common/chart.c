@@ -1,5 +1,6 @@
 /* Charts side by side as SVG: lines over linear or logarithmic axes.  Called by
- * bench/papers/ino2010/pictures.c and bench/papers/qiao2015/pictures.c. */
+ * bench/papers/ino2010/pictures.c and bench/papers/qiao2015/pictures.c.
+ * Used by: bench/papers/ino2010/pictures.c, bench/papers/qiao2015/pictures.c. */
 #include "bench/common/chart.h"
 
 #include "base/base.h"

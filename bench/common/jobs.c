@@ -1,5 +1,7 @@
 /* The scans of the standard jobs (J1, J2, J3, P64 …) for fbp bench kernel, host and follow, and
- * circular scans for the jobs of the papers. */
+ * circular scans for the jobs of the papers.
+ * Used by: bench/host/, bench/kernels/, bench/papers/ino2009/, bench/papers/ino2010/,
+ * bench/papers/zinsser2013/, bench/pipeline/. */
 #include "bench/common/jobs.h"
 #include "geometry/view.h"
 #include "phantom/shapes.h"

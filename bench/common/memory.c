@@ -1,5 +1,6 @@
 /* Reconstructions by an ordinary plan from memory to memory; commands of the papers and bench
- * host compare their volumes with these. */
+ * host compare their volumes with these.
+ * Used by: bench/host/, bench/papers/ino2009/, bench/papers/ino2010/, bench/papers/zinsser2013/. */
 #include "bench/common/memory.h"
 
 #include "fbp/device_memory.h"

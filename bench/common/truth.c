@@ -1,5 +1,7 @@
 /* Reference values in double precision for some voxels of a volume, by the arithmetic of the
- * backend `ref`. Called by bench kernel and by the commands of the papers. */
+ * backend `ref`. Called by bench kernel and by the commands of the papers.
+ * Used by: bench/host/, bench/kernels/, bench/papers/ino2009/, bench/papers/ino2010/,
+ * bench/papers/qiao2015/, bench/papers/zinsser2013/. */
 #include "bench/common/truth.h"
 
 #include "backend/ref/ref.h"

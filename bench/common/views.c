@@ -1,5 +1,7 @@
 /* Views to measure with: random samples, or integrals of a head phantom. Called by the commands
- * that measure from memory. */
+ * that measure from memory.
+ * Used by: bench/host/, bench/kernels/, bench/papers/ino2009/, bench/papers/ino2010/,
+ * bench/papers/zinsser2013/. */
 #include "bench/common/views.h"
 
 #include "base/threads.h"

@@ -1,5 +1,6 @@
 /* Measures the limits of a CUDA device (arithmetic, fetches, loads, copies): medians of five
- * runs timed by events. Called by fbp_bench_limits() through entry.c. */
+ * runs timed by events. Called by fbp_bench_limits() through entry.c.
+ * Used by: entry.c. */
 #include "bench/cuda/limits.h"
 
 #include "backend/cuda/cuda.h"

@@ -1,6 +1,7 @@
 /* Kernels that do one thing alone, for the limits of a GPU: multiply-adds in eight independent
  * chains per thread, and bilinear fetches whose taps stay in the first-level cache. Launched by
- * limits.c. */
+ * limits.c.
+ * Used by: limits.c. */
 #include "bench/cuda/limits.h"
 
 enum { THREADS = 256, BLOCKS = 16, CHAINS = 8, ROUNDS = 4096, FETCHES = 2048 };

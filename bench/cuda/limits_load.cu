@@ -1,5 +1,6 @@
 /* Kernel with loads that hit the first-level cache: the limit of kernels that interpolate
- * without texture units. Launched by limits.c. */
+ * without texture units. Launched by limits.c.
+ * Used by: limits.c. */
 #include "bench/cuda/limits.h"
 
 enum { THREADS = 256, BLOCKS = 16, ROUNDS = 256, LOADS = 16 };

@@ -1,6 +1,7 @@
 /* The filter of Okitsu, Ino and Hagihara (2008): Eq. (1), with the shift that the printed
  * equation lacks. A block convolves a row, here a pair of rows as one complex row, in shared
- * memory. Launched by the kernels of s0_ladder.cu. */
+ * memory. Launched by the kernels of s0_ladder.cu.
+ * Used by: s0_ladder.cu. */
 #include "backend/cuda/filter_kernels.h"
 #include "bench/cuda/s0.h"
 

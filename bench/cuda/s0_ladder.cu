@@ -18,6 +18,7 @@
  * G, L + G/3 and G/3, with L the traffic of arrays, which does not depend on I = 3.
  *
  * Interpolation is the texture units', to 1/256 of a pixel; u and v are not rounded beforehand.
+ * Used by: entry.c.
  */
 #include "backend/cuda/frame.h"
 #include "bench/cuda/s0.h"

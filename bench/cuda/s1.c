@@ -1,5 +1,6 @@
 /* Runs a kernel of Zinsser and Keck (2013): matrices, occupancy, launches, time. Called by
- * bench/papers/zinsser2013/measure.c through struct fbp_s1_kernels. */
+ * bench/papers/zinsser2013/measure.c through struct fbp_s1_kernels.
+ * Used by: entry.c. */
 #include "bench/cuda/s1.h"
 
 #include "backend/cuda/cuda.h"

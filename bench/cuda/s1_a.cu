@@ -1,4 +1,5 @@
-/* Kernel A of Zinsser and Keck (2013) in the shapes of Table II, tests 1 to 4. Launched by s1.c. */
+/* Kernel A of Zinsser and Keck (2013) in the shapes of Table II, tests 1 to 4. Launched by s1.c.
+ * Used by: s1.c. */
 #include "bench/cuda/s1_kernel.h"
 
 template <int I, int K, bool SYNC> static s1_kernel make(int test)

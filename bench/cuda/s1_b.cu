@@ -1,5 +1,6 @@
 /* Kernel B of Zinsser and Keck (2013): the shapes of Table II, tests 5 to 8, and shapes that are
- * faster on today's GPUs. Launched by s1.c. */
+ * faster on today's GPUs. Launched by s1.c.
+ * Used by: s1.c. */
 #include "bench/cuda/s1_kernel.h"
 
 /* Views of a launch are unrolled to the last, up to 4 of them. */

@@ -1,5 +1,6 @@
 /* Runs the kernels of Qiao et al. (2015): memory, launches, times, limits. Called by
- * bench/papers/qiao2015/measure.c through struct fbp_s4_kernels. */
+ * bench/papers/qiao2015/measure.c through struct fbp_s4_kernels.
+ * Used by: entry.c. */
 #include "bench/cuda/s4.h"
 
 #include "backend/cuda/cuda.h"

@@ -1,5 +1,6 @@
 /* The kernels of s4_kernels.cu as the module launches them: s4.c gets them from
- * cuda_s4_kernel(). */
+ * cuda_s4_kernel().
+ * Used by: s4.c. */
 #include "bench/cuda/s4.h"
 
 #include "bench/cuda/s4_kernels.cu"

@@ -1,5 +1,6 @@
 /* Draws the job of Ino et al. (2009) in an OpenGL context of its own, which a thread of its own
- * holds. Called by bench/papers/ino2009/measure.c through struct fbp_s3_kernels. */
+ * holds. Called by bench/papers/ino2009/measure.c through struct fbp_s3_kernels.
+ * Used by: entry.c. */
 #include "bench/gl/s3_draw.h"
 
 #include "backend/gl/egl.h"

@@ -1,5 +1,6 @@
 /* OpenGL calls of the job of Ino et al. (2009): layered textures, targets, programs. Called by
- * s3.c, s3_views.c, s3_sum.c, s3_volume.c and s3_measure.c. */
+ * s3.c, s3_views.c, s3_sum.c, s3_volume.c and s3_measure.c.
+ * Used by: bench/gl/. */
 #include "bench/gl/s3_draw.h"
 
 #include "backend/module.h"

@@ -1,5 +1,6 @@
 /* Measures the limits of the fragment stage (fetches of texels, blending) and the precision of
- * the texture units. Called by fbp bench ino2009 through s3.c. */
+ * the texture units. Called by fbp bench ino2009 through s3.c.
+ * Used by: s3.c. */
 #include "bench/gl/s3_draw.h"
 
 #include "backend/module.h"

@@ -1,5 +1,6 @@
 /* The variants of Ino et al. (2009), and the numbers that each pass needs of its views; without
- * OpenGL calls. Called by s3.c and s3_sum.c. */
+ * OpenGL calls. Called by s3.c and s3_sum.c.
+ * Used by: s3.c, s3_sum.c, s3_text.c. */
 #include "bench/gl/s3_plan.h"
 
 #include <math.h>

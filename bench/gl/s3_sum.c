@@ -1,5 +1,6 @@
 /* Backprojection passes of Ino et al. (2009): each adds one, four or eight views to one, four or
- * sixteen slices. Called by s3.c. */
+ * sixteen slices. Called by s3.c.
+ * Used by: s3.c. */
 #include "bench/gl/s3_draw.h"
 
 #include "backend/module.h"

@@ -1,5 +1,6 @@
 /* Writes the shaders of Ino et al. (2009) in GLSL 3.30.  Called by s3_sum.c and s3_views.c.  Each
- * value has a line of its own, because gl_s3_cost() counts operations by line. */
+ * value has a line of its own, because gl_s3_cost() counts operations by line.
+ * Used by: bench/gl/. */
 #include "bench/gl/s3_plan.h"
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* Views of the job of Ino et al. (2009): packed into texels, sent, and filtered in the fragment
- * stage. Called by s3.c. */
+ * stage. Called by s3.c.
+ * Used by: s3.c. */
 #include "bench/gl/s3_draw.h"
 
 #include "backend/module.h"

@@ -1,5 +1,6 @@
 /* Copies slices of the job of Ino et al. (2009) to the host, and takes them out of RGBA texels
- * on the device or the host. Called by s3.c. */
+ * on the device or the host. Called by s3.c.
+ * Used by: s3.c. */
 #include "bench/gl/s3_draw.h"
 
 #include "backend/module.h"

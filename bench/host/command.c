@@ -1,4 +1,5 @@
-/* Command `fbp bench host`: whole reconstructions from memory to memory. */
+/* Command `fbp bench host`: whole reconstructions from memory to memory.
+ * Used by: bench/commands.c. */
 #include "bench/common/jobs.h"
 #include "recon.h"
 

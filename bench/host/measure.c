@@ -1,5 +1,6 @@
 /* Times whole reconstructions from memory to memory, and their error on views of a phantom.
- * Called by host/command.c, kernels/command.c and the command of Zinsser 2013. */
+ * Called by host/command.c, kernels/command.c and the command of Zinsser 2013.
+ * Used by: command.c, bench/kernels/command.c, bench/papers/zinsser2013/command.c. */
 #include "bench/common/measure.h"
 #include "fbp/device_memory.h"
 

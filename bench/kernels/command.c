@@ -1,5 +1,6 @@
 /* Command `fbp bench kernel`: the backprojection alone, with its error and the limit of the device,
- * as lines, as a table and as JSON. */
+ * as lines, as a table and as JSON.
+ * Used by: bench/commands.c. */
 #include "bench/common/jobs.h"
 #include "bench/common/measure.h"
 #include "choices.h"

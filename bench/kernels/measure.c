@@ -1,5 +1,6 @@
 /* Times the backprojection of a backend alone, its error, and the limit of the device for the
- * kernel. Called by kernels/command.c. */
+ * kernel. Called by kernels/command.c.
+ * Used by: command.c. */
 #include "bench/common/measure.h"
 
 #include "backend/device.h"

@@ -1,5 +1,6 @@
 /* Command `fbp bench links`: transfer rates between the memories of host and devices, measured
- * without the values of the cache. */
+ * without the values of the cache.
+ * Used by: bench/commands.c. */
 #include "bench/common/bench.h"
 
 #include "backend/backend.h"

@@ -1,5 +1,6 @@
 /* Command `fbp bench follow`: time from the last view of a running scan to the finished volume.  A
- * simulated scanner writes the views in a thread of its own. */
+ * simulated scanner writes the views in a thread of its own.
+ * Used by: bench/commands.c. */
 #include "bench/common/jobs.h"
 #include "cli.h"
 #include "recon.h"

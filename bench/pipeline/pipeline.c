@@ -1,4 +1,5 @@
-/* Command `fbp bench pipeline`: a whole reconstruction from file to file, stage by stage. */
+/* Command `fbp bench pipeline`: a whole reconstruction from file to file, stage by stage.
+ * Used by: bench/commands.c. */
 #include "bench/common/bench.h"
 #include "recon.h"
 

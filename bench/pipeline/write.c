@@ -1,5 +1,6 @@
 /* Command `fbp bench write`: the parts of writing a volume (fresh pages, copies, hashes, files,
- * outputs), each timed alone. */
+ * outputs), each timed alone.
+ * Used by: bench/commands.c. */
 #include "bench/common/bench.h"
 #include "bench/common/views.h"
 #include "say.h"

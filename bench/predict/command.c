@@ -1,5 +1,6 @@
 /* Command `fbp bench predict`: the plan of a reconstruction, and its time, on a machine that
- * --model describes; for a cluster also a table of grids and numbers of nodes. */
+ * --model describes; for a cluster also a table of grids and numbers of nodes.
+ * Used by: bench/commands.c. */
 #include "bench/common/bench.h"
 #include "bench/predict/predict.h"
 #include "recon.h"

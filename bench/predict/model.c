@@ -1,4 +1,5 @@
-/* Reads the text of --model, and derives rates and seconds from it. Called by predict.c. */
+/* Reads the text of --model, and derives rates and seconds from it. Called by predict.c.
+ * Used by: predict.c. */
 #include "bench/predict/model.h"
 
 #include "backend/gpu/gpu_known.h"

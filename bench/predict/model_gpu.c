@@ -1,5 +1,6 @@
 /* The backend of a GPU that is only described: chooses kernels and counts bytes, but cannot be
- * opened. Used by predict.c for plans. */
+ * opened. Used by predict.c for plans.
+ * Used by: predict.c. */
 #include "bench/predict/model_gpu.h"
 
 #include "backend/gpu/gpu_kernel.h"

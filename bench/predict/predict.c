@@ -1,5 +1,6 @@
 /* Makes plans for described machines, and predicts the times of clusters. Called by
- * predict/command.c. */
+ * predict/command.c.
+ * Used by: command.c. */
 #include "bench/predict/predict.h"
 
 #include "backend/device.h"

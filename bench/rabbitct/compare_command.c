@@ -1,5 +1,6 @@
 /* Command `fbp rabbitct compare`: the error of a volume against a reference of the RabbitCT
- * benchmark. */
+ * benchmark.
+ * Used by: bench/commands.c. */
 #include "bench/rabbitct/text.h"
 
 #include <math.h>

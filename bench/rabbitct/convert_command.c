@@ -1,4 +1,5 @@
-/* Command `fbp rabbitct convert`: a RabbitCT data set as another version, or in separate files. */
+/* Command `fbp rabbitct convert`: a RabbitCT data set as another version, or in separate files.
+ * Used by: bench/commands.c. */
 #include "bench/rabbitct/text.h"
 #include "cli.h"
 

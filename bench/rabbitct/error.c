@@ -1,5 +1,6 @@
 /* Reads references of the RabbitCT benchmark, and computes the error that it ranks by. Called by
- * the commands rabbitct run and compare. */
+ * the commands rabbitct run and compare.
+ * Used by: compare_command.c, make.c, run_command.c, text.c. */
 #include "bench/rabbitct/rabbitct.h"
 
 #include "array/file/bytes.h"

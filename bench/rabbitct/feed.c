@@ -3,6 +3,7 @@
  * collected in N_SLOTS slots of one batch each: one is copied to the device while the second is
  * laid out and the third is backprojected.  The job is that of a scan of N_SLOTS batches of
  * filtered views, whose matrices are filled in when they come.
+ * Used by: module.c, run_command.c.
  */
 #include "bench/rabbitct/feed.h"
 

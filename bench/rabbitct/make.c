@@ -1,5 +1,6 @@
 /* Makes a RabbitCT data set from a scan: filtered views, matrices, references. Called by
- * make_command.c. */
+ * make_command.c.
+ * Used by: make_command.c. */
 #include "bench/rabbitct/rabbitct.h"
 
 #include "array/file/bytes.h"

@@ -1,4 +1,5 @@
-/* Command `fbp rabbitct make`: a RabbitCT data set from a scan, or from a simulated one. */
+/* Command `fbp rabbitct make`: a RabbitCT data set from a scan, or from a simulated one.
+ * Used by: bench/commands.c. */
 #include "bench/common/bench.h"
 #include "bench/rabbitct/text.h"
 #include "cli.h"

@@ -3,6 +3,7 @@
  *
  *     int32 magic; v2: int32 2; int32 L, N; uint64 us[N]; float32 slice[L][L];
  *     float64 mse, max; uint32 histogram[11]; int32 end
+ * Used by: run_command.c, text.c.
  */
 #include "bench/rabbitct/rabbitct.h"
 

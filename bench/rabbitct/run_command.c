@@ -1,5 +1,6 @@
 /* Command `fbp rabbitct run`: reconstructs a RabbitCT data set with the loop and the timing of
- * its runner. */
+ * its runner.
+ * Used by: bench/commands.c. */
 #include "bench/rabbitct/text.h"
 #include "cli.h"
 

@@ -1,5 +1,6 @@
 /* Text and JSON that the commands fbp rabbitct … share: errors, contents of files,
- * sizes; and the command `fbp rabbitct info`. */
+ * sizes; and the command `fbp rabbitct info`.
+ * Used by: bench/commands.c, compare_command.c, make_command.c, run_command.c. */
 #include "bench/rabbitct/text.h"
 #include "say.h"
 

@@ -1,5 +1,6 @@
 /* Writes RabbitCT data sets as another version, or in separate files. Called by
- * convert_command.c and make.c. */
+ * convert_command.c and make.c.
+ * Used by: convert_command.c, make.c, result.c. */
 #include "array/names.h"
 #include "bench/rabbitct/rabbitct.h"
 

@@ -1,5 +1,6 @@
 /* Prints completion scripts for the shells bash, zsh and fish.  manual.c calls manual_bash(),
- * manual_zsh() and manual_fish() for `fbp help --completion SHELL`. */
+ * manual_zsh() and manual_fish() for `fbp help --completion SHELL`.
+ * Used by: manual.c. */
 #include "manual/manual.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* `fbp help` with --commands, --man or --completion: prints man pages in the macros of man(7), and
- * calls the printers of completion scripts (completion.c).  program.c calls manual_run(). */
+ * calls the printers of completion scripts (completion.c).  program.c calls manual_run().
+ * Used by: cli/program.c. */
 #include "manual/manual.h"
 
 #include "fbp/types.h"

@@ -5,6 +5,7 @@
  *     fbp help --commands               names of the commands, one per line
  *     fbp help --man [COMMAND]          man page of a command; without COMMAND, of fbp
  *     fbp help --completion bash|zsh|fish
+ * Used by: completion.c, manual.c, cli/program.c.
  */
 #ifndef FBP_CLI_MANUAL_H
 #define FBP_CLI_MANUAL_H

@@ -1,5 +1,6 @@
 /* Implementation of markup.h: a growing text, to which functions append HTML, base64 and JSON.
- * Called by page.c, viewer.c, cmd_view.c and report.c, which write HTML pages. */
+ * Called by page.c, viewer.c, cmd_view.c and report.c, which write HTML pages.
+ * Used by: cli/cmd_view.c, page.c, viewer.c, cli/report.c. */
 #include "page/markup.h"
 
 #include "say.h"

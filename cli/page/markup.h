@@ -1,5 +1,6 @@
 /** @file markup.h A growing text, to which functions append HTML, base64 and JSON. Used by page.c,
- * viewer.c, cmd_view.c and report.c, which write HTML pages; implemented in markup.c. */
+ * viewer.c, cmd_view.c and report.c, which write HTML pages; implemented in markup.c.
+ * Used by: markup.c, page.h. */
 #ifndef FBP_CLI_MARKUP_H
 #define FBP_CLI_MARKUP_H
 

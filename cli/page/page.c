@@ -1,5 +1,6 @@
 /* Composes HTML pages from templates, style, scripts and parts (fbp view, fbp recon --report), and
  * saves them. cmd_view.c and report.c call page_put() and page_save(); viewer.c calls page_fill().
+ * Used by: cli/cmd_view.c, viewer.c, cli/report.c.
  */
 #include "page/page.h"
 #include "cli.h"

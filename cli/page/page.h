@@ -1,6 +1,7 @@
 /** @file page.h HTML pages with a viewer of a volume: one file that needs no network and runs only
  * its own scripts. Called by cmd_view.c (fbp view) and report.c (fbp recon --report); implemented
- * in page.c and viewer.c. */
+ * in page.c and viewer.c.
+ * Used by: cli/cmd_view.c, page.c, viewer.c, cli/report.h. */
 #ifndef FBP_CLI_PAGE_H
 #define FBP_CLI_PAGE_H
 

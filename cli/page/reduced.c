@@ -1,6 +1,7 @@
 /* Implementation of reduced.h: reduces a volume to the size of an HTML page. Chooses how many
  * voxels are joined, then reads the volume once for means, greatest values and histogram. Called by
- * viewer.c, cmd_view.c, report.c and serve/slices.c. */
+ * viewer.c, cmd_view.c, report.c and serve/slices.c.
+ * Used by: cli/cmd_view.c, viewer.c, cli/report.c, cli/serve/slices.c. */
 #include "page/reduced.h"
 #include "cli.h"
 #include "say.h"

@@ -1,6 +1,7 @@
 /** @file reduced.h A volume reduced to the size of an HTML page, and facts (range, mean, histogram)
  * about all its voxels. Made by viewer.c, read by cmd_view.c, report.c and serve/slices.c;
- * implemented in reduced.c. */
+ * implemented in reduced.c.
+ * Used by: page.h, reduced.c, cli/serve/slices.h. */
 #ifndef FBP_CLI_REDUCED_H
 #define FBP_CLI_REDUCED_H
 

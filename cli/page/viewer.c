@@ -1,5 +1,6 @@
 /* The viewer of an HTML page: samples of the volume as deflated base64 text, facts about the volume
- * as JSON for the scripts and as text for readers. cmd_view.c and report.c call page_view(). */
+ * as JSON for the scripts and as text for readers. cmd_view.c and report.c call page_view().
+ * Used by: cli/cmd_view.c, cli/report.c. */
 #include "cli.h"
 #include "page/page.h"
 

@@ -1,6 +1,7 @@
 /* Implementation of server.h: an HTTP server on the loopback address, with one thread per
  * connection and a random token in the address, and a strict parser of HTTP/1.1 requests.
- * cmd_view.c runs it for `fbp view --serve`. */
+ * cmd_view.c runs it for `fbp view --serve`.
+ * Used by: cli/cmd_view.c. */
 #include "serve/server.h"
 #include "cli.h"
 #include "program.h"

@@ -1,5 +1,6 @@
 /* Implementation of slices.h: reads full slices of a volume from its file, with a cache of
- * neighbouring slices per plane. cmd_view.c calls slices_get() for pages of `fbp view --serve`. */
+ * neighbouring slices per plane. cmd_view.c calls slices_get() for pages of `fbp view --serve`.
+ * Used by: cli/cmd_view.c. */
 #include "serve/slices.h"
 #include "array/file/format.h"
 

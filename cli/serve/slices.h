@@ -1,5 +1,6 @@
 /** @file slices.h Full slices of a volume in any plane, read on request. Called by cmd_view.c for
- * `fbp view --serve`; implemented in slices.c. */
+ * `fbp view --serve`; implemented in slices.c.
+ * Used by: cli/cmd_view.c, slices.c. */
 #ifndef FBP_CLI_SLICES_H
 #define FBP_CLI_SLICES_H
 

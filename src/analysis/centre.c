@@ -1,6 +1,7 @@
 /* fbp_centre_find(): the detector column of the rotation axis, from rays that are measured twice
  * (match.c), from all views of half a turn (wedge.c), and from the sharpest slice (score.c). Called
- * by programs, the Python binding, and cli/recon.c (`fbp recon --centre auto`). */
+ * by programs, the Python binding, and cli/recon.c (`fbp recon --centre auto`).
+ * Used by: cli/recon.c. */
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"

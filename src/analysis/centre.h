@@ -1,6 +1,7 @@
 /** @file centre.h  Methods of fbp_centre_find() for the column of the rotation axis (internal):
  * from rays that are measured twice (match.c), and from all views of half a turn (wedge.c);
- * sinogram.c reads detector rows. centre.c calls them. */
+ * sinogram.c reads detector rows. centre.c calls them.
+ * Used by: centre.c, match.c, sinogram.c, wedge.c. */
 #ifndef FBP_SRC_ANALYSIS_CENTRE_H
 #define FBP_SRC_ANALYSIS_CENTRE_H
 

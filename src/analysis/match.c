@@ -1,5 +1,6 @@
 /* Agreement of rays that are measured in both directions, for an assumed column of the rotation
- * axis (formulas: centre.h).  centre.c compares columns by their agreement. */
+ * axis (formulas: centre.h).  centre.c compares columns by their agreement.
+ * Used by: centre.c. */
 #include "analysis/centre.h"
 
 #include "base/math.h"

@@ -1,5 +1,6 @@
 /* Scores of a slice (sharpness, negativity), and the peak of scores.  Called by centre.c and by
- * `fbp recon --sweep` (cli/sweep.c). */
+ * `fbp recon --sweep` (cli/sweep.c).
+ * Used by: cli/sweep.c, centre.c. */
 #include "analysis/score.h"
 
 #include "base/base.h"

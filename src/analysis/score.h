@@ -1,5 +1,6 @@
 /** @file score.h  Scores of slices, and the peak of scores (internal).  centre.c (search for the
- * rotation axis) and cli/sweep.c call these functions. */
+ * rotation axis) and cli/sweep.c call these functions.
+ * Used by: cli/sweep.c, centre.c, score.c. */
 #ifndef FBP_SRC_ANALYSIS_SCORE_H
 #define FBP_SRC_ANALYSIS_SCORE_H
 

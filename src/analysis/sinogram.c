@@ -1,5 +1,6 @@
 /* Reads corrected detector rows of all views, in the order of the views' angles, for
- * fbp_centre_find() (centre.h).  Called by centre.c. */
+ * fbp_centre_find() (centre.h).  Called by centre.c.
+ * Used by: centre.c. */
 #include "analysis/centre.h"
 
 #include "array/array.h"

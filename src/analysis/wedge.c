@@ -1,5 +1,6 @@
 /* Finds the rotation axis of half a turn of parallel beams from all views (method: centre.h);
- * centre.c calls it. */
+ * centre.c calls it.
+ * Used by: centre.c. */
 #include "analysis/centre.h"
 
 #include "base/math.h"

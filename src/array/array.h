@@ -5,6 +5,7 @@
  * itself, src/pipeline, src/scan, src/prep, src/analysis and bench. A source delivers views or
  * slices, a sink stores slices. array/file/ defines the interface of formats and reads opened
  * files; array/format/ contains the formats.
+ * Used by: bench/, analysis/, array/, pipeline/, prep/, scan/.
  */
 #ifndef FBP_SRC_ARRAY_ARRAY_H
 #define FBP_SRC_ARRAY_ARRAY_H

@@ -1,6 +1,8 @@
 /* The function fbp_array_compare(): differences between two arrays in files, as root mean square
  * error, greatest difference and peak signal-to-noise ratio. It reads a few rows of both arrays at
- * a time. Called by cli/cmd_compare.c (`fbp compare`), the Python package and benchmarks. */
+ * a time. Called by cli/cmd_compare.c (`fbp compare`), the Python package and benchmarks.
+ * Used by: bench/papers/okitsu2008/ladder.c, bench/papers/okitsu2008/pictures.c,
+ * cli/cmd_compare.c. */
 #include "array/file/format.h"
 #include "base/base.h"
 #include "base/threads.h"

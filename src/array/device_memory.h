@@ -4,6 +4,7 @@
  * struct fbp_device_memory_access. source_caller.c and sink_caller.c open sources and sinks on such
  * memory, called by pipeline/devices.c. backend.h, sink.c, and files of src/pipeline that plan,
  * read or run include it, too.
+ * Used by: array/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_ARRAY_DEVICE_MEMORY_H
 #define FBP_SRC_ARRAY_DEVICE_MEMORY_H

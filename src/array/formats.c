@@ -1,7 +1,8 @@
 /* The table of array formats. It answers which format a file name, an opened file or a folder has,
  * which format writes an output, and what that format supports. Called by source.c, names.c, sinks
  * (sink.c, sink_file.c, sink_stack.c), plan.c, folder_list.c and geometry_file.c;
- * fbp_array_formats() serves cli and programs. array/format/list.h lists the formats. */
+ * fbp_array_formats() serves cli and programs. array/format/list.h lists the formats.
+ * Used by: cli/, array/, pipeline/, scan/, scan/folder/. */
 #include "array/array.h"
 #include "array/file/format.h"
 #include "base/text.h"

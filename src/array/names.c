@@ -1,7 +1,8 @@
 /* Lists the files that the name of an array describes: one file, a folder of views, or a pattern
  * with two numbers ("views/%04d.tif 1 360"). Also checks whether an output would replace an input
  * file, or would later be read as one. Called by source.c, source_stack.c, sinks, plan_output.c,
- * prep/traces.c, src/scan, cli/cli.c and bench/rabbitct. numbered.c sorts the files of a folder. */
+ * prep/traces.c, src/scan, cli/cli.c and bench/rabbitct. numbered.c sorts the files of a folder.
+ * Used by: bench/, cli/, array/, pipeline/, prep/, scan/. */
 #include "array/names.h"
 #include "array/array.h"
 #include "array/file/bytes.h"

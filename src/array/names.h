@@ -2,7 +2,8 @@
  * views, or a pattern with two numbers (internal; names.c, numbered.c). Included by source.c and
  * source_stack.c, which open these files, by src/scan, which counts and numbers them, by sinks,
  * plan_output.c and cli.c, which check that no output replaces an input, and by prep/traces.c and
- * bench/rabbitct. */
+ * bench/rabbitct.
+ * Used by: bench/, cli/, array/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_ARRAY_NAMES_H
 #define FBP_SRC_ARRAY_NAMES_H
 

@@ -1,6 +1,7 @@
 /* Sorts the files of a folder by the number in their names that counts them, and reports missing
  * numbers. Numbers may have signs and decimals; a date with a time is one number. The entry is
- * fbp_number_files(), called by names.c and folder_list.c; scan_views.c frees its result. */
+ * fbp_number_files(), called by names.c and folder_list.c; scan_views.c frees its result.
+ * Used by: names.c, scan/folder/folder_list.c, scan/scan_views.c. */
 #include "array/names.h"
 #include "base/base.h"
 #include "base/text.h"

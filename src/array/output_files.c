@@ -1,7 +1,8 @@
 /* Temporary files of an output until it is complete: PATH.part with the samples, and PATH.part.log,
  * the journal and lock. Contains the checks that protect files of other programs, locks, the first
  * line of the journal, resuming by one process, and closing. Called by sink_file.c, sink_stack.c,
- * sink_chunks.c, shared_output.c and shared_journal.c; sink.h describes the files. */
+ * sink_chunks.c, shared_output.c and shared_journal.c; sink.h describes the files.
+ * Used by: array/. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/names.h"

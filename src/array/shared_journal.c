@@ -10,7 +10,8 @@
  *
  * The next lines are "z0 nz hash" for nz slices from slice z0 on, "layer L K WHAT" for a layer of
  * chunks that was reduced (1) or compressed (2), "file 0 IDENTITY" for the file with the samples,
- * and "synced" when all lines before it are on disk. Only one process ever writes a journal. */
+ * and "synced" when all lines before it are on disk. Only one process ever writes a journal.
+ * Used by: shared_output.c, sink_chunks.c, sink_file.c. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/shared_output.h"

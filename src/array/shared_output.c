@@ -15,7 +15,8 @@
  * "complete BYTES TIME": the output of this size and time is complete. This line is written only if
  * the file system has no extended attributes (see is_recorded()).
  *
- * If one process began the output alone, its lines of slices precede the lines listed above. */
+ * If one process began the output alone, its lines of slices precede the lines listed above.
+ * Used by: output_files.c, pipeline/team_run.c. */
 #include "array/shared_output.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"

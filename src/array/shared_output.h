@@ -21,6 +21,7 @@
  * A line of a journal is valid for other processes if a line "synced" follows, which is written
  * when the samples are on disk. Slices without "synced" of a process that has ended are recovered:
  * the next owner of these slices reads them and compares their hash.
+ * Used by: array/.
  */
 #ifndef FBP_SRC_ARRAY_SHARED_OUTPUT_H
 #define FBP_SRC_ARRAY_SHARED_OUTPUT_H

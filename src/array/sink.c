@@ -2,7 +2,8 @@
  * closing. Each public function fbp_sink_*() checks its arguments and calls the table of the kind
  * of sink (struct fbp_sink_calls in sink.h). Called by other sinks, src/pipeline, centre.c,
  * simulate.c, eprit.c, cli, benchmarks and programs. Also contains the kinds "null:" and
- * "hash:". */
+ * "hash:".
+ * Used by: bench/, cli/, analysis/, array/, phantom/, pipeline/, scan/. */
 #include "array/sink.h"
 #include "array/device_memory.h"
 #include "array/file/bytes.h"

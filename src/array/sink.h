@@ -16,6 +16,7 @@
  * hash", is appended when slices [z0, z0 + nz) are stored. A run that resumes reads the samples
  * again and compares their hash; therefore no order of writes to the disk is required. A line
  * "publish" states that all slices of a stack are on disk and are being renamed.
+ * Used by: array/, pipeline/, scan/format/.
  */
 #ifndef FBP_SRC_ARRAY_SINK_H
 #define FBP_SRC_ARRAY_SINK_H

@@ -1,7 +1,8 @@
 /* Sinks that deliver slices to the calling program: into its memory (fbp_sink_memory()), or to its
  * functions (fbp_sink_callback()). Called by programs, bindings, cli (cmd_recon.c, recon_water.c,
  * sweep.c), centre.c, simulate.c, src/pipeline (among others devices.c: memory of a device) and
- * benchmarks. Counterpart: source_caller.c. */
+ * benchmarks. Counterpart: source_caller.c.
+ * Used by: bench/, cli/, analysis/, phantom/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "array/sink.h"

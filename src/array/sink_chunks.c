@@ -8,7 +8,8 @@
  * A layer is the set of chunks with the same Z. A layer with all its slices is reduced: the means
  * of 2 x 2 x 2 voxels are written into the next level, where they fill half a layer. If several
  * processes write slices of one layer, the last process reduces it. Chunks of level 0 that several
- * processes write are boundary blocks (shared_output.h): one process at a time writes a chunk. */
+ * processes write are boundary blocks (shared_output.h): one process at a time writes a chunk.
+ * Used by: sink.c. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/shared_output.h"

@@ -1,6 +1,7 @@
 /* The sink for one output file: samples at fixed positions in PATH.part, compression, and renaming
  * to the final name. sink.c calls its table `fbp_sink_file`. sink_chunks.c, sink_stack.c,
- * output_files.c and shared_output.c also call its functions for names, header and slices. */
+ * output_files.c and shared_output.c also call its functions for names, header and slices.
+ * Used by: array/. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/names.h"

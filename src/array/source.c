@@ -3,7 +3,8 @@
  * another source, and fbp_source_hold(), which keeps decompressed views in memory. Called by
  * src/array, src/analysis, src/pipeline, src/prep, src/scan, cli, benchmarks and programs.
  * source_stack.c opens one file per view, source_caller.c memory of the caller;
- * array/file/source_read.c reads samples. */
+ * array/file/source_read.c reads samples.
+ * Used by: bench/, cli/, analysis/, array/, pipeline/, prep/, scan/. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

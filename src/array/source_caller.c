@@ -1,7 +1,8 @@
 /* Sources whose views come from the calling program: from its memory (fbp_source_memory()), or from
  * its functions (fbp_source_callback()). Called by programs, bindings, cmd_recon.c, sink_caller.c,
  * src/pipeline (among others devices.c: memory of a device) and benchmarks. Counterpart:
- * sink_caller.c. */
+ * sink_caller.c.
+ * Used by: bench/, cli/, array/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -1,7 +1,8 @@
 /* A source with one file per view. Its name is a folder of files, or a pattern with two numbers
  * such as "views/%04d.mha 1 360". source.c calls fbp_stack_open(); names.c lists the files. Files
  * stay open between reads of neighbouring rows, and the files of a scan that is still measured may
- * appear later. */
+ * appear later.
+ * Used by: source.c. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/names.h"

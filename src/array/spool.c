@@ -1,6 +1,7 @@
 /* A temporary file of float values for an integer output whose range is that of the values
  * (`--output-range auto`). plan_output.c opens this sink in place of the output; plan_run.c gets
- * the range when all slices are stored, and copies the values. array.h declares the functions. */
+ * the range when all slices are stored, and copies the values. array.h declares the functions.
+ * Used by: pipeline/plan_output.c, pipeline/plan_run.c. */
 #include "array/file/bytes.h"
 #include "array/sink.h"
 #include "base/base.h"

@@ -1,5 +1,6 @@
 /* The list of all kinds of devices (backends), and access by name or index. Called by src/pipeline
- * (among others devices.c), cmd_plan.c, cmd_recon.c and benchmarks. */
+ * (among others devices.c), cmd_plan.c, cmd_recon.c and benchmarks.
+ * Used by: bench/, cli/, pipeline/. */
 #include "backend/device.h"
 
 #include <pthread.h>

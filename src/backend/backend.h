@@ -25,6 +25,7 @@
  * Arguments were checked by the public interface and by the plan.  Slots of different stages are
  * called by different threads at the same time.  A slot that returns fbp_status sets a message
  * (fbp_fail()) if it fails.
+ * Used by: bench/, cli/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_BACKEND_H
 #define FBP_SRC_BACKEND_H

@@ -1,6 +1,7 @@
 /* fbp_backend_complete(), called by backend.c and bench/predict: sets functions that a backend does
  * not define to defaults, for devices that work in host memory and whose functions return when the
- * work is done. */
+ * work is done.
+ * Used by: bench/predict/predict.c, backend.c. */
 #include "backend/device.h"
 
 #include "backend/slab.h"

@@ -4,6 +4,7 @@
  *
  * A backend omits slots that it does not need.  fbp_backend_complete() fills them with defaults;
  * callers need not check whether a slot is set.
+ * Used by: bench/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_DEVICE_H
 #define FBP_SRC_DEVICE_H

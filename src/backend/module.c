@@ -1,6 +1,7 @@
 /* Loading of backend modules (libfbp_cuda.so, libfbp_gl.so): the table of library functions that a
  * module gets, and fbp_module_load(), which cuda/load.c and gl/load.c call. Benchmarks use the
- * table and fbp_module_variant. */
+ * table and fbp_module_variant.
+ * Used by: bench/common/modules.c, bench/predict/model_gpu.c, cuda/load.c, gl/load.c. */
 #include "backend/module.h"
 
 #include "base/system.h"

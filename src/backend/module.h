@@ -4,7 +4,8 @@
  * with, and it exports no internal names.  A module therefore receives the library's functions in a
  * table (struct fbp_module_host) and returns its backend (cuda/entry.c, gl/entry.c).  A backend's
  * load.c names the file and checks whether it may be opened; module.c finds and opens the file and
- * writes the reason of a failure. */
+ * writes the reason of a failure.
+ * Used by: bench/, backend/. */
 #ifndef FBP_SRC_MODULE_H
 #define FBP_SRC_MODULE_H
 

@@ -1,6 +1,7 @@
 /** @file rows.h  Raw rows of a batch: their sizes and addresses in a raw buffer, and their
  * corrections in place; called by backends that work in host memory and, for sizes, by the
- * pipeline, GPU backends and benchmarks (internal). */
+ * pipeline, GPU backends and benchmarks (internal).
+ * Used by: bench/, backend/, pipeline/. */
 #ifndef FBP_SRC_ROWS_H
 #define FBP_SRC_ROWS_H
 

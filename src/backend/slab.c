@@ -1,6 +1,7 @@
 /* fbp_slab_box(): the slab that a device computes for a requested box of voxels, called by
  * bench/papers/ino2010 and tests; and statistics of voxels, called by cpu.c, mask.c, run.c and
- * stage_write.c. */
+ * stage_write.c.
+ * Used by: bench/papers/ino2010/, cpu/, pipeline/. */
 #include "backend/slab.h"
 
 #include "base/base.h"

@@ -1,5 +1,6 @@
 /** @file slab.h  Slabs (boxes of voxels that are computed at once), and statistics of voxels:
- * minimum, maximum and sum.  Called by src/pipeline, all backends and benchmarks (internal). */
+ * minimum, maximum and sum.  Called by src/pipeline, all backends and benchmarks (internal).
+ * Used by: bench/, backend/, pipeline/. */
 #ifndef FBP_SRC_SLAB_H
 #define FBP_SRC_SLAB_H
 

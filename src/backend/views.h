@@ -5,6 +5,7 @@
  * job->selection.symmetric_views = 1, 2 or 4 is the number of views that are processed together.
  * The scan consists of that many equal parts, and a batch contains the same number of views of each
  * part, part after part.
+ * Used by: bench/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_BACKEND_VIEWS_H
 #define FBP_SRC_BACKEND_VIEWS_H

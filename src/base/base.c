@@ -1,6 +1,8 @@
 /* Errors with messages, checks of arguments and ranges of numbers, allocation, and memory of this
  * process (base.h).  All folders of src, cli and benchmarks call these functions; fbp_version() and
- * fbp_message() are public (fbp/types.h). */
+ * fbp_message() are public (fbp/types.h).
+ * Used by: bench/, cli/, analysis/, array/, backend/, base/, fft/, filter/, geometry/, phantom/,
+ * picture/, pipeline/, prep/, scan/, team/, weight/. */
 #define FBP_STATUS_C
 #include "base/base.h"
 

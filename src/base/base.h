@@ -1,7 +1,9 @@
 /** @file base.h  Errors with messages, checks of arguments, and allocation.  Most files of src
  * include it, directly or through other headers; so do cli/recon.c and benchmarks.  A function that
  * can fail returns fbp_status; its message is latched per thread by fbp_fail() and read with
- * fbp_message() (fbp/types.h). */
+ * fbp_message() (fbp/types.h).
+ * Used by: bench/, cli/, analysis/, array/, backend/, base/, fft/, filter/, geometry/, phantom/,
+ * picture/, pipeline/, prep/, scan/, team/, weight/. */
 #ifndef FBP_SRC_BASE_BASE_H
 #define FBP_SRC_BASE_BASE_H
 

@@ -1,6 +1,7 @@
 /* A hash function for fingerprints, and files that keep measured speeds from run to run (cache.h).
  * gpu/tuner.c (through backend/module.c) and links.c keep measurements; many files of src/pipeline
- * and src/array, volume.c, prep.c, preparation.c and benchmarks hash data. */
+ * and src/array, volume.c, prep.c, preparation.c and benchmarks hash data.
+ * Used by: bench/, array/, backend/, geometry/, pipeline/, prep/, scan/. */
 #include "base/cache.h"
 
 #include "base/system.h"

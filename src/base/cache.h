@@ -1,6 +1,7 @@
 /** @file cache.h  A hash function, and the cache: files that keep measurements for later runs.
  * Included by gpu/tuner.h, backend/module.h, src/array, src/pipeline, volume.c, prep.c,
- * preparation.c and benchmarks. */
+ * preparation.c and benchmarks.
+ * Used by: bench/, array/, backend/, base/, geometry/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_BASE_CACHE_H
 #define FBP_SRC_BASE_CACHE_H
 

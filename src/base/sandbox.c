@@ -1,7 +1,8 @@
 /* Runs the HDF5 library in child processes with limits on time and memory (sandbox.h).  The readers
  * of HDF5 (src/array/format/hdf5*.c, src/scan/format/hdf5_scan.c) call fbp_sandbox_run() or pack
  * results for it; hdf5.c and mat.c note memory of their own, plan.c and hdf5_chunks.c read the
- * greatest amount, and cli/program.c turns the child processes on. */
+ * greatest amount, and cli/program.c turns the child processes on.
+ * Used by: cli/, array/format/, pipeline/, scan/format/. */
 #include "base/sandbox.h"
 
 #include "base/system.h"

@@ -5,7 +5,8 @@
  * fbp_isolate_readers(true), which cli/program.c calls, such a library runs in a forked child with
  * limits on time and memory, and its results are returned as bytes; a crash becomes an error
  * message.  The parent process then never calls the library, so fork() never copies a held lock of
- * the library.  Otherwise the library runs in this process, without limits, one call at a time. */
+ * the library.  Otherwise the library runs in this process, without limits, one call at a time.
+ * Used by: cli/, array/format/, base/, pipeline/. */
 #ifndef FBP_SRC_BASE_SANDBOX_H
 #define FBP_SRC_BASE_SANDBOX_H
 

@@ -1,6 +1,7 @@
 /* Properties of the host: environment variables, instruction sets and caches of the CPU, NUMA
  * nodes, shared libraries (system.h).  The backends, src/array, src/pipeline, src/team,
- * base/cache.c, prep/phase.c and benchmarks call these functions. */
+ * base/cache.c, prep/phase.c and benchmarks call these functions.
+ * Used by: bench/, array/, backend/, base/, pipeline/, prep/, team/. */
 #include "base/system.h"
 
 #include "fbp/version.h"

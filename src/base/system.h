@@ -1,6 +1,7 @@
 /** @file system.h  Properties of the host: clock, environment variables, CPU, NUMA nodes, shared
  * libraries.  Backends, src/array, src/base, src/pipeline, prep/phase.c, src/team, cli and
- * benchmarks include it. */
+ * benchmarks include it.
+ * Used by: bench/, cli/, array/, backend/, base/, pipeline/, prep/, team/. */
 #ifndef FBP_SRC_BASE_SYSTEM_H
 #define FBP_SRC_BASE_SYSTEM_H
 

@@ -1,6 +1,7 @@
 /* Text: sizes, similar names, paths, safe printing of text from files, and parsing of JSON
  * (text.h).  Called by src/analysis, src/array, src/base, src/pipeline, src/prep, src/scan, cli and
- * benchmarks. */
+ * benchmarks.
+ * Used by: bench/, cli/, analysis/, array/, base/, pipeline/, prep/, scan/. */
 #include "base/text.h"
 
 #include <ctype.h>

@@ -1,5 +1,6 @@
 /** @file text.h  Text: sizes, names, paths, JSON, safe printing of text from files.  Included by
- * many folders of src (among others src/array and src/scan), cli and benchmarks. */
+ * many folders of src (among others src/array and src/scan), cli and benchmarks.
+ * Used by: bench/, cli/, analysis/, array/, base/, phantom/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_BASE_TEXT_H
 #define FBP_SRC_BASE_TEXT_H
 

@@ -1,6 +1,8 @@
 /* Cancellation, a pool of compute threads, and a queue of indices between the stages of a run
  * (threads.h).  Most folders of src (among others src/pipeline), two files of cli and benchmarks
- * call these functions; fbp_stopper_*() and fbp_stopped() are public. */
+ * call these functions; fbp_stopper_*() and fbp_stopped() are public.
+ * Used by: bench/, cli/, array/, backend/, base/, filter/, geometry/, phantom/, picture/,
+ * pipeline/, prep/, team/, weight/. */
 #include "base/threads.h"
 
 #include "base/system.h"

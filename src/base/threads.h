@@ -1,6 +1,8 @@
 /** @file threads.h  Cancellation, a pool of compute threads, and a queue of indices between the
  * stages of a run.  Most folders of src (among others src/pipeline), cli/program.c and benchmarks
- * include it. */
+ * include it.
+ * Used by: bench/, cli/, array/, backend/, base/, filter/, geometry/, phantom/, picture/,
+ * pipeline/, prep/, team/, weight/. */
 #ifndef FBP_SRC_BASE_THREADS_H
 #define FBP_SRC_BASE_THREADS_H
 

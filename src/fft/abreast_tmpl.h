@@ -11,6 +11,7 @@
  * time (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9): frequencies stay where
  * they fall, in the order of fbp_mixed_order().  A block that fits a cache is cut to its end before
  * the next.
+ * Used by: prep/phase_tmpl.h.
  */
 #include "fft/fft.h"
 

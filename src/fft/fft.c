@@ -1,7 +1,8 @@
 /* Fourier transforms of rows in double, of any length.  A length with a prime factor greater than 5
  * becomes a convolution with a chirp (Bluestein 1970), all others are transformed by mixed radices
  * (Stockham; Van Loan 1992).  A real row of even length is transformed as a complex row of half the
- * length.  src/filter, src/prep and backend/cpu/convolve.c call these functions. */
+ * length.  src/filter, src/prep and backend/cpu/convolve.c call these functions.
+ * Used by: bench/fft/, backend/cpu/, filter/, prep/. */
 #include "fft/fft.h"
 
 #include "base/base.h"

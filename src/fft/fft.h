@@ -5,6 +5,7 @@
  *
  * Arrays are FBP_ALIGN-aligned.  Several threads may use a plan at the same time.  The same n
  * yields the same bits every time.
+ * Used by: bench/fft/, backend/cpu/, fft/, filter/, pipeline/, prep/.
  */
 #ifndef FBP_SRC_FFT_H
 #define FBP_SRC_FFT_H

@@ -1,6 +1,7 @@
 /* Filters rows of floats by FFT, many rows at once in the lanes of vectors (lanes.h): plans, with
  * tables computed in double, and the functions for vectors of four floats, for any processor and
- * without FMA. backend/cpu/convolve.c calls it. */
+ * without FMA. backend/cpu/convolve.c calls it.
+ * Used by: backend/cpu/convolve.c. */
 #include "fft/lanes.h"
 
 #include "base/base.h"

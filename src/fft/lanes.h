@@ -8,6 +8,7 @@
  * The transform of all is that of one row with vectors in place of numbers, and lanes do not
  * influence each other.  It works in place: a frequency is multiplied at the place where it falls,
  * and transformed back.  All work on a block that fits a cache is done before the next block.
+ * Used by: backend/cpu/cpu.h, lanes.c, lanes_avx2.c, lanes_avx512.c.
  */
 #ifndef FBP_SRC_LANES_H
 #define FBP_SRC_LANES_H

@@ -1,6 +1,7 @@
 /* Filters rows of floats by FFT in AVX-512 vectors (template: lanes_tmpl.h); lanes.c selects it.
  * Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl; must not be called on processors
- * without these instructions. */
+ * without these instructions.
+ * Used by: lanes.c. */
 #include "fft/lanes.h"
 
 #if defined(__x86_64__)

@@ -12,6 +12,7 @@
  *
  * The transform cuts blocks by decimation in frequency, and the inverse joins them by decimation in
  * time (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9).
+ * Used by: lanes.c, lanes_avx2.c, lanes_avx512.c.
  */
 
 #define S float

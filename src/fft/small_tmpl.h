@@ -7,6 +7,7 @@
  *   VFMA(a, b, c)       a b + c, and VFNMA(a, b, c) c - a b
  *
  * The inverse transform is the same one for numbers with real and imaginary parts exchanged.
+ * Used by: abreast_tmpl.h, fft.c, lanes_tmpl.h.
  */
 
 #define INLINE static inline __attribute__((always_inline))

@@ -1,7 +1,8 @@
 /* Filters of detector rows: design of the band-limited ramp and its windows (Kak & Slaney 1988), a
  * window along columns, weights of interpolation around a circle, and filtering of a row in double.
  * Called by job.c and epr_rings.c of src/pipeline, pad.c, parabola.c, the backends "ref" and "cpu";
- * names.c, cmd_plan.c, cmd_recon.c and benchmarks call fbp_filter_name() and the like. */
+ * names.c, cmd_plan.c, cmd_recon.c and benchmarks call fbp_filter_name() and the like.
+ * Used by: bench/, cli/, backend/, filter/, pipeline/. */
 #include "filter/filter.h"
 
 #include "fft/fft.h"

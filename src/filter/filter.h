@@ -1,7 +1,8 @@
 /** @file filter.h  Design of filters for detector rows (ramp, windows, window along columns,
  * padding), and their application in double (internal; pure functions). Used by job.c, epr_rings.c
  * and names.c of src/pipeline, backend.h, the backends "ref" and "cpu", cli/recon.h and
- * bench/fft. */
+ * bench/fft.
+ * Used by: bench/, cli/, backend/, filter/, pipeline/. */
 #ifndef FBP_SRC_FILTER_H
 #define FBP_SRC_FILTER_H
 

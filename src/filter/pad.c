@@ -1,6 +1,7 @@
 /* Continues detector rows beyond the panel (pad.h): tables of the filtered continuation, and their
  * use on the CPU.  job.c makes the tables, the backends "ref" and "cpu" add them to rows; names.c,
- * cmd_plan.c, cmd_recon.c and benchmarks call fbp_pad_name(). */
+ * cmd_plan.c, cmd_recon.c and benchmarks call fbp_pad_name().
+ * Used by: bench/predict/, cli/, backend/cpu/, backend/ref/, pipeline/. */
 #include "filter/filter.h"
 
 #include "base/base.h"

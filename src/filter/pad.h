@@ -16,6 +16,7 @@
  *
  * The fit uses measured values without weights, because redundancy weights would change their
  * shape. bench/results/accuracy.md has the choices and their errors.
+ * Used by: cli/recon.h, backend/cuda/filter_kernels.h, backend/gl/filter.c, filter.h.
  */
 #ifndef FBP_SRC_PAD_H
 #define FBP_SRC_PAD_H

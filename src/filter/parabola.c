@@ -1,6 +1,7 @@
 /* Design of filters of plane integrals (EPR): f^2 in place of the ramp (Natterer 1986),
  * deconvolution of the line shape, filters of periodic rows, cubic splines (Unser 1993).  Called by
- * pipeline/job.c and backend/cpu/convolve.c. */
+ * pipeline/job.c and backend/cpu/convolve.c.
+ * Used by: backend/cpu/convolve.c, pipeline/job.c. */
 #include "filter/parabola.h"
 
 #include "fft/fft.h"

@@ -6,6 +6,7 @@
  * The Mathematics of Computerized Tomography, 1986, II.2; f in cycles per length). f^2 is smooth at
  * 0; therefore the band-limited filter has a closed form in the distance x from its centre, here in
  * units of the row's samples, and for any real x.
+ * Used by: backend/cpu/, backend/ref/, filter/, pipeline/.
  */
 #ifndef FBP_SRC_PARABOLA_H
 #define FBP_SRC_PARABOLA_H

@@ -1,6 +1,7 @@
 /* Circular scans: views from a description (called by src/scan, cmd_simulate.c, phantom/simulate.c
  * and benchmarks), and the rotation axis and its position, fitted to given views (called by
- * facts.c, kind.c, view.c, weight.c, job.c and rectify.c). */
+ * facts.c, kind.c, view.c, weight.c, job.c and rectify.c).
+ * Used by: bench/, cli/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 

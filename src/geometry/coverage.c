@@ -1,5 +1,6 @@
 /* Coverage of a circular scan: the arc of the views and its gaps (struct fbp_arc), and the
- * redundancy of each ray (struct fbp_ray_coverage).  Called by facts.c and weight/weight.c. */
+ * redundancy of each ray (struct fbp_ray_coverage).  Called by facts.c and weight/weight.c.
+ * Used by: facts.c, weight/weight.c. */
 #include "geometry/coverage.h"
 
 #include "geometry/view.h"

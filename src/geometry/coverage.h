@@ -1,6 +1,7 @@
 /** @file coverage.h  Angles of the views on the circle, and the number of times that each ray is
  *  measured (internal; double, pure functions). geometry/facts.c and weight/weight.c call both
- *  parts. */
+ *  parts.
+ * Used by: coverage.c, facts.c, weight/weight.c. */
 #ifndef FBP_SRC_COVERAGE_H
 #define FBP_SRC_COVERAGE_H
 

@@ -1,6 +1,7 @@
 /* Sets of directions of plane integrals (called by src/scan, names.c, epr_rings.c, cmd_simulate.c,
  * choices.c, benchmarks, bindings and programs), and Voronoi cells of directions on the sphere
- * (called by kind.c and weight/quadrature.c). */
+ * (called by kind.c and weight/quadrature.c).
+ * Used by: bench/, cli/, geometry/, pipeline/, scan/, weight/. */
 #include "geometry/directions.h"
 
 #include "fbp/directions.h"

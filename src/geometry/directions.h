@@ -1,7 +1,8 @@
 /** @file directions.h  Sets of directions of plane integrals (EPR): cells on the sphere, planes
  * through a common axis, rings of even angles about an axis (internal; double, pure functions).
  * Called by kind.c, quadrature.c, src/scan, src/pipeline (names.c, epr_rings.c, epr_two_stages.c)
- * and cli. A direction and its antipode measure the same planes. */
+ * and cli. A direction and its antipode measure the same planes.
+ * Used by: cli/, geometry/, pipeline/, scan/, weight/. */
 #ifndef FBP_SRC_DIRECTIONS_H
 #define FBP_SRC_DIRECTIONS_H
 

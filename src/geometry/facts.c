@@ -1,7 +1,8 @@
 /* Facts of a scan of line integrals (fbp_line_facts(): arc, coverage, field of view, symmetries,
  * movement along the axis), the detector rows that slices need, and the default grid.  kind.c calls
  * fbp_line_facts(), fbp_line_rows() and fbp_line_grid() through its tables, weight.c
- * fbp_coverage_of(), many folders of src, cli and benchmarks fbp_grid_coordinate(). */
+ * fbp_coverage_of(), many folders of src, cli and benchmarks fbp_grid_coordinate().
+ * Used by: bench/, cli/, analysis/, backend/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 
 #include "geometry/coverage.h"

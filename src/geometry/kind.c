@@ -1,6 +1,8 @@
 /* Kinds of geometry (cone, parallel, planes), each a table of functions, and the functions that
  * call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default().  Called by most folders of
- * src, cli and benchmarks. */
+ * src, cli and benchmarks.
+ * Used by: bench/, cli/, analysis/, geometry/, phantom/, picture/, pipeline/, prep/, scan/,
+ * weight/. */
 #include "geometry/kind.h"
 
 #include "geometry/directions.h"

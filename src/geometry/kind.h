@@ -8,6 +8,8 @@
  * share fbp_line_facts(), _rows() and _grid(). Tables in other folders are indexed by `integral`
  * (weight/weight.c, filter/design.c, phantom/simulate.c) and refuse kinds without an entry. A
  * format of another program's geometries lists the kinds that it can hold (importers.h).
+ * Used by: bench/, cli/, analysis/, geometry/, phantom/, picture/, pipeline/, prep/, scan/,
+ * weight/.
  */
 #ifndef FBP_SRC_GEOMETRY_KIND_H
 #define FBP_SRC_GEOMETRY_KIND_H

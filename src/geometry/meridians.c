@@ -1,6 +1,8 @@
 /* Directions in meridian planes (fbp_meridians_of(), called by epr_two_stages.c and
  * cli/geometry_check.c) and in even rings (fbp_rings_of(), called by epr_rings.c;
- * fbp_rings_about(), called by weight/quadrature.c), found from directions in any order. */
+ * fbp_rings_about(), called by weight/quadrature.c), found from directions in any order.
+ * Used by: cli/geometry_check.c, pipeline/epr_rings.c, pipeline/epr_two_stages.c,
+ * weight/quadrature.c. */
 #include "geometry/directions.h"
 
 #include "fbp/directions.h"

@@ -1,5 +1,6 @@
 /* Checks that a scan, a panel or a volume lies within the ranges of fbp/ranges.h.  Called by
- * src/pipeline, src/scan, array/source.c, phantom/simulate.c and benchmarks. */
+ * src/pipeline, src/scan, array/source.c, phantom/simulate.c and benchmarks.
+ * Used by: bench/, array/, phantom/, pipeline/, scan/. */
 #include "geometry/ranges.h"
 
 #include "base/math.h"

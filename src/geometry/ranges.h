@@ -1,6 +1,7 @@
 /** @file ranges.h  Checks of scans, panels and volumes against the limits of fbp/ranges.h
  * (internal). Called by src/pipeline, src/scan, circle.c, array/source.c, phantom/simulate.c and
- * benchmarks. A failure is FBP_ERR_INVALID and names the field. */
+ * benchmarks. A failure is FBP_ERR_INVALID and names the field.
+ * Used by: bench/, array/, geometry/, phantom/, pipeline/, scan/. */
 #ifndef FBP_SRC_GEOMETRY_RANGES_H
 #define FBP_SRC_GEOMETRY_RANGES_H
 

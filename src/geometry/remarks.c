@@ -1,6 +1,7 @@
 /* Judgements about facts of a geometry: fbp_geometry_circular(), called by job.c and
  * cli/geometry_check.c, refuses scans that are not a circle; fbp_geometry_remark(), called by
- * scan.c, cli/report.c, Python and programs, describes errors that a reconstruction will have. */
+ * scan.c, cli/report.c, Python and programs, describes errors that a reconstruction will have.
+ * Used by: cli/geometry_check.c, cli/report.c, pipeline/job.c, scan/file/scan.c. */
 #include "fbp/geometry.h"
 
 #include "base/base.h"

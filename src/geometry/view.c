@@ -1,6 +1,7 @@
 /* Views as vectors (s, d, u, v) and as 3x4 matrices, frames about the rotation axis, facts of one
  * view, and flips of scans.  Called by the other files of src/geometry, and by src/scan,
- * src/weight, src/phantom, src/pipeline and cli/geometry_check.c. */
+ * src/weight, src/phantom, src/pipeline and cli/geometry_check.c.
+ * Used by: cli/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 
 #include "base/base.h"

@@ -1,6 +1,7 @@
 /** @file view.h  Axes of a view relative to the rotation axis, corners of a grid, and rotations
  * (internal; double, pure functions). src/geometry, src/weight, src/scan, src/phantom,
- * src/pipeline, src/picture, cli and benchmarks use it. */
+ * src/pipeline, src/picture, cli and benchmarks use it.
+ * Used by: bench/, cli/, geometry/, picture/, pipeline/, scan/. */
 #ifndef FBP_SRC_VIEW_H
 #define FBP_SRC_VIEW_H
 

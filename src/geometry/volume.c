@@ -1,5 +1,6 @@
 /* Regions: voxels of a grid that are reconstructed (volume.h); created by pipeline/region.c, freed
- * and hashed by job.c. */
+ * and hashed by job.c.
+ * Used by: pipeline/job.c, pipeline/region.c. */
 #include "geometry/volume.h"
 
 #include "base/base.h"

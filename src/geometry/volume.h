@@ -4,6 +4,7 @@
  * In finished slices the region is exact: each row of voxels is stored as runs. Backprojection may
  * compute additional voxels: each column (x, y) has the first and the last slice of the region in
  * it. Consecutive equal slices are stored once.
+ * Used by: backend/backend.h, volume.c, pipeline/job.h.
  */
 #ifndef FBP_SRC_VOLUME_H
 #define FBP_SRC_VOLUME_H

@@ -1,7 +1,8 @@
 /* Shapes of phantoms as convex bodies: their density at points and along lines.  Ellipsoids that
  * are rotated only about z become unit balls in their own coordinates; other shapes are quadrics,
  * cut by slabs and planes.  views.c, voxels.c, section.c, simulate.c and benchmarks use these
- * bodies; fbp_phantom_line() and fbp_phantom_at() are public. */
+ * bodies; fbp_phantom_line() and fbp_phantom_at() are public.
+ * Used by: bench/host/, phantom/. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"

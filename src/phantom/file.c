@@ -1,4 +1,5 @@
-/* Reads phantom files in the formats of fbp, RTK and LEAP.  table.c calls fbp_phantom_load(). */
+/* Reads phantom files in the formats of fbp, RTK and LEAP.  table.c calls fbp_phantom_load().
+ * Used by: table.c. */
 #include "phantom/shapes.h"
 
 #include "array/file/bytes.h"

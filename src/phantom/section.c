@@ -5,7 +5,8 @@
  * In its own coordinates y a body is a unit quadric, cut by planes.  The section of the body by a
  * plane is the intersection of a convex polygon (from the body's planes) with a conic (from the
  * quadric).  The boundary consists of straight edges and arcs; the area is that of the polygon
- * through all ends of edges and arcs, plus one segment of the conic per arc. */
+ * through all ends of edges and arcs, plus one segment of the conic per arc.
+ * Used by: bench/papers/qiao2015/measure.c, simulate.c. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"

@@ -4,6 +4,7 @@
  * simulate.c and voxels.c compute scans and volumes from bodies (body.c, views.c, section.c);
  * table.c and file.c make phantoms by name and from files.  cli/cmd_simulate.c, pipeline/names.c
  * and benchmarks call some functions, too.
+ * Used by: bench/common/, bench/host/, bench/rabbitct/, cli/, phantom/, pipeline/.
  */
 #ifndef FBP_SRC_PHANTOM_SHAPES_H
 #define FBP_SRC_PHANTOM_SHAPES_H

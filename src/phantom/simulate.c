@@ -1,6 +1,8 @@
 /* Simulated scans and volumes of phantoms: noise, C-arm geometries, and the public functions of
  * fbp/phantom.h; cli/cmd_simulate.c, benchmarks and the bindings call them. A thread computes one
- * view or slice at a time and writes it: memory is one image per thread. */
+ * view or slice at a time and writes it: memory is one image per thread.
+ * Used by: bench/common/jobs.c, bench/common/views.c, bench/rabbitct/make_command.c,
+ * cli/cmd_simulate.c. */
 #include "phantom/shapes.h"
 
 #include "geometry/kind.h"

@@ -1,7 +1,8 @@
 /* Phantoms by name: tables of ellipsoids and shapes in units of the half side of a cube.  Public
  * functions fbp_phantom_create() (by name, or from a file through file.c) and fbp_phantom_clear(),
  * which programs, bindings, cli/cmd_simulate.c and benchmarks call; names.c calls
- * fbp_phantom_name(). */
+ * fbp_phantom_name().
+ * Used by: bench/common/, bench/host/, bench/papers/qiao2015/, bench/rabbitct/, cli/, pipeline/. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"

@@ -1,7 +1,8 @@
 /* Line integrals of whole views of a phantom; simulate.c and benchmarks call them.
  *
  * The rays of a detector row lie in one plane.  Therefore the chord of an ellipsoid is a simple
- * function of the column, and bodies that the plane does not intersect are skipped for the row. */
+ * function of the column, and bodies that the plane does not intersect are skipped for the row.
+ * Used by: bench/host/measure.c, simulate.c. */
 #include "phantom/shapes.h"
 
 #include "geometry/kind.h"

@@ -3,6 +3,7 @@
  *
  * N_LINES lines along x pass through each row of voxels.  The points at which a line enters and
  * leaves a body are exact; the mean of a voxel is the mean over the lines of density times overlap.
+ * Used by: bench/papers/qiao2015/measure.c, simulate.c.
  */
 #include "phantom/shapes.h"
 

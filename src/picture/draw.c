@@ -1,6 +1,7 @@
 /* Draws PNG pictures of a volume (slices, or maximum intensity projections, MIP, in three planes)
  * and contact sheets.  pipeline/picture.c calls fbp_viewer_draw(); cli/sweep.c and
- * bench/papers/qiao2015/pictures.c call fbp_sheet_write(). */
+ * bench/papers/qiao2015/pictures.c call fbp_sheet_write().
+ * Used by: bench/papers/qiao2015/pictures.c, cli/sweep.c, pipeline/picture.c. */
 #include "picture/draw.h"
 
 #include "array/file/format.h"

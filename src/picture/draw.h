@@ -4,6 +4,7 @@
  *
  * draw.c draws pictures of a volume and contact sheets; turn.c rotates slices; a backend may
  * project volumes (struct fbp_projector).  svg.c draws geometries, directions, curves and bars.
+ * Used by: bench/, cli/, backend/, picture/, pipeline/.
  */
 #ifndef FBP_SRC_PICTURE_DRAW_H
 #define FBP_SRC_PICTURE_DRAW_H

@@ -1,5 +1,6 @@
 /* SVG drawings: the geometry of a scan, directions on the sphere, curves, bars over time.  Called
- * by cli (cmd_geometry.c, sweep.c, report.c), pipeline/timeline.c, and bench (text and pages). */
+ * by cli (cmd_geometry.c, sweep.c, report.c), pipeline/timeline.c, and bench (text and pages).
+ * Used by: bench/common/, bench/papers/ino2009/, cli/, pipeline/. */
 #include "picture/draw.h"
 
 #include "geometry/kind.h"

@@ -1,5 +1,6 @@
 /* Rotates slices of a volume about the z axis through its centre (draw.h), for maximum intensity
- * projections.  draw.c calls it; the projector gl/mip.c reads its tables. */
+ * projections.  draw.c calls it; the projector gl/mip.c reads its tables.
+ * Used by: draw.c. */
 #include "picture/draw.h"
 
 #include "base/base.h"

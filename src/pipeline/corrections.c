@@ -3,7 +3,8 @@
  * material: prep/phase.h (Paganin et al. 2002).  Two sources yield the corrected views: one keeps
  * all corrected rows, the other retrieves phases each time a view is read.  plan.c makes the step,
  * plan_memory.c chooses the storage of corrected views; epr_rings.c and rectify.c call
- * fbp_integrals_…(). */
+ * fbp_integrals_…().
+ * Used by: epr_rings.c, plan.c, plan_memory.c, rectify.c. */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"

@@ -4,7 +4,8 @@
  *
  * stage_read.c, or epr_two_stages.c before the run, calls fbp_data_check_view() for each view;
  * plan_run.c creates the check, finishes it and writes messages; team_run.c joins checks of
- * processes; plan_memory.c adds up memory. */
+ * processes; plan_memory.c adds up memory.
+ * Used by: pipeline/. */
 #include "pipeline/data_check.h"
 
 #include "array/array.h"

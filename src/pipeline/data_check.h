@@ -8,6 +8,7 @@
  * device memory are copied to the host first.  About 100 samples per row take a few microseconds
  * per view.  plan_run.c creates and finishes a check; epr_two_stages.c, team_run.c and
  * plan_memory.c call it, too.
+ * Used by: data_check.c, run.h, view_step.h.
  */
 #ifndef FBP_PIPELINE_DATA_CHECK_H
 #define FBP_PIPELINE_DATA_CHECK_H

@@ -2,7 +2,8 @@
  * views, volumes and queues in device memory.  plan.c, accumulator.c, picture.c, plan_memory.c and
  * benchmarks call fbp_devices_find(), fbp_device_capable() and fbp_device_free(); fbp_devices(),
  * which cmd_devices.c and report.c call, and the functions of fbp/device_memory.h are public.
- * bench/host and tests call fbp_device_memory_*(). */
+ * bench/host and tests call fbp_device_memory_*().
+ * Used by: bench/, cli/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"

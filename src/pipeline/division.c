@@ -1,7 +1,8 @@
 /* Divides the work of a reconstruction into slabs of slices and batches of views that fit into
  * memory, and chooses the division with the shortest predicted time.  plan_memory.c and ranks.c
  * call fbp_work_divide(); plan.c, run.c, scratch_rows.c, stage_write.c, team_run.c call other
- * functions.  tasks.c turns a division into tasks, predict.c predicts its time. */
+ * functions.  tasks.c turns a division into tasks, predict.c predicts its time.
+ * Used by: pipeline/. */
 #include "pipeline/division.h"
 
 #include "backend/rows.h"

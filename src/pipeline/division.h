@@ -5,6 +5,7 @@
  * processes, and chooses the division with the shortest predicted time; the workers of a run
  * process its tasks.  Most files of src/pipeline and benchmarks include it.  Except for links.c,
  * row bitmaps and fbp_estimate(), these are pure functions.
+ * Used by: bench/common/, bench/kernels/, bench/links/, bench/pipeline/, bench/predict/, pipeline/.
  */
 #ifndef FBP_SRC_PIPELINE_DIVISION_H
 #define FBP_SRC_PIPELINE_DIVISION_H

@@ -6,7 +6,8 @@
  * near the pole have fewer views.  The samples of a ring at the same t are a periodic function of
  * phi, known at evenly spaced phi, and are interpolated at the 2 n angles (i + 1/2) pi / n.  These
  * angles are the same for all rings, so the resampled directions lie in planes through the axis.
- * All views are held in memory from the first read on. */
+ * All views are held in memory from the first read on.
+ * Used by: epr_two_stages.c, plan.c. */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"

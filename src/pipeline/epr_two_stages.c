@@ -9,7 +9,8 @@
  *     volume(x) = sum over planes  image(x . across(f), x . axis),
  *
  * the backprojection of parallel views that are weighted and filtered already.  All views are read
- * and filtered before the first image; rows of images are computed when they are read. */
+ * and filtered before the first image; rows of images are computed when they are read.
+ * Used by: plan.c. */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"

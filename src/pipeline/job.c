@@ -2,7 +2,8 @@
  * filter, region and preparation of samples; their fingerprint, and the choice of the kernel.
  * plan.c, accumulator.c, epr_two_stages.c and benchmarks call fbp_job_create(); they,
  * plan_memory.c, devices.c and plan_output.c call other functions; cli/recon.c, centre.c and
- * rectify.c fbp_grid_resolve(). */
+ * rectify.c fbp_grid_resolve().
+ * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "pipeline/job.h"
 
 #include "backend/rows.h"

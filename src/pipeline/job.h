@@ -2,7 +2,8 @@
  * fbp_job) holds the tables that all devices share: views, matrices, weights, filter, region.  This
  * header declares functions that make a job from a scan and parameters, and that check parameters
  * and names of devices.  The plan (plan.c) calls most of it; most files of src/pipeline use the
- * functions of the box and the region; analysis/centre.c and benchmarks include it, too. */
+ * functions of the box and the region; analysis/centre.c and benchmarks include it, too.
+ * Used by: bench/, analysis/, pipeline/. */
 #ifndef FBP_SRC_PIPELINE_JOB_H
 #define FBP_SRC_PIPELINE_JOB_H
 

@@ -1,6 +1,7 @@
 /* Rates of the links between host memory and devices: measured once, and kept in a cache file
  * (base/cache.h).  plan_memory.c gets the rates by fbp_links_get(); bench/links measures them again
- * by fbp_links_measure(). */
+ * by fbp_links_measure().
+ * Used by: bench/links/command.c, plan_memory.c. */
 #include "pipeline/division.h"
 
 #include "backend/backend.h"

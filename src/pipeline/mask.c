@@ -1,7 +1,8 @@
 /* The mask of slices that are written: voxels outside the region, or outside the field of view of
  * all views, get a fixed value. plan_run.c creates the mask, plan_memory.c adds up its memory;
  * stage_write.c calls fbp_mask_apply() on finished slices, which also computes statistics of the
- * voxels that are not masked. */
+ * voxels that are not masked.
+ * Used by: plan_memory.c, plan_run.c, stage_write.c. */
 #include "pipeline/run.h"
 
 #include "backend/slab.h"

@@ -1,6 +1,8 @@
 /* Checks of the parameters of a reconstruction (struct fbp_recon_params), before any file is read.
  * plan.c, plan_run.c, accumulator.c, src/analysis/centre.c and benchmarks call fbp_take_params().
- * Checks that need the scan are in job.c. */
+ * Checks that need the scan are in job.c.
+ * Used by: bench/host/, bench/kernels/, bench/papers/zinsser2013/, bench/rabbitct/, analysis/,
+ * pipeline/. */
 #include "array/file/bytes.h"
 #include "pipeline/job.h"
 

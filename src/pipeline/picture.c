@@ -1,6 +1,8 @@
 /* PNG pictures of volumes: fbp_picture_write() (public, fbp/picture.h) checks the parameters and
  * chooses the device that projects; fbp_viewer_draw() (src/picture) draws. cmd_view.c, cmd_recon.c,
- * the Python binding, benchmarks and programs call fbp_picture_write(). */
+ * the Python binding, benchmarks and programs call fbp_picture_write().
+ * Used by: bench/papers/ino2009/pictures.c, bench/papers/okitsu2008/pictures.c, cli/cmd_recon.c,
+ * cli/cmd_view.c. */
 #include "fbp/picture.h"
 
 #include "base/base.h"

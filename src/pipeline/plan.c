@@ -3,7 +3,8 @@
  * programs, bindings, cli (recon.c, recon_water.c, sweep.c), centre.c, plan_run.c and benchmarks;
  * plan_memory.c, plan_run.c, team_plan.c and team_run.c call other functions.  It reads the headers
  * of the projections, makes the view steps (view_step.h) and the tables of the job (job.c), and
- * divides the work (plan_memory.c).  plan_run.c runs a plan. */
+ * divides the work (plan_memory.c).  plan_run.c runs a plan.
+ * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"

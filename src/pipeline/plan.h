@@ -4,6 +4,7 @@
  * fbp_plan_create() makes a plan from a scan and parameters (plan.c, plan_memory.c, team_plan.c),
  * fbp_plan_run() runs it (plan_run.c, plan_output.c, team_run.c).  Included by plan*.c, team_*.c,
  * devices.c, cli (cmd_plan.c, cmd_recon.c, report.c) and benchmarks.
+ * Used by: bench/host/, bench/predict/, cli/, pipeline/.
  */
 #ifndef FBP_SRC_PIPELINE_PLAN_H
 #define FBP_SRC_PIPELINE_PLAN_H

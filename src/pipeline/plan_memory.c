@@ -2,7 +2,8 @@
  * are in memory or in a file, and whether filtered rows go to a scratch file.  plan.c calls
  * fbp_plan_arrange_steps() and then fbp_plan_consider_rows(); plan_run.c calls
  * fbp_plan_open_rows(), bench/predict fbp_plan_work_request().  division.c chooses slabs and
- * batches within the limits that this file computes. */
+ * batches within the limits that this file computes.
+ * Used by: bench/predict/predict.c, plan.c, plan_run.c. */
 #include "array/array.h"
 #include "array/device_memory.h"
 #include "backend/rows.h"

@@ -1,6 +1,7 @@
 /* The output of a plan: its fingerprint (for --resume), its sink, and the slices of a part
  * (--part). plan.c, plan_run.c, team_run.c and team_plan.c call these functions; cli/cmd_plan.c
- * calls fbp_plan_part(). */
+ * calls fbp_plan_part().
+ * Used by: cli/, pipeline/. */
 #include "array/sink.h"
 #include "pipeline/plan.h"
 

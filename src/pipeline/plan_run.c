@@ -3,7 +3,8 @@
  * by programs, bindings, cmd_recon.c, recon_water.c, sweep.c, centre.c and benchmarks; report.c,
  * cmd_recon.c and benchmarks call fbp_plan_timeline().  Each run opens the source and the sink that
  * the caller does not pass, and calls run_to(): open the checks and the mask, compute all slabs
- * (run.c), log what the checks of the views found, and finish the output. */
+ * (run.c), log what the checks of the views found, and finish the output.
+ * Used by: bench/, cli/, analysis/. */
 #include "pipeline/plan.h"
 
 #include "array/array.h"

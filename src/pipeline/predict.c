@@ -5,6 +5,7 @@
  * plan_memory.c for a plan's summary; plan.c calls fbp_estimate().  Each device passes blocks of
  * slices (steps) through the stages from READ to WRITE.  A stage starts a step when its input and
  * an output buffer are free.  Stages that run at the same time share links, files and processors.
+ * Used by: division.c, plan.c, plan_memory.c, ranks.c.
  */
 #include "backend/device.h"
 #include "backend/rows.h"

@@ -2,7 +2,8 @@
  * predicted times of grids, and texts of the form KEY=VALUE that describe a machine.  team_plan.c
  * calls fbp_cluster_choose() for a running team and for a cluster for which a plan is made,
  * bench/predict for the latter; team_run.c asks which process owns a slice.  Ranks with the same
- * slab share its views and add their partial volumes. */
+ * slab share its views and add their partial volumes.
+ * Used by: bench/predict/model.c, bench/predict/predict.c, team_plan.c, team_run.c. */
 #include "base/text.h"
 #include "base/threads.h"
 #include "pipeline/division.h"

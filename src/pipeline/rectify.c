@@ -9,7 +9,8 @@
  * Columns of the upright detector cover the measured width at mid-height of the volume.  If the
  * panel is offset, the shorter side ends at the last column that was measured in all rows, and the
  * longer side at the farthest corner.  Rows cover the part of the axis that the panel sees.  Pixels
- * that were not measured get the value of the nearest measured pixel. */
+ * that were not measured get the value of the nearest measured pixel.
+ * Used by: plan.c. */
 #include "pipeline/view_step.h"
 
 #include "array/array.h"

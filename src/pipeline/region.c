@@ -1,7 +1,8 @@
 /* The part of a volume that is computed: the box in voxels, and the region, given as a shape in mm
  * ("cylinder:R", "ball:X,Y,Z,R", "box:...") or as a mask file. job.c calls fbp_box_set() and
  * fbp_region_of(); most files of src/pipeline and benchmarks call functions of the box, or count
- * the wanted voxels. */
+ * the wanted voxels.
+ * Used by: bench/kernels/, bench/predict/, pipeline/. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/slab.h"

@@ -4,7 +4,8 @@
  * Opens one worker (a device with its buffers and queues) per device, starts the four stages of
  * each worker (stage_read.c, stages.c, stage_write.c) in threads, sums up their times and their
  * counts of repaired samples, and handles failures and cancellation.  The stages call the functions
- * fbp_worker_*() and fbp_run_*(). */
+ * fbp_worker_*() and fbp_run_*().
+ * Used by: pipeline/. */
 #include "pipeline/run.h"
 
 #include "array/array.h"

@@ -2,7 +2,8 @@
  * plan_run.c calls fbp_run().  Included by plan.h, and so by plan*.c and team_*.c, by worker.h,
  * mask.c, scratch_rows.c, timeline.c and benchmarks.  The other parts belong to a run: the mask of
  * finished slices, sums of partial volumes, the timeline, workers, loading of batches of views, and
- * filtered views in a scratch file. */
+ * filtered views in a scratch file.
+ * Used by: bench/papers/qiao2015/, bench/papers/zinsser2013/, bench/rabbitct/, pipeline/. */
 #ifndef FBP_SRC_PIPELINE_RUN_H
 #define FBP_SRC_PIPELINE_RUN_H
 

@@ -1,7 +1,8 @@
 /* Filtered views in a scratch file (--scratch): fbp_rows_filter() filters all views once into the
  * file, and fbp_rows_source() reads them from there; plan_run.c calls both, plan.c and
  * plan_memory.c call fbp_rows_bytes().  fbp_filter_views() filters views with the backend `ref`,
- * for tests and benchmarks. */
+ * for tests and benchmarks.
+ * Used by: bench/papers/qiao2015/, bench/rabbitct/, pipeline/. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/device.h"

@@ -1,7 +1,8 @@
 /* The work list of a run, from which workers take slabs; the table of batches that workers filter
  * for one another; and bitmaps of detector rows (views x rows), by which repaired samples are
  * counted once per row.  Called by run.c, stage_read.c, stages.c, stage_write.c, scratch_rows.c and
- * plan_memory.c. */
+ * plan_memory.c.
+ * Used by: pipeline/. */
 #include "backend/rows.h"
 #include "base/base.h"
 #include "pipeline/division.h"

@@ -1,6 +1,7 @@
 /* Stage one of a worker: read views from the source into free host buffers, and check them.
  * If the run follows a measurement, the stage waits for views.  run.c starts fbp_stage_read() in a
- * thread; scratch_rows.c calls fbp_load(), which reads a batch, and run.c fbp_follow_latency(). */
+ * thread; scratch_rows.c calls fbp_load(), which reads a batch, and run.c fbp_follow_latency().
+ * Used by: plan_run.c, run.c, scratch_rows.c. */
 #include "pipeline/worker.h"
 
 #include "array/array.h"

@@ -1,7 +1,8 @@
 /* Stage four of a worker: fetches finished slices to the host, completes them (sum over processes,
  * scale and shift, mask), and writes them to the sink.  If the device has its own memory, several
  * threads write; else the thread of the stage writes.  run.c starts fbp_stage_write() in a thread;
- * team_run.c calls fbp_sum_take(). */
+ * team_run.c calls fbp_sum_take().
+ * Used by: run.c, team_run.c. */
 #include "pipeline/worker.h"
 
 #include "array/array.h"

@@ -1,6 +1,7 @@
 /* Stages two and three of a worker, filter and backproject, and functions that all four stages
  * share (worker.h).  run.c starts each stage in a thread.  On a device with its own queues, the
- * calls only enqueue, and events keep the order. */
+ * calls only enqueue, and events keep the order.
+ * Used by: run.c, stage_read.c, stage_write.c. */
 #include "pipeline/worker.h"
 
 #include "backend/device.h"

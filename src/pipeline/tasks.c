@@ -1,6 +1,7 @@
 /* The slabs, batches and tasks of a division of the work, and cuts of a volume into slabs or parts
  * of equal cost.  Pure functions (division.h), called by many files of src/pipeline (among others
- * division.c and predict.c for a plan, slabs.c for a run) and by benchmarks. */
+ * division.c and predict.c for a plan, slabs.c for a run) and by benchmarks.
+ * Used by: bench/common/, bench/kernels/, pipeline/. */
 #include "backend/rows.h"
 #include "backend/slab.h"
 #include "pipeline/division.h"

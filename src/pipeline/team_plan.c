@@ -2,7 +2,8 @@
  * (groups of views by groups of slices), and agreement on memory, division and options.
  *
  * plan.c and plan_memory.c call these functions.  All processes of a team must call the collective
- * ones (fbp_team_gather(), fbp_team_share()) in the same order. */
+ * ones (fbp_team_gather(), fbp_team_share()) in the same order.
+ * Used by: plan.c, plan_memory.c. */
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"

@@ -3,7 +3,8 @@
  *
  * plan_run.c calls these functions; plan.c, plan_*.c and team_plan.c call those for memory and
  * sums.  Either each process writes its own slices into one output (`apart`), or the other
- * processes send their slices to rank 0, which writes all. */
+ * processes send their slices to rank 0, which writes all.
+ * Used by: pipeline/. */
 #include "array/array.h"
 #include "base/base.h"
 #include "base/cache.h"

@@ -1,6 +1,7 @@
 /* The timeline of a run: when each stage worked on which batch or slab, as bars in an SVG file. The
  * stages, run.c, scratch_rows.c and bench/papers/zinsser2013 begin and end spans; plan_run.c draws
- * the file. */
+ * the file.
+ * Used by: bench/papers/zinsser2013/, pipeline/. */
 #include "pipeline/run.h"
 
 #include "base/base.h"

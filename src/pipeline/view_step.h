@@ -7,6 +7,7 @@
  * (epr_two_stages.c).  A plan (plan.c) holds a list of steps in the order of the data, and calls
  * them only through this interface.  The job (job.c) is made from the last scan, and a run (run.c)
  * reads the last source.
+ * Used by: pipeline/.
  */
 #ifndef FBP_PIPELINE_VIEW_STEP_H
 #define FBP_PIPELINE_VIEW_STEP_H

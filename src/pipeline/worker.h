@@ -1,7 +1,8 @@
 /** @file worker.h  The parts of a run that several files share (internal): the work list, the
  * batches that workers share, the state of the run, the workers and their four stages. run.c starts
  * one worker per device; stage_read.c, stages.c and stage_write.c are its threads. slabs.c,
- * scratch_rows.c, plan_run.c and plan_memory.c include it, too. */
+ * scratch_rows.c, plan_run.c and plan_memory.c include it, too.
+ * Used by: pipeline/. */
 #ifndef FBP_SRC_PIPELINE_WORKER_H
 #define FBP_SRC_PIPELINE_WORKER_H
 

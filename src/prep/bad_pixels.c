@@ -1,6 +1,7 @@
 /* Bad pixels: search for dead, stuck, hot and saturated pixels before a run, called by plan.c and
  * analysis/sinogram.c; choice of the good pixels from which bad ones are interpolated, called by
- * prep.c; plan_run.c calls fbp_check_samples(). */
+ * prep.c; plan_run.c calls fbp_check_samples().
+ * Used by: analysis/sinogram.c, pipeline/plan.c, pipeline/plan_run.c, prep.c. */
 #include "prep/prep.h"
 
 #include "array/array.h"

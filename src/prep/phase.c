@@ -1,5 +1,6 @@
 /* Phase retrieval (phase.h): its tables, and the version of fbp_retrieve() for any processor; the
- * method is in phase_tmpl.h.  pipeline/corrections.c makes the tables and calls fbp_retrieve(). */
+ * method is in phase_tmpl.h.  pipeline/corrections.c makes the tables and calls fbp_retrieve().
+ * Used by: pipeline/corrections.c. */
 #include "prep/phase.h"
 
 #include "base/base.h"

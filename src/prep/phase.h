@@ -5,6 +5,7 @@
  * a parallel beam, the transmission is T = (1 - a laplacian) exp(-p), where p is mu times the
  * thickness and a = z delta / mu. Therefore exp(-p) is T divided, at frequency k along the
  * detector, by 1 + a |k|^2. The method needs whole views.
+ * Used by: pipeline/, prep/.
  */
 #ifndef FBP_SRC_PREP_PHASE_H
 #define FBP_SRC_PREP_PHASE_H

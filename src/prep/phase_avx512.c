@@ -1,5 +1,6 @@
 /* Phase retrieval (phase_tmpl.h) with AVX-512: compiled with the flags of these instructions,
- * called by phase.c only on processors that have them. */
+ * called by phase.c only on processors that have them.
+ * Used by: phase.c. */
 #include "prep/phase.h"
 
 #if defined(__x86_64__)

@@ -15,6 +15,7 @@
  * symmetric; therefore only half of the frequencies are processed, per block of columns. Then the
  * rows of these spectra are transformed, filtered and transformed back, and then the columns.
  * Transforms are in double, exponentials and logarithms in float.
+ * Used by: phase.c, phase_avx2.c, phase_avx512.c.
  */
 #include "base/math.h"
 #include "prep/phase.h"

@@ -1,7 +1,8 @@
 /* Intensities to line integrals: dark and flat images, logarithm, beam hardening, and interpolation
  * of bad pixels and of values that are not finite.  job.c makes the tables; the backends "cpu" and
  * "ref", src/pipeline (corrections.c, epr_rings.c, rectify.c), sinogram.c and bad_pixels.c call
- * these functions. */
+ * these functions.
+ * Used by: analysis/, backend/cpu/, backend/ref/, pipeline/, prep/. */
 #include "prep/prep.h"
 
 #include "array/array.h"

@@ -1,6 +1,7 @@
 /** @file prep.h  Preparation of views: intensities to line integrals, bad pixels, ring artefacts,
  * and spectra of EPR (internal).  Included by backend.h for all backends, src/pipeline (plan.c,
- * plan_run.c, data_check.c, view_step.h), src/prep and analysis/sinogram.c. */
+ * plan_run.c, data_check.c, view_step.h), src/prep and analysis/sinogram.c.
+ * Used by: analysis/, backend/, backend/cuda/, pipeline/, prep/. */
 #ifndef FBP_SRC_PREP_PREP_H
 #define FBP_SRC_PREP_PREP_H
 

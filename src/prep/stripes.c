@@ -1,6 +1,7 @@
 /* Removal of ring artefacts, which are stripes along the angles of sinograms: by sorting (Vo et al.
  * 2018) and by wavelets (Muench et al. 2009).  pipeline/corrections.c calls these functions;
- * data_check.c and bad_pixels.c call fbp_median(). */
+ * data_check.c and bad_pixels.c call fbp_median().
+ * Used by: pipeline/corrections.c, pipeline/data_check.c, bad_pixels.c. */
 #include "prep/prep.h"
 
 #include "base/math.h"

@@ -1,6 +1,7 @@
 /* Preparation of EPR spectra: baseline, resampling, FFT, phase, division by a profile, as a view
  * source.  plan.c calls fbp_spectra_open(), which wraps the source of stored rows; each row is
- * prepared when it is read.  scan->preparation has the parameters. */
+ * prepared when it is read.  scan->preparation has the parameters.
+ * Used by: pipeline/plan.c. */
 #include "prep/prep.h"
 
 #include "array/array.h"

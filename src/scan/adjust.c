@@ -1,6 +1,7 @@
 /* Adjusts the views of a scan by one quantity (centre, tilt, offset, sod, sdd) or by flips:
  * fbp_scan_adjust(), fbp_scan_flip(), and the functions of adjust.h. Called by cli (geometry.c,
- * sweep.c), pipeline/names.c, Python and programs. */
+ * sweep.c), pipeline/names.c, Python and programs.
+ * Used by: cli/geometry.c, cli/sweep.c, pipeline/names.c. */
 #include "scan/adjust.h"
 
 #include "base/math.h"

@@ -1,5 +1,6 @@
 /** @file adjust.h  Functions that get, check and set the geometry values of fbp_scan_adjust()
- * (internal).  Called by cli/geometry.c (options), cli/sweep.c and pipeline/names.c. */
+ * (internal).  Called by cli/geometry.c (options), cli/sweep.c and pipeline/names.c.
+ * Used by: cli/geometry.c, cli/sweep.c, pipeline/names.c, adjust.c. */
 #ifndef FBP_SRC_SCAN_ADJUST_H
 #define FBP_SRC_SCAN_ADJUST_H
 

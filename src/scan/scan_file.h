@@ -1,6 +1,7 @@
 /** @file scan_file.h  The scan file (JSON): its readers and writers, and loading of scans into the
  *  library's own structs (internal). scan/geometry_file.c and discovery of folders (scan/folder)
- *  call it. */
+ *  call it.
+ * Used by: scan/, folder/. */
 #ifndef FBP_SRC_SCAN_FILE_H
 #define FBP_SRC_SCAN_FILE_H
 

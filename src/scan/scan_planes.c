@@ -1,6 +1,7 @@
 /* Reads plane integrals (EPR) from a scan file: directions, positions of samples, weights, and
  * "prepare", the processing of stored rows to plane integrals.  Called by scan_read.c and
- * scan_views.c. */
+ * scan_views.c.
+ * Used by: scan_read.c, scan_views.c. */
 #include "geometry/directions.h"
 #include "scan/scan_file.h"
 

@@ -1,5 +1,6 @@
 /* Reads a scan file (JSON): kind, layout, sizes, images, volume, corrections and assumptions;
- * scan_views.c and scan_planes.c read the views.  Called by geometry_file.c. */
+ * scan_views.c and scan_planes.c read the views.  Called by geometry_file.c.
+ * Used by: geometry_file.c. */
 #include "array/file/bytes.h"
 #include "scan/scan_file.h"
 

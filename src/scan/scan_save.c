@@ -1,6 +1,8 @@
 /* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly, paths of
  * arrays relative to the file.  Implements fbp_scan_save(), called by cli/cmd_simulate.c,
- * benchmarks, Python and programs; geometry_file.c and folder_guess.c call other functions. */
+ * benchmarks, Python and programs; geometry_file.c and folder_guess.c call other functions.
+ * Used by: bench/papers/okitsu2008/command.c, cli/cmd_simulate.c, folder/folder_guess.c,
+ * geometry_file.c. */
 #include "array/file/bytes.h"
 #include "geometry/directions.h"
 #include "scan/scan_file.h"

@@ -2,7 +2,8 @@
  * barriers, and the choice of the rank that reports errors.  src/pipeline (team_plan.c, team_run.c,
  * plan_memory.c, plan_run.c) calls these functions in a plan and its runs, cli/team.c at start and
  * end of a command, cmd_recon.c for the rank, team_join.c to create a team.  MPI (modules/mpi.c) or
- * a test transports the messages. */
+ * a test transports the messages.
+ * Used by: cli/, pipeline/, team/. */
 #include "team/team.h"
 
 #include "base/base.h"

@@ -7,6 +7,7 @@
  *
  * team.c implements the functions; team_join.c finds how this process was started. The plan and its
  * runs (src/pipeline), cli/team.c and modules/mpi.c include this header.
+ * Used by: cli/, pipeline/, team/.
  */
 #ifndef FBP_SRC_TEAM_TEAM_H
 #define FBP_SRC_TEAM_TEAM_H

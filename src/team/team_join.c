@@ -1,6 +1,7 @@
 /* fbp_team_join(), which is public (fbp/team.h) and called by cli/team.c and programs: finds out
  * from environment variables whether a launcher (mpirun, srun) has started this process with
- * others, and connects the processes by the module libfbp_mpi.so. */
+ * others, and connects the processes by the module libfbp_mpi.so.
+ * Used by: cli/team.c. */
 #include "team/team.h"
 
 #include "base/base.h"

@@ -1,7 +1,8 @@
 /* Quadrature weights of directions on the sphere, by one of these methods: bands of evenly spaced
  * rings, areas of Voronoi cells, exact integration of even spherical harmonics, given weights.
  * Called by weight.c, epr_rings.c, cli/geometry_check.c, MATLAB and programs
- * (fbp_quadrature_weights()). */
+ * (fbp_quadrature_weights()).
+ * Used by: cli/geometry_check.c, pipeline/epr_rings.c, weight.c. */
 #include "weight/weight.h"
 
 #include "geometry/directions.h"

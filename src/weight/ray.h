@@ -6,6 +6,7 @@
  * distance of a ray from the end of a Parker ramp (a linear form of the column), and the part of a
  * view's angular step inside the ramp. All other values are accurate to a few units in the last
  * place of float (test_weight_ray.c: 1e-6 of the greatest weight).
+ * Used by: backend/cuda/filter_kernels.h, backend/gpu/tables.c, weight.h.
  */
 #ifndef FBP_SRC_RAY_H
 #define FBP_SRC_RAY_H

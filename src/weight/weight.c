@@ -1,7 +1,8 @@
 /* Weights of samples before the filter: angular steps, redundancy (Parker 1982, Wang 2002, per
  * ray), distance factors (Feldkamp 1984), weights of plane integrals; also expected errors of
  * Feldkamp's method.  Formulas: weight.h.  pipeline/job.c creates the weights; the backends read
- * them, GPU modules through module.c; cli/geometry_check.c calls fbp_geometry_errors(). */
+ * them, GPU modules through module.c; cli/geometry_check.c calls fbp_geometry_errors().
+ * Used by: cli/, backend/, backend/cpu/, backend/ref/, pipeline/. */
 #include "weight/weight.h"
 
 #include "base/base.h"

@@ -31,6 +31,7 @@
  * (geometry/coverage.h).
  *
  * The backprojector divides by (w/w(0))^2; therefore the constant 1/w(0)^2 is part of W_n here.
+ * Used by: cli/, backend/, pipeline/, weight/.
  */
 #ifndef FBP_SRC_WEIGHT_H
 #define FBP_SRC_WEIGHT_H

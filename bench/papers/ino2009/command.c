@@ -1,5 +1,6 @@
 /* Command `fbp bench ino2009`: options, and the order of the measurements of Ino, Yoshida and
- * Hagihara (2009). */
+ * Hagihara (2009).
+ * Used by: bench/commands.c. */
 #include "bench/common/jobs.h"
 #include "bench/papers/ino2009/text.h"
 #include "say.h"

@@ -1,4 +1,5 @@
-/* Measurements of Ino et al. (2009) as JSON. Called by command.c for --json. */
+/* Measurements of Ino et al. (2009) as JSON. Called by command.c for --json.
+ * Used by: command.c. */
 #include "bench/papers/ino2009/text.h"
 
 static void add_stages(cJSON *root, const struct fbp_s3_time *t)

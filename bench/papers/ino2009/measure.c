@@ -1,5 +1,6 @@
 /* A session of Ino et al. (2009): the scan and phantom, runs on a device that draws, and the
- * error of their volume. Called by command.c, runs.c and pictures.c. */
+ * error of their volume. Called by command.c, runs.c and pictures.c.
+ * Used by: bench/papers/ino2009/. */
 #include "bench/papers/ino2009/s3.h"
 
 #include "backend/device.h"

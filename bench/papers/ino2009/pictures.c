@@ -1,5 +1,6 @@
 /* Figs. 5 and 6 of Ino et al. (2009): seconds of all variants, and maximum intensity projections
- * of the head. Called by command.c for --pictures. */
+ * of the head. Called by command.c for --pictures.
+ * Used by: command.c. */
 #include "bench/papers/ino2009/text.h"
 #include "picture/draw.h"
 

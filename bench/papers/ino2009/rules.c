@@ -8,7 +8,8 @@
  * another one in B, D and E (.535).  Bytes therefore depend on the slices of a pass, and not on the
  * size of a texel; 5 (1 + 1/slices) bytes per update, with GB = 2^30 bytes, give .847 and .529.
  * The texture rates give the seconds that Table 3 used: 15.7, 7.7, 7.5, 4.0 and 4.1, which are
- * 4 % fewer to 11 % more than the backprojection of Table 2 took. */
+ * 4 % fewer to 11 % more than the backprojection of Table 2 took.
+ * Used by: json.c, pictures.c, runs.c, tables.c. */
 #include "bench/papers/ino2009/text.h"
 
 #include <math.h>

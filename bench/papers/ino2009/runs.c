@@ -1,5 +1,6 @@
 /* Measures a variant of Ino et al. (2009): with all slices if that is short, otherwise with some
- * slices and extrapolated. Called by command.c. */
+ * slices and extrapolated. Called by command.c.
+ * Used by: command.c, json.c, tables.c. */
 #include "bench/papers/ino2009/text.h"
 #include "say.h"
 

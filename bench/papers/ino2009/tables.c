@@ -1,4 +1,5 @@
-/* Prints Tables 1 to 3 of Ino et al. (2009), published and measured. Called by command.c. */
+/* Prints Tables 1 to 3 of Ino et al. (2009), published and measured. Called by command.c.
+ * Used by: command.c. */
 #include "bench/papers/ino2009/text.h"
 
 #include <math.h>

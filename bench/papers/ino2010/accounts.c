@@ -1,5 +1,6 @@
 /* Published figures of Ino et al. (2010), and the rules that derive rates, limits and costs from
- * seconds and sizes. Called by tables.c, plan.c, json.c and pictures.c. */
+ * seconds and sizes. Called by tables.c, plan.c, json.c and pictures.c.
+ * Used by: bench/papers/ino2010/. */
 #include "bench/papers/ino2010/text.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Command `fbp bench ino2010`: options, and the order of the runs of Ino et al. (2010). */
+/* Command `fbp bench ino2010`: options, and the order of the runs of Ino et al. (2010).
+ * Used by: bench/commands.c. */
 #include "bench/common/jobs.h"
 #include "bench/papers/ino2010/text.h"
 #include "say.h"

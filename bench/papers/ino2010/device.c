@@ -1,7 +1,8 @@
 /* One device of a run of Ino et al. (2010): it filters its share of the views, then computes its
  * share of the boxes.  With streams, steps are put into the queues of the device, and events keep
  * their order; without streams, the host waits for each step and measures its time.  Called by
- * run.c in one thread per device. */
+ * run.c in one thread per device.
+ * Used by: run.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "backend/slab.h"

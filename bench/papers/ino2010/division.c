@@ -1,5 +1,6 @@
 /* Divides the volume of Ino et al. (2010) into boxes of whole columns that fit into the memory
- * of a device; pure arithmetic. Called by measure.c and device.c. */
+ * of a device; pure arithmetic. Called by measure.c and device.c.
+ * Used by: device.c, measure.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/text.h"

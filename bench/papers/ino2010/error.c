@@ -1,5 +1,6 @@
 /* Compares slices of the last run of Ino et al. (2010) with an ordinary reconstruction and with
- * double precision, and times an ordinary reconstruction. Called by command.c. */
+ * double precision, and times an ordinary reconstruction. Called by command.c.
+ * Used by: command.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* Measurements of Ino et al. (2010) as JSON. Called by command.c for --json. */
+/* Measurements of Ino et al. (2010) as JSON. Called by command.c for --json.
+ * Used by: command.c. */
 #include "bench/papers/ino2010/text.h"
 
 int s2_json_run(const struct s2_result *r, size_t count, const struct fbp_s2_time *t)

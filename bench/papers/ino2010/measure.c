@@ -1,5 +1,6 @@
 /* Opens a session of Ino et al. (2010): devices, kernel, division into boxes, limits of memory;
- * nothing is computed here. Called by command.c. */
+ * nothing is computed here. Called by command.c.
+ * Used by: command.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/base.h"

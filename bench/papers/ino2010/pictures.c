@@ -1,5 +1,6 @@
 /* Figs. 3 and 4 of Ino et al. (2010) as SVG files: views per second, speed-up, and rates of the
- * backprojection, over the number of devices.  Called by command.c for --pictures. */
+ * backprojection, over the number of devices.  Called by command.c for --pictures.
+ * Used by: command.c. */
 #include "bench/common/chart.h"
 #include "bench/papers/ino2010/text.h"
 

@@ -1,5 +1,6 @@
 /* Prints Table 1 of Ino et al. (2010) with the numbers of a job, and the division that was
- * chosen, as text or JSON. Called by command.c. */
+ * chosen, as text or JSON. Called by command.c.
+ * Used by: command.c. */
 #include "base/text.h"
 #include "bench/papers/ino2010/text.h"
 

@@ -1,5 +1,6 @@
 /* Runs of Ino et al. (2010): all devices at the same time are opened, filter their views, and
- * backproject their boxes. Called by command.c. */
+ * backproject their boxes. Called by command.c.
+ * Used by: command.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* Prints Tables 2 and 3 of Ino et al. (2010), published and measured. Called by command.c. */
+/* Prints Tables 2 and 3 of Ino et al. (2010), published and measured. Called by command.c.
+ * Used by: command.c. */
 #include "bench/papers/ino2010/text.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* The volume of Ino et al. (2010), which boxes are copied into: memory, or a file without a
  * name, which the system deletes at the end of the process. Called by device.c, run.c and
- * error.c. */
+ * error.c.
+ * Used by: device.c, error.c, measure.c, run.c. */
 #include "bench/papers/ino2010/measure.h"
 
 #include "array/file/bytes.h"

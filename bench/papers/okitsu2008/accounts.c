@@ -1,5 +1,6 @@
 /* Prints Tables 3 and 4 of Okitsu et al. (2008), published and measured, as text or JSON. Called
- * by command.c. */
+ * by command.c.
+ * Used by: command.c. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include <math.h>

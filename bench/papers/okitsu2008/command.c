@@ -1,5 +1,6 @@
 /* Command `fbp bench okitsu2008`: options, and the order of the measurements of Okitsu, Ino and
- * Hagihara (2008). */
+ * Hagihara (2008).
+ * Used by: bench/commands.c. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include "base/system.h"

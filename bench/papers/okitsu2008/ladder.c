@@ -1,5 +1,6 @@
 /* Measures Table 4 of Okitsu et al. (2008): the same job by the kernel of each step. Called by
- * command.c. */
+ * command.c.
+ * Used by: accounts.c, command.c. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include "bench/common/modules.h"

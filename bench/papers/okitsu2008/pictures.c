@@ -1,5 +1,6 @@
 /* Draws Fig. 6 of Okitsu et al. (2008): the middle slice from the device and from `ref`, and
- * their difference. Called by command.c for --pictures. */
+ * their difference. Called by command.c for --pictures.
+ * Used by: command.c. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include <stdlib.h>

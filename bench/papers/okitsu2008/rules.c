@@ -4,6 +4,7 @@
  * digits from 0.6978 s of filtering and 4.276 s of backprojection, which round to the published .7
  * and 4.3 s, with one exception: the backprojection's 70.2 GB/s (published: 71.0) lack 40 bytes per
  * line of voxels and view.
+ * Used by: accounts.c, tables.c.
  */
 #include "bench/papers/okitsu2008/rules.h"
 

@@ -1,5 +1,6 @@
 /* Prints Tables 1 and 2 of Okitsu et al. (2008), published and measured, as text or JSON. Called
- * by command.c. */
+ * by command.c.
+ * Used by: accounts.c, command.c. */
 #include "bench/papers/okitsu2008/text.h"
 
 #include <math.h>

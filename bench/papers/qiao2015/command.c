@@ -1,5 +1,6 @@
 /* Command `fbp bench qiao2015`: options, and the order of the measurements of Qiao et al.
- * (2015). */
+ * (2015).
+ * Used by: bench/commands.c. */
 #include "bench/papers/qiao2015/text.h"
 #include "say.h"
 

@@ -1,4 +1,5 @@
-/* Measurements of Qiao et al. (2015) as JSON. Called by command.c for --json. */
+/* Measurements of Qiao et al. (2015) as JSON. Called by command.c for --json.
+ * Used by: command.c. */
 #include "bench/papers/qiao2015/text.h"
 
 static int add_way(const struct s4_row *r, enum s4_way way)

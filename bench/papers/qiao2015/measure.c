@@ -1,5 +1,6 @@
 /* A session of Qiao et al. (2015): projections of a bottle; its object by plans of the library and
- * by kernels with the paper's arguments; the error of the object.  Called by runs.c. */
+ * by kernels with the paper's arguments; the error of the object.  Called by runs.c.
+ * Used by: command.c, runs.c. */
 #include "bench/papers/qiao2015/s4.h"
 
 #include "base/base.h"

@@ -1,5 +1,6 @@
 /* Figs. 1 to 5 of Qiao et al. (2015): times, their trend, factors; slices and profiles of GS, CM
- * and CS. Called by command.c for --pictures. */
+ * and CS. Called by command.c for --pictures.
+ * Used by: command.c. */
 #include "bench/common/chart.h"
 #include "bench/papers/qiao2015/text.h"
 #include "picture/draw.h"

@@ -1,6 +1,7 @@
 /* Rules of Qiao et al. (2015) that derive figures of the tables, and the figures that it published.
  * Called by tables.c, json.c, pictures.c and measure.c.
- * tests/cli/test_s4.c applies the rules to the published seconds. */
+ * tests/cli/test_s4.c applies the rules to the published seconds.
+ * Used by: bench/papers/qiao2015/. */
 #include "bench/papers/qiao2015/text.h"
 
 #include <math.h>

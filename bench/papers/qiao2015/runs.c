@@ -1,5 +1,6 @@
 /* Measures all methods of Qiao et al. (2015) (GS, CM, CS and others), one size after another.
- * Called by command.c. */
+ * Called by command.c.
+ * Used by: command.c, json.c, tables.c. */
 #include "bench/papers/qiao2015/text.h"
 #include "say.h"
 

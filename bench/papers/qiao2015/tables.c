@@ -1,5 +1,6 @@
 /* Prints Tables 1 and 2 of Qiao et al. (2015) and its advice, published and measured. Called by
- * command.c. */
+ * command.c.
+ * Used by: command.c. */
 #include "bench/papers/qiao2015/text.h"
 
 #include <math.h>

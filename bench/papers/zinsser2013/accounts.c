@@ -1,6 +1,7 @@
 /* Published figures of Zinsser and Keck (2013), and the rules that derive figures from seconds:
  * updates, bytes, shares of limits, the division of section V. Called by tables.c, measure.c and
- * transfers.c. */
+ * transfers.c.
+ * Used by: command.c, measure.c, tables.c, transfers.c. */
 #include "bench/papers/zinsser2013/text.h"
 
 #include <math.h>

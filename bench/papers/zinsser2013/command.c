@@ -1,5 +1,6 @@
 /* Command `fbp bench zinsser2013`: options, and the order of the measurements: kernels and whole
- * calls (Tables I to III), or copies (section V). */
+ * calls (Tables I to III), or copies (section V).
+ * Used by: bench/commands.c. */
 #include "bench/common/jobs.h"
 #include "bench/common/memory.h"
 #include "bench/common/modules.h"

@@ -1,5 +1,6 @@
 /* Runs the kernels of Zinsser and Keck (2013) on a device that holds all views of a scan, and
- * compares their volumes. Called by command.c and transfers.c. */
+ * compares their volumes. Called by command.c and transfers.c.
+ * Used by: command.c, transfers.c. */
 #include "bench/papers/zinsser2013/text.h"
 
 #include "backend/device.h"

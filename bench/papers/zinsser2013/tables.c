@@ -1,5 +1,6 @@
 /* Prints Tables I to III and section V of Zinsser and Keck (2013), published and measured, as
- * text or JSON. Called by command.c. */
+ * text or JSON. Called by command.c.
+ * Used by: command.c. */
 #include "bench/common/bench.h"
 #include "bench/papers/zinsser2013/text.h"
 

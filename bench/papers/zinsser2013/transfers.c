@@ -1,6 +1,7 @@
 /* Section V of Zinsser and Keck (2013): views are copied to the device in chunks, and finished
  * parts of the volume to the host, while kernels run. Two buffers hold parts of the volume.
- * Called by command.c for --transfers. */
+ * Called by command.c for --transfers.
+ * Used by: command.c. */
 #include "bench/papers/zinsser2013/text.h"
 
 #include "backend/device.h"

@@ -1,6 +1,7 @@
 /* Reads and writes of whole byte ranges of files, byte order, conversion of samples to float and
  * double, and numbers as text that do not depend on the locale. Called by most files of src/array,
- * by many of src/scan, by some of src/pipeline, by phantom/file.c and by benchmarks. */
+ * by many of src/scan, by some of src/pipeline, by phantom/file.c and by benchmarks.
+ * Used by: bench/, array/, phantom/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "base/base.h"
 #include "base/text.h"

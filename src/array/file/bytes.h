@@ -1,6 +1,7 @@
 /** @file bytes.h  Reads and writes of files, numbers as text, and conversion of samples to float
  * and double (internal; bytes.c, values.c). Included by most files of src/array, by many of
- * src/scan, by some of src/pipeline and cli, by phantom/file.c and by benchmarks. */
+ * src/scan, by some of src/pipeline and cli, by phantom/file.c and by benchmarks.
+ * Used by: bench/, cli/, array/, phantom/, pipeline/, scan/. */
 #ifndef FBP_SRC_ARRAY_FILE_BYTES_H
 #define FBP_SRC_ARRAY_FILE_BYTES_H
 

@@ -1,6 +1,7 @@
 /* Helpers for arrays in chunks: a cache of decoded chunks, called by the readers of Zarr and HDF5,
  * and sizes and voxel means of the smaller resolution levels of an OME-Zarr image, called by
- * sink_chunks.c. */
+ * sink_chunks.c.
+ * Used by: array/format/hdf5_chunks.c, array/format/zarr.c, array/sink_chunks.c. */
 #include "array/file/format.h"
 #include "base/base.h"
 

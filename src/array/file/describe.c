@@ -1,7 +1,8 @@
 /* Writes and parses one line of JSON with properties of an array that a format cannot store: row
  * order, unit, scale of integers, spacing, origin, frames. TIFF and PNG files contain the line; RAW
  * and NPY files have it in FILE.json. Called by these formats, HDF5, Zarr, source.c (headerless
- * files) and sink_file.c. */
+ * files) and sink_file.c.
+ * Used by: array/, array/format/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

@@ -6,6 +6,7 @@
  * reads them, else the format has its own read(). Its writer creates the bytes before the samples,
  * or encodes one slice as a whole file. Included by most files of src/array, and by some of
  * src/scan, src/pipeline, src/prep, src/picture, cli and bench/rabbitct.
+ * Used by: bench/, cli/, array/, picture/, pipeline/, prep/, scan/.
  */
 #ifndef FBP_SRC_ARRAY_FILE_FORMAT_H
 #define FBP_SRC_ARRAY_FILE_FORMAT_H

@@ -3,7 +3,8 @@
  * files are recorded at opening and compared at the end. Called by files of src/array that open or
  * read sources (among others source.c), src/pipeline (plan.c, plan_run.c, stage_read.c), reduce.c,
  * draw.c, cli and benchmarks. The thread examines a growing source every two milliseconds, because
- * the system does not report writes by other machines or through mapped memory. */
+ * the system does not report writes by other machines or through mapped memory.
+ * Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

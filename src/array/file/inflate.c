@@ -1,6 +1,7 @@
 /* A source whose samples are one zlib or gzip stream, in MHA, NRRD and NIfTI files. These formats
  * call fbp_inflate_open(). Reading forward continues the stream; reading backward starts it again.
- * The memory does not depend on the size of the file. */
+ * The memory does not depend on the size of the file.
+ * Used by: array/format/mha.c, array/format/nifti.c, array/format/nrrd.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

@@ -1,6 +1,7 @@
 /* Small output files that get their names when they are complete, nameless temporary files, and
  * free disk space; outfile.h describes the functions. Called by sinks, png.c, hdf5_write.c,
- * src/scan (text files), src/pipeline (scratch files), cli and benchmarks. */
+ * src/scan (text files), src/pipeline (scratch files), cli and benchmarks.
+ * Used by: bench/, cli/, array/, pipeline/, scan/. */
 #include "array/file/outfile.h"
 #include "array/file/bytes.h"
 #include "base/text.h"

@@ -4,7 +4,8 @@
  * benchmarks. An output file is written without a name, or, if the file system does not support
  * that, under a hidden random name in the output's folder: no existing file is opened for writing.
  * The file is synced to disk before it replaces an older file. After a full disk, a kill or a power
- * failure, either the old file or the new one exists, complete. */
+ * failure, either the old file or the new one exists, complete.
+ * Used by: bench/, cli/, array/, pipeline/, scan/. */
 #ifndef FBP_SRC_ARRAY_FILE_OUTFILE_H
 #define FBP_SRC_ARRAY_FILE_OUTFILE_H
 

@@ -1,7 +1,8 @@
 /* Converts contiguous samples of a file to float values, in blocks that stay in the processor's
  * caches. Also contains the table of sample types, and functions that several formats share: axes
  * of rotated grids, complex samples, MATLAB's order of indices. Called by most files of src/array,
- * and by some of src/pipeline, src/scan and cli. */
+ * and by some of src/pipeline, src/scan and cli.
+ * Used by: cli/, array/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

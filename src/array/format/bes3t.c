@@ -3,7 +3,8 @@
  *
  * The array FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram contains the same spectra as views of one
  * row. If the samples are complex, both are the real parts, and FILE:imaginary is the imaginary
- * parts. */
+ * parts.
+ * Used by: array/formats.c, scan/format/bes3t.c. */
 #include "array/format/bes3t.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

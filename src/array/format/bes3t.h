@@ -2,7 +2,8 @@
  * .DSC (internal; bes3t.c). Included by scan/format/bes3t.c, which imports scans. The layers #DESC
  * and #SPL have lines "KEY value"; the layer #DSL has parts ".DVC name, version" with lines "Key
  * value unit". Samples are in the file .DTA beside the description. Source: Bruker, Xepr User's
- * Manual, "The BES3T format". */
+ * Manual, "The BES3T format".
+ * Used by: bes3t.c, scan/format/bes3t.c. */
 #ifndef FBP_SRC_ARRAY_FORMAT_BES3T_H
 #define FBP_SRC_ARRAY_FORMAT_BES3T_H
 

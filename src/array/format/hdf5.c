@@ -1,7 +1,8 @@
 /* Opens an HDF5 data set as a source: fbp_hdf5_source(), called by source.c through the table in
  * optional.c. The HDF5 library describes the data set in a child process: size, type, and positions
  * of the samples in the file. fbp then reads the samples itself if it can; else hdf5_chunks.c reads
- * them, which also calls fbp_hdf5_axis() and fbp_hdf5_grid(). */
+ * them, which also calls fbp_hdf5_axis() and fbp_hdf5_grid().
+ * Used by: hdf5_chunks.c, optional.c. */
 #include "array/format/hdf5.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -2,7 +2,8 @@
  * sources (internal; hdf5.c, hdf5_lib.c, hdf5_chunks.c, hdf5_virtual.c). Included by the HDF5
  * format and by the scan reader scan/format/hdf5_scan.c. The library is entered only through
  * fbp_hdf5_contain(): after fbp_isolate_readers(true) in a child process, else in the calling
- * process, one call at a time. */
+ * process, one call at a time.
+ * Used by: array/format/, scan/format/. */
 #ifndef FBP_SRC_ARRAY_FORMAT_HDF5_H
 #define FBP_SRC_ARRAY_FORMAT_HDF5_H
 

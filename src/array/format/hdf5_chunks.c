@@ -1,6 +1,7 @@
 /* Reads the samples of chunked HDF5 data sets. Called by hdf5.c. Plain, deflated and shuffled
  * chunks are read directly from the file, by several threads; blocks that only the HDF5 library can
- * read are read in a child process into shared memory. */
+ * read are read in a child process into shared memory.
+ * Used by: hdf5.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/format/hdf5.h"

@@ -1,6 +1,7 @@
 /* Calls of the HDF5 library: entering it, its error messages, opening files, listing data sets,
  * reading short lists of numbers and attributes. Called by hdf5.c, hdf5_chunks.c, hdf5_write.c,
- * hdf5_virtual.c and the scan reader scan/format/hdf5_scan.c. */
+ * hdf5_virtual.c and the scan reader scan/format/hdf5_scan.c.
+ * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/hdf5.h"
 #include "base/base.h"

@@ -1,7 +1,8 @@
 /* Checks that all source files of a virtual HDF5 data set exist and are complete, because the HDF5
  * library reads the fill value in place of missing sources. hdf5.c and hdf5_lib.c call it when data
  * are opened, hdf5_chunks.c before each block. Source files are searched for where the library
- * searches: https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix(). */
+ * searches: https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix().
+ * Used by: hdf5.c, hdf5_chunks.c, hdf5_lib.c. */
 #include "array/format/hdf5.h"
 #include "base/base.h"
 #include "base/system.h"

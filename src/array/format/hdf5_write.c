@@ -1,6 +1,7 @@
 /* Writer of HDF5 volumes: fbp_hdf5_layout(), called through the table in optional.c when
  * sink_file.c opens an output. The HDF5 library creates a file in memory with an unwritten data
- * set; its bytes before that data set are the header that the sink writes before the samples. */
+ * set; its bytes before that data set are the header that the sink writes before the samples.
+ * Used by: optional.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/file/outfile.h"

@@ -1,6 +1,7 @@
 /* The list of all formats of arrays: FBP_FORMAT(name) for each `const struct fbp_format
  * fbp_format_name` in array/format/. The order is that in which contents and names are compared,
  * and in which messages list formats. Included only by array/formats.c, which defines FBP_FORMAT.
+ * Used by: array/formats.c.
  */
 FBP_FORMAT(mha)
 FBP_FORMAT(nrrd)

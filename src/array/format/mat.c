@@ -10,7 +10,8 @@
  * A volume is written as vol(x, y, z), a series as vol(x, y, z, frame): MATLAB's first index varies
  * fastest, as x does in [z][y][x]. Names of variables are those that programs of EPR laboratories
  * open ("Image_v1.1"): mat_recFXD, rec_info.rec.Size in cm; additional variables store what fbp
- * reads again. Source: MathWorks, "MAT-File Format", level 5. */
+ * reads again. Source: MathWorks, "MAT-File Format", level 5.
+ * Used by: array/formats.c, scan/format/eprit.c. */
 #include "array/format/mat.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

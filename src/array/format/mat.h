@@ -10,6 +10,7 @@
  * struct arrays, sparse arrays, objects and function handles are listed without their contents.
  *
  * Source: MathWorks, "MAT-File Format", level 5.
+ * Used by: array/format/, scan/format/.
  */
 #ifndef FBP_SRC_ARRAY_FORMAT_MAT_H
 #define FBP_SRC_ARRAY_FORMAT_MAT_H

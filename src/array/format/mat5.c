@@ -1,6 +1,7 @@
 /* Reader of MATLAB files of versions 5 to 7: lists variables, finds members of structs, and reads
  * values, plain or zlib-compressed. mat.h declares its functions. Called by mat.c, which opens
- * MATLAB arrays as sources, and by eprit.c, tigre.c, helsinki.c and hdf5_scan.c in scan/format/. */
+ * MATLAB arrays as sources, and by eprit.c, tigre.c, helsinki.c and hdf5_scan.c in scan/format/.
+ * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/mat.h"
 #include "base/base.h"

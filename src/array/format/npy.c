@@ -1,7 +1,8 @@
 /* Reader (versions 1 to 3) and writer (version 1) of NumPy's .npy files. formats.c lists its table,
  * source.c and sink_file.c call it. A file consists of "\x93NUMPY", version, length of header, a
  * Python dictionary, samples.
- * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
+ * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

@@ -1,6 +1,7 @@
 /* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in other files).
  * formats.c lists its table; source.c and sink_file.c call it. A header has lines "field: value",
- * "key:=value" and comments, up to an empty line. https://teem.sourceforge.net/nrrd/format.html */
+ * "key:=value" and comments, up to an empty line. https://teem.sourceforge.net/nrrd/format.html
+ * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

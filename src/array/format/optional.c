@@ -1,6 +1,7 @@
 /* Tables of the formats HDF5 and TIFF, whose libraries a build may lack. formats.c lists the
  * tables; source.c, sink_file.c and sink_stack.c call them. hdf5_write.c and hdf5_scan.c call
- * fbp_hdf5_detect(). Without the library, a message names the package to install. */
+ * fbp_hdf5_detect(). Without the library, a message names the package to install.
+ * Used by: hdf5_write.c, array/formats.c, scan/format/hdf5_scan.c. */
 #include "array/file/format.h"
 
 #include <string.h>

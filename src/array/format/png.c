@@ -3,7 +3,8 @@
  * and sink_stack.c call it. Rows are decoded on request; reading backward starts at the first row.
  *
  * libpng reports missing memory like an error in the file, and continues without optional parts
- * such as texts. Its allocations therefore call take(), which records a failure. */
+ * such as texts. Its allocations therefore call take(), which records a failure.
+ * Used by: array/formats.c, picture/draw.c. */
 #include "array/format/png.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -1,5 +1,6 @@
 /** @file png.h  Writer of PNG pictures (internal; png.c). Included by src/picture/draw.c, which
- * draws slices of volumes and diagrams. */
+ * draws slices of volumes and diagrams.
+ * Used by: png.c, picture/draw.c. */
 #ifndef FBP_SRC_ARRAY_FORMAT_PNG_H
 #define FBP_SRC_ARRAY_FORMAT_PNG_H
 

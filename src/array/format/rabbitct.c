@@ -7,7 +7,8 @@
  *     per view    float64 A[12], column by column; float32 I[S_y][S_x]
  *     references  uint16 128^3, 256^3, 512^3, 1024^3; fewer are allowed
  *
- * RabbitGeometry.rct is a v1 header with matrices and without images. */
+ * RabbitGeometry.rct is a v1 header with matrices and without images.
+ * Used by: bench/rabbitct/, array/, scan/format/. */
 #include "array/format/rabbitct.h"
 #include "array/file/bytes.h"
 #include "base/base.h"

@@ -1,6 +1,7 @@
 /** @file rabbitct.h  RabbitCT data sets: properties, matrices, views (internal; rabbitct.c).
  * Included by scan/format/matrices.c, which imports the data sets as scans, and by bench/rabbitct/,
- * which runs the RabbitCT benchmark. */
+ * which runs the RabbitCT benchmark.
+ * Used by: bench/rabbitct/make.c, bench/rabbitct/rabbitct.h, rabbitct.c, scan/format/matrices.c. */
 #ifndef FBP_SRC_RABBITCT_H
 #define FBP_SRC_RABBITCT_H
 

@@ -1,6 +1,7 @@
 /* Raw files without a header: little-endian samples, [z][y][x]. formats.c lists the format's table,
  * which sink_file.c calls to write them; reading needs a description by the caller (source.c). JSON
- * in FILE.json stores the scale of integers and the number of frames of a series. */
+ * in FILE.json stores the scale of integers and the number of frames of a series.
+ * Used by: array/formats.c. */
 #include "array/file/format.h"
 
 static fbp_status layout(const char *path, const struct fbp_array_info *info,

@@ -1,6 +1,7 @@
 /* Reader of TIFF and BigTIFF files with one page per slice: fbp_tiff_source(), called by source.c
  * through the table in optional.c. It checks the tags of all pages, and reads uncompressed pages
- * itself; tiff_handle.c, which calls fbp_tiff_describe(), decodes all others. */
+ * itself; tiff_handle.c, which calls fbp_tiff_describe(), decodes all others.
+ * Used by: optional.c, tiff_handle.c. */
 #include "array/format/tiff.h"
 #include "array/file/bytes.h"
 #include "base/base.h"

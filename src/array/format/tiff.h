@@ -1,6 +1,7 @@
 /** @file tiff.h  TIFF files through libtiff: handles (tiff_handle.c), pages and sources (tiff.c),
  * ImageJ's description of a stack (tiff_write.c) (internal). Included by these three files. One
- * thread at a time uses a handle; several handles read one file through one descriptor. */
+ * thread at a time uses a handle; several handles read one file through one descriptor.
+ * Used by: tiff.c, tiff_handle.c, tiff_write.c. */
 #ifndef FBP_SRC_ARRAY_FORMAT_TIFF_H
 #define FBP_SRC_ARRAY_FORMAT_TIFF_H
 

@@ -4,7 +4,8 @@
  * libtiff gets a masked view of the file, in which a directory contains only the entries that
  * describe the samples of a page. Reason: libtiff 4.5.0 keeps other tags in a growing list,
  * miscounts the list if memory is missing, and crashes when it frees the list (_TIFFVSetField).
- * Therefore the functions in this file read the tag ImageDescription of the first page. */
+ * Therefore the functions in this file read the tag ImageDescription of the first page.
+ * Used by: tiff.c. */
 #include "array/file/bytes.h"
 #include "array/format/tiff.h"
 #include "base/base.h"

@@ -7,7 +7,8 @@
  * The first page has ImageJ's description, and resolutions as ImageJ counts them: pixels per mm,
  * with the ResolutionUnit "none", because the unit of the description is mm. ImageJ itself writes
  * stacks beyond 4 GiB with one directory, in which other readers find one slice; fbp writes them as
- * BigTIFF. */
+ * BigTIFF.
+ * Used by: optional.c, tiff.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/format/tiff.h"

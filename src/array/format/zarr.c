@@ -1,7 +1,8 @@
 /* Reader of OME-Zarr 0.4 and Zarr version 2, which store an array as a folder of chunk files, and
  * writer of their text files. formats.c lists its table, source.c and sink_file.c call it;
  * sink_chunks.c writes the chunks. https://ngff.openmicroscopy.org/0.4,
- * https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html */
+ * https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
+ * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

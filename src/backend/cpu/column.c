@@ -7,6 +7,7 @@
  * The variant in double computes sinogram images of a first stage whose rows are the volume's
  * slices: there is no interpolation between rows, and every view adds two columns of its image to a
  * voxel column.
+ * Used by: cpu.c.
  */
 #include "backend/cpu/cpu.h"
 

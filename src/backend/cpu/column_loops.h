@@ -2,6 +2,7 @@
  * columns of voxels in z, in float and in double (internal).  column.c calls them through struct
  * fbp_bp_dsp of simd.h.  The plain C loops below are the specification; line_loops.h explains which
  * file compiles which loops.
+ * Used by: simd.h.
  */
 #ifndef FBP_SRC_CPU_COLUMN_LOOPS_H
 #define FBP_SRC_CPU_COLUMN_LOOPS_H

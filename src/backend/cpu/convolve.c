@@ -1,5 +1,6 @@
 /* Convolution of detector rows with the filter of a job, by FFT or in space.  Called by
- * cpu/filter.c for each block of rows. */
+ * cpu/filter.c for each block of rows.
+ * Used by: bench/fft/fft.c, filter.c. */
 #include "backend/cpu/cpu.h"
 
 #include "base/base.h"

@@ -1,7 +1,8 @@
 /* The CPU device: fbp_backend_cpu, one of the backends that backend.c lists and the pipeline calls.
  * Chooses a kernel, and runs filter and backprojection in a pool of threads. matrix.c and
  * planes_*.c call cpu_rows_…(); names.c, cmd_plan.c, cmd_recon.c and benchmarks call
- * fbp_kernel_name(). */
+ * fbp_kernel_name().
+ * Used by: bench/, cli/, backend/, pipeline/. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
 #include "backend/views.h"

@@ -5,6 +5,7 @@
  * planes_float.c, planes_double.c) defines its layouts of views and volume, and divides a
  * backprojection into work items for threads.  filter.c corrects, weights and filters rows, with
  * convolve.c, and passes them to the kernel's store().  The inner loops are declared in simd.h.
+ * Used by: bench/fft/, backend/cpu/.
  */
 #ifndef FBP_SRC_CPU_DEVICE_H
 #define FBP_SRC_CPU_DEVICE_H

@@ -1,6 +1,7 @@
 /* Filter of the CPU device; cpu.c enters cpu_filter() and cpu_filter_rows() into the table of the
  * backend. Corrects raw rows (prep/prep.h), weights them, filters them along columns and rows, and
- * stores them in the layout of the kernel. */
+ * stores them in the layout of the kernel.
+ * Used by: cpu.c. */
 #include "backend/cpu/cpu.h"
 #include "backend/rows.h"
 

@@ -5,6 +5,7 @@
  * simd_c.c defines SUFFIX(name) before it includes simd.h, and gets the loops in plain C;
  * simd_avx2.c and simd_avx512.c also define the operations of their vectors, and get the loops with
  * vectors.  All other files get the declarations alone.
+ * Used by: simd.h.
  */
 #ifndef FBP_SRC_CPU_LINE_LOOPS_H
 #define FBP_SRC_CPU_LINE_LOOPS_H

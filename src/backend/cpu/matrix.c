@@ -1,6 +1,7 @@
 /* Kernel "matrix" of the CPU device, which cpu.c selects for any 3x4 matrix; computes rows of
  * voxels along x with the loops of matrix_loops.h.  The variant in double backprojects plane
- * integrals and, in the second stage of EPR, sinogram images about any axis. */
+ * integrals and, in the second stage of EPR, sinogram images about any axis.
+ * Used by: cpu.c. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
 #include "filter/parabola.h"

@@ -1,5 +1,6 @@
 /* Kernel "planes" of the CPU device for volumes in double, which cpu.c selects for plane integrals;
- * planes_volume_tmpl.h has its code. */
+ * planes_volume_tmpl.h has its code.
+ * Used by: cpu.c. */
 #define VALUE       double
 #define PLANES      struct fbp_bp_planes_double
 #define LOOP        planes_double

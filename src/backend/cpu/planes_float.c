@@ -1,5 +1,6 @@
 /* Kernel "planes" of the CPU device for volumes in float, which cpu.c selects for plane integrals;
- * planes_volume_tmpl.h has its code. */
+ * planes_volume_tmpl.h has its code.
+ * Used by: cpu.c. */
 #define VALUE  float
 #define PLANES struct fbp_bp_planes
 #define LOOP   planes

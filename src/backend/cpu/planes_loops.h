@@ -2,6 +2,7 @@
  * into cubes of 4 x 4 x 4 voxels, in float and in double (internal).  planes_volume_tmpl.h calls
  * them through struct fbp_bp_dsp of simd.h.  The plain C loops below are the specification;
  * line_loops.h explains which file compiles which loops.
+ * Used by: simd.h.
  */
 #ifndef FBP_SRC_CPU_PLANES_LOOPS_H
 #define FBP_SRC_CPU_PLANES_LOOPS_H

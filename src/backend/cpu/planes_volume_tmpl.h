@@ -14,6 +14,7 @@
  * voxels per edge, counted from voxel 0 of the whole grid: no bit depends on which voxels beside
  * them are requested.  A cube lies within few samples of a view, and stays in registers while many
  * views are added to it.
+ * Used by: planes_double.c, planes_float.c.
  */
 #include "backend/backend.h"
 #include "backend/cpu/cpu.h"

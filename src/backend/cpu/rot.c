@@ -3,6 +3,7 @@
  * symmetry.  One interpolation serves a set of symmetric voxels, which rotations of the scan map
  * onto each other (rot_loops.h).  Views are stored packed, [column][row][lane]; volumes as
  * [set][slice][lane], where a set is one voxel column per lane.
+ * Used by: cpu.c.
  */
 #include "backend/cpu/cpu.h"
 #include "backend/views.h"

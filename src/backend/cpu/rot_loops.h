@@ -1,6 +1,7 @@
 /** @file rot_loops.h  Inner loops of the CPU kernels "rot90" and "rot180", for scans with a
  * rotational symmetry (internal).  rot.c calls them through struct fbp_bp_dsp of simd.h.  The plain
  * C loops below are the specification; line_loops.h explains which file compiles which loops.
+ * Used by: simd.h.
  */
 #ifndef FBP_SRC_CPU_ROT_LOOPS_H
 #define FBP_SRC_CPU_ROT_LOOPS_H

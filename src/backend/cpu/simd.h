@@ -6,6 +6,7 @@
  * The loops are in *_loops.h.  Each of simd_c.c, simd_avx2.c and simd_avx512.c defines SUFFIX(name)
  * and the operations of its vectors, and then includes this header, which defines the loops and
  * tables of that instruction set.
+ * Used by: cpu.h, simd_avx2.c, simd_avx512.c, simd_c.c.
  */
 #ifndef FBP_SRC_CPU_SIMD_H
 #define FBP_SRC_CPU_SIMD_H

@@ -1,6 +1,7 @@
 /* The inner loops of the CPU device (simd.h) for AVX2: the operations of its vectors, from which
  * simd.h makes the loops and tables that simd_c.c selects.  Compiled with -mavx2 -mfma; must not be
- * called unless the processor has both. */
+ * called unless the processor has both.
+ * Used by: simd_c.c. */
 #if defined(__x86_64__)
 #    include <immintrin.h>
 #    include <stddef.h>

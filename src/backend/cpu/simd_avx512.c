@@ -1,6 +1,7 @@
 /* The inner loops of the CPU device (simd.h) for AVX-512: the operations of its vectors, from which
  * simd.h makes the loops and tables that simd_c.c selects.  Compiled with -mavx512f -mavx512dq
- * -mavx512bw -mavx512vl; must not be called unless the processor has these. */
+ * -mavx512bw -mavx512vl; must not be called unless the processor has these.
+ * Used by: simd_c.c. */
 #if defined(__x86_64__)
 #    include <immintrin.h>
 #    include <stddef.h>

@@ -4,7 +4,8 @@
  * for the inverse, real and imaginary parts are exchanged.
  *
  * As on the CPU (backend/cpu/convolve.c), powers of two scale both rows of a pair to the same
- * magnitude, so that the larger row does not cause rounding errors in the smaller one. */
+ * magnitude, so that the larger row does not cause rounding errors in the smaller one.
+ * Used by: filter.c. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/dft.h"
 #include "backend/cuda/filter_kernels.h"

@@ -3,7 +3,8 @@
  * the backend's table, which the pipeline calls.  A device has four streams, one per stage.  Its
  * tables and scratch lie in one block of device memory, whose layout depends on the job only
  * (backend/gpu/tables.h); views and volume have the layout of the job's kernel (kernel.h).  CUDA's
- * ordinals number all devices; the library's indices number the usable ones. */
+ * ordinals number all devices; the library's indices number the usable ones.
+ * Used by: bench/cuda/, backend/cuda/. */
 #ifndef FBP_SRC_BACKEND_CUDA_CUDA_H
 #define FBP_SRC_BACKEND_CUDA_CUDA_H
 

@@ -1,6 +1,7 @@
 /* cuFFT, loaded at run time, for the row filter: cuda/filter.c and cuda/entry.c call these
  * functions if a row is too long for chain.cu (one launch).  Names and numbers are those of cuFFT's
- * interface, which has not changed since CUDA 6.5. */
+ * interface, which has not changed since CUDA 6.5.
+ * Used by: entry.c, filter.c. */
 #include "backend/cuda/cuda.h"
 
 #include "backend/module.h"

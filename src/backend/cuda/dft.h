@@ -3,6 +3,7 @@
  * X[k] = sum_n x[n] exp(-2 pi i n k / R), in place; x and X are in natural order.  All loops are
  * unrolled: arrays become registers, indices and factors become constants.  For the inverse, the
  * caller exchanges the real and imaginary parts before and after the same transform.
+ * Used by: chain.cu.
  */
 #ifndef FBP_SRC_CUDA_DFT_H
 #define FBP_SRC_CUDA_DFT_H

@@ -1,5 +1,6 @@
 /* Filter of plane integrals in double, step by step: repair, weights, convolution, layout of views.
- * cuda/filter.c calls cuda_filter_doubles() for jobs in double. */
+ * cuda/filter.c calls cuda_filter_doubles() for jobs in double.
+ * Used by: filter.c. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
 

@@ -8,7 +8,8 @@
  * without clamps, because the copy has zeros around the view.  If a window is too large (a steep
  * perspective, a coarse grid), or on devices before sm_80, which lack such copies, the taps are
  * loaded from the view; then the floors of coordinates are clamped, not the coordinates.  Both
- * methods have the same arithmetic, so all shapes give the same bits. */
+ * methods have the same arithmetic, so all shapes give the same bits.
+ * Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 

@@ -7,7 +7,8 @@
  * The units round coordinates to 1/256 of a texel; the centre of texel i is at i + 1/2.  Samples
  * outside the texture are zero, so the edge is continuous.  The kernel rounds u and v to the
  * nearest 1/256 of a texel first, v before the first row of the batch is subtracted, so that the
- * division into slabs does not change it. */
+ * division into slabs does not change it.
+ * Used by: bench/cuda/s1.c, entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 

@@ -1,6 +1,7 @@
 /* Kernels of the filter's steps, with one block per row or per pair of rows: corrections, weights,
  * filter along columns, convolution in space, copies.  cuda/filter.c launches them if the filter in
- * one launch (chain.cu) cannot be used. */
+ * one launch (chain.cu) cannot be used.
+ * Used by: bench/cuda/s0_filter.cu, filter.c. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
 

@@ -1,7 +1,8 @@
 /** @file filter_kernels.h  Functions that launch the filter's kernels, their parameters, and device
  * functions that these kernels share (internal; C and CUDA C++).  filter.c calls the functions;
  * filter.cu, chain.cu, pad.cu and doubles.cu implement them; bench/cuda includes this header, too.
- * Weights of rays are computed in float if FBP_RAY_FLOAT is defined, else in double. */
+ * Weights of rays are computed in float if FBP_RAY_FLOAT is defined, else in double.
+ * Used by: bench/cuda/, backend/cuda/. */
 #ifndef FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H
 #define FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H
 

@@ -8,6 +8,7 @@
  * lanes, which a texture unit serves at once, are 2 x 2 voxels of two lines, or of two layers if
  * LAYERS is 2.  Sums start from the volume's values, so the division into passes does not change
  * the result.
+ * Used by: bench/cuda/, backend/cuda/.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_FRAME_H
 #define FBP_SRC_BACKEND_CUDA_FRAME_H

@@ -16,6 +16,7 @@
  * - the folders in which cufft.c searches for hipFFT, whose functions are those of cuFFT.
  *
  * The HIP branch was compiled with the host code and headers of HIP 6.3; no kernel was.
+ * Used by: bench/cuda/, backend/cuda/.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_GPU_RUNTIME_H
 #define FBP_SRC_BACKEND_CUDA_GPU_RUNTIME_H

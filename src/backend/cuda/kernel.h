@@ -4,6 +4,7 @@
  * entry.c lists the kernels; filter.c and volume.c launch the one that was selected for the job;
  * bench/cuda includes this header, too.  A new kernel needs a line in backend/gpu/gpu_known.h, and
  * a .cu file that ends in its `struct cuda_kernel`.
+ * Used by: bench/cuda/, backend/cuda/.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_KERNEL_H
 #define FBP_SRC_BACKEND_CUDA_KERNEL_H

@@ -1,5 +1,6 @@
 /* Loader of the CUDA module: the entry fbp_backend_cuda of the table in backend.c names the
- * module's file, and loads the driver before the module is opened. */
+ * module's file, and loads the driver before the module is opened.
+ * Used by: backend/backend.c. */
 #include "backend/module.h"
 
 #include <dlfcn.h>

@@ -3,7 +3,8 @@
  * layout for filtered views; device memory of the caller.  The system fills new pages with zeros in
  * the thread that first writes them, so several threads write the pages of large blocks, which are
  * huge pages, before the blocks are pinned.  Pages are on the device's NUMA node, because copies
- * from another node would cross the link between processors. */
+ * from another node would cross the link between processors.
+ * Used by: entry.c, filter.c, links.c, volume.c. */
 #include "backend/cuda/cuda.h"
 
 #include <stdlib.h>

@@ -3,7 +3,8 @@
  * and `rot180`.  A sample is a float2 or float4, one component per symmetric view, in plain memory
  * with borders of zeros.  u, w and the weights of the two columns do not depend on z: a thread
  * computes them once for all slices of its symmetric voxels, and keeps samples of a slice that the
- * next slice needs as well. */
+ * next slice needs as well.
+ * Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 

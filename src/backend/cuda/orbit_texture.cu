@@ -6,7 +6,8 @@
  *
  * u and v are rounded to the nearest 1/256 of a texel, the resolution of the units: v before the
  * first row of the batch is subtracted, so that the division into slabs does not change it (see
- * fast.cu); u because truncation by the units would shift samples by 1/512 texel on average. */
+ * fast.cu); u because truncation by the units would shift samples by 1/512 texel on average.
+ * Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 

@@ -15,6 +15,7 @@
  * Frames (delays) lie innermost in memory; a thread computes positions and weights once for its
  * FRAMES frames.  A test without a device compiles this file for the host
  * (tests/cuda/planes_host.h).
+ * Used by: planes.cu.
  */
 #ifndef FBP_SRC_CUDA_PLANES_KERNEL_H
 #define FBP_SRC_CUDA_PLANES_KERNEL_H

@@ -1,6 +1,7 @@
 /** @file planes_parts.h  Device functions that planes_kernel.h calls: arithmetic, copies to shared
  * memory, and loads from shared memory (internal; CUDA C++).  A test without a device replaces
  * this file by host functions of the same names (tests/cuda/planes_host.h).
+ * Used by: planes_kernel.h.
  */
 #ifndef FBP_SRC_CUDA_PLANES_PARTS_H
 #define FBP_SRC_CUDA_PLANES_PARTS_H

@@ -1,5 +1,6 @@
 /* Backprojection of filtered views into a slab on a CUDA device, one launch after the other, and
- * copies of the slab's slices to the host.  entry.c lists the functions in the backend's table. */
+ * copies of the slab's slices to the host.  entry.c lists the functions in the backend's table.
+ * Used by: entry.c. */
 #include "backend/cuda/cuda.h"
 
 #include "backend/slab.h"

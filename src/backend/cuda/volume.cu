@@ -1,5 +1,6 @@
 /* Kernels for finished slices, launched by volume.c: scale and shift, conversion from the layout of
- * symmetric voxels to [z][y][x], statistics of voxels. */
+ * symmetric voxels to [z][y][x], statistics of voxels.
+ * Used by: volume.c. */
 #include "backend/cuda/kernel.h"
 
 static __global__ void scale_and_shift(const float *__restrict__ in, size_t n, float scale,

@@ -1,7 +1,8 @@
 /* OpenGL renderers and contexts, opened through EGL, and conversion of OpenGL errors to status and
  * message. entry.c calls gl_renderers_find() when the module is loaded; entry.c, memory.c and mip.c
  * open contexts; kernel.c, program.c, queue.c, timing.c and bench/gl call gl_check() or other
- * functions. */
+ * functions.
+ * Used by: bench/gl/, backend/gl/. */
 #include "backend/gl/egl.h"
 
 #include "backend/module.h"

@@ -5,7 +5,8 @@
  * (EGL_EXT_device_enumeration), and contexts have no surface.  When the module is loaded, a
  * separate thread finds the renderers and reads their limits, so the calling thread's own context
  * is not disturbed.  EGL is closed again, because the threads of a driver do not survive a
- * fork(). */
+ * fork().
+ * Used by: bench/gl/, backend/gl/. */
 #ifndef FBP_SRC_BACKEND_GL_EGL_H
 #define FBP_SRC_BACKEND_GL_EGL_H
 

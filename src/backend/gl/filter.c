@@ -2,6 +2,7 @@
  * gl_filter_open(), and lists gl_filter(), gl_filter_rows(), gl_set_bitmap() and gl_counts() in the
  * backend's table; they submit commands, which the queue's computing thread runs.  Two rows form
  * one complex row, a pair; a call filters as many pairs as scratch memory and storage blocks hold.
+ * Used by: entry.c.
  */
 #include "backend/gl/gl.h"
 

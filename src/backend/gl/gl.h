@@ -4,6 +4,7 @@
  * entry.c stores these functions in the backend's table, which the pipeline calls.  The functions
  * submit commands to a queue; threads with one OpenGL context each run the commands (queue.h).
  * Functions and members marked "in the queue" are used by the computing thread only.
+ * Used by: bench/gl/, backend/gl/.
  */
 #ifndef FBP_SRC_BACKEND_GL_GL_H
 #define FBP_SRC_BACKEND_GL_GL_H

@@ -1,6 +1,7 @@
 /* The kernels of the OpenGL backend, the choice of a kernel for a job, and limits of renderers:
  * sizes of buffers, textures and storage blocks.  entry.c calls these functions for plans and lists
- * gl_holds() in the backend's table; backproject.c and memory.c call some. */
+ * gl_holds() in the backend's table; backproject.c and memory.c call some.
+ * Used by: backproject.c, entry.c, memory.c. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"

@@ -1,6 +1,7 @@
 /* Loader of the OpenGL module: the entry fbp_backend_gl of the table in backend.c names the
  * module's file, loads the libraries that the module needs, and tests for a graphics card, which
- * the device "auto" requires. */
+ * the device "auto" requires.
+ * Used by: backend/backend.c. */
 #include "backend/module.h"
 
 #include <dlfcn.h>

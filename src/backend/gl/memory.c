@@ -2,7 +2,8 @@
  * and functions that backproject.c, filter.c, kernel.c, mip.c and timing.c call.  All contexts of a
  * renderer share their objects with one context, which is open while any device of the renderer is
  * open.  A thread with this context creates and deletes host buffers.  Devices of all plans on the
- * renderer can therefore copy host memory that one plan allocated, like pinned memory in CUDA. */
+ * renderer can therefore copy host memory that one plan allocated, like pinned memory in CUDA.
+ * Used by: backend/gl/. */
 #include "backend/gl/gl.h"
 
 #include "backend/rows.h"

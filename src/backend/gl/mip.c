@@ -1,7 +1,8 @@
 /* Maximum intensity projections of a volume, with a context and a thread of their own.  The
  * functions are the struct fbp_projector of picture/draw.h, which entry.c lists and
  * pipeline/picture.c selects.  Slices are layers of a texture that holds the bits of the floats;
- * results are unsigned integers with the same order as the floats. */
+ * results are unsigned integers with the same order as the floats.
+ * Used by: entry.c. */
 #include "backend/gl/gl.h"
 
 #include <epoxy/gl.h>

@@ -1,6 +1,7 @@
 /* Compute programs of the OpenGL backend: assembles their sources, compiles and runs them.  entry.c
  * opens and closes them; filter.c, backproject.c and mip.c run them in the threads of a device's
- * queue.  Compiled programs are not stored for later runs, because drivers do so. */
+ * queue.  Compiled programs are not stored for later runs, because drivers do so.
+ * Used by: backproject.c, entry.c, filter.c, mip.c. */
 #include "backend/gl/program.h"
 
 #include "backend/gl/egl.h"

@@ -2,7 +2,8 @@
  * (internal).  program.c implements these functions; entry.c and mip.c open programs; filter.c,
  * backproject.c and mip.c run them; kernel.c reads their list.  The source texts (*.glsl) are built
  * into the module (cmake/gl.cmake); files in the folder FBP_GL_SHADERS replace them.  Functions
- * with a struct gl_programs are called by the thread of its context. */
+ * with a struct gl_programs are called by the thread of its context.
+ * Used by: gl.h, program.c, program_list.c. */
 #ifndef FBP_SRC_BACKEND_GL_PROGRAM_H
 #define FBP_SRC_BACKEND_GL_PROGRAM_H
 

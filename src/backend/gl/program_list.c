@@ -1,5 +1,6 @@
 /* The list of programs of the OpenGL backend: source texts of each program, shapes of the kernels.
- * Used by program.c, which compiles programs, and by kernel.c and backproject.c. */
+ * Used by program.c, which compiles programs, and by kernel.c and backproject.c.
+ * Used by: backproject.c, kernel.c, program.c. */
 #include "backend/gl/program.h"
 
 #include <stdio.h>

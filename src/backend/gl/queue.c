@@ -1,6 +1,7 @@
 /* The queue of a device: sequences of commands, and the threads with OpenGL contexts that run them.
  * entry.c, memory.c and mip.c open queues; they, backproject.c, filter.c, timing.c and bench/gl
- * submit commands (queue.h). */
+ * submit commands (queue.h).
+ * Used by: bench/gl/, backend/gl/. */
 #include "backend/gl/queue.h"
 
 #include "backend/gl/egl.h"

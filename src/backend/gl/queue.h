@@ -15,6 +15,7 @@
  *
  * The first failure and its message are stored, and returned to all callers that wait; later
  * commands are skipped.
+ * Used by: bench/gl/entry.c, bench/gl/s3.c, gl.h, queue.c.
  */
 #ifndef FBP_SRC_GL_QUEUE_H
 #define FBP_SRC_GL_QUEUE_H

@@ -1,6 +1,7 @@
 /* Times of the OpenGL backend: size of backprojection commands (called by backproject.c),
  * timestamps of a run and stored rates for plans (in the backend's table, entry.c), measured rates
- * of the filter (called by gl/filter.c), timed launches for the tuner (gpu/tuner.h). */
+ * of the filter (called by gl/filter.c), timed launches for the tuner (gpu/tuner.h).
+ * Used by: backproject.c, entry.c, filter.c. */
 #include "backend/gl/gl.h"
 
 #include "base/system.h"

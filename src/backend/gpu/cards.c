@@ -1,5 +1,6 @@
 /* Measured rates of NVIDIA H200 and H100 cards: kernels, filter, links.  Called by cuda/entry.c and
- * `fbp-bench predict`; bench/results/cuda.md describes the measurements. */
+ * `fbp-bench predict`; bench/results/cuda.md describes the measurements.
+ * Used by: bench/predict/model.c, bench/predict/model_gpu.c, backend/cuda/entry.c. */
 #include "backend/gpu/gpu_known.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
  * Terms: a pass is one launch that adds up to GPU_PASS views to the volume.  A group is the set of
  * job->selection.symmetric_views symmetric views, one per lane.  A shape is a compiled variant
  * (tile and window) of a kernel.
+ * Used by: bench/gl/, bench/kernels/, bench/predict/, backend/cuda/, backend/gl/, backend/gpu/.
  */
 #ifndef FBP_SRC_BACKEND_GPU_GPU_KERNEL_H
 #define FBP_SRC_BACKEND_GPU_GPU_KERNEL_H

@@ -2,6 +2,7 @@
  * and measured rates of known cards (cards.c) (internal; C and C++).
  *
  * cuda/entry.c adds the functions of each kernel; `fbp-bench predict` needs only this table.
+ * Used by: bench/predict/model.c, bench/predict/model_gpu.c, backend/cuda/kernel.h, cards.c.
  */
 #ifndef FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
 #define FBP_SRC_BACKEND_GPU_GPU_KNOWN_H

@@ -1,7 +1,8 @@
 /* Choice of a GPU kernel for a job, remarks on the choice for the user, tests for symmetric scans,
  * and the memory that views and volume need in the kernel's layout.  Called by many files of
  * backend/cuda, backend/gl (among others both entry.c, for the table) and backend/gpu, and by
- * benchmarks. */
+ * benchmarks.
+ * Used by: bench/cuda/, bench/gl/, bench/predict/, backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/gpu/tables.h"

@@ -1,7 +1,9 @@
 /* Fills the tables of a GPU (filter, weights, corrections; layout in gpu/tables.h) with values
  * computed on the host; the backend's function put() copies them to the device.  Called by
  * cuda/filter.c and gl/filter.c when a device is opened.  Also combines the statistics of thread
- * blocks for cuda/volume.c and gl/backproject.c. */
+ * blocks for cuda/volume.c and gl/backproject.c.
+ * Used by: backend/cuda/filter.c, backend/cuda/volume.c, backend/gl/backproject.c,
+ * backend/gl/filter.c. */
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/gpu_kernel.h"

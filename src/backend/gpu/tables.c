@@ -1,6 +1,7 @@
 /* Layout of a GPU's tables and scratch memory, the choice of the filter's method, and the order of
  * frequencies in the one-launch filter (the "chain").  Called by gpu/kernel.c when a plan adds up
- * memory, by table_values.c, and by backend/cuda and backend/gl (entry.c and others). */
+ * memory, by table_values.c, and by backend/cuda and backend/gl (entry.c and others).
+ * Used by: backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/tables.h"
 
 #include "backend/gpu/gpu_kernel.h"

@@ -8,6 +8,7 @@
  * resulting spectrum is not sorted by frequency; the response is tabulated in the same order, and
  * the inverse transform restores the order of samples.  Half of the input is zeros, and half of the
  * result is not needed: because R is even, the first and the last step omit these halves.
+ * Used by: bench/predict/, backend/cuda/, backend/gl/, backend/gpu/.
  */
 #ifndef FBP_SRC_BACKEND_GPU_TABLES_H
 #define FBP_SRC_BACKEND_GPU_TABLES_H

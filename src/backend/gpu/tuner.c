@@ -1,6 +1,7 @@
 /* Choice of the fastest shape (tile and window, compiled variants) of a GPU kernel: times the first
  * passes of a run (tuner.h).  cuda/entry.c and gl/entry.c call it when a device is opened or
- * closed, cuda/volume.c and gl/backproject.c around each pass, gl/timing.c for its key. */
+ * closed, cuda/volume.c and gl/backproject.c around each pass, gl/timing.c for its key.
+ * Used by: backend/cuda/, backend/gl/. */
 #include "backend/gpu/tuner.h"
 
 #include "backend/module.h"

@@ -6,6 +6,7 @@
  * times its first passes with each candidate in turn: no pass is computed twice, and no additional
  * memory is used.  The fastest shape is cached for later runs.  If a measurement fails, the run
  * continues with the likeliest shape.  Passes of up to 8 slices have shapes that are not measured.
+ * Used by: backend/cuda/cuda.h, backend/gl/gl.h, tuner.c.
  */
 #ifndef FBP_SRC_BACKEND_GPU_TUNER_H
 #define FBP_SRC_BACKEND_GPU_TUNER_H

@@ -1,6 +1,7 @@
 /* Parameters and layouts of views for GPU kernels: projection matrices, plane integrals, filtered
  * views in plain memory, scale of fp16. Called by backend/cuda, backend/gl, table_values.c and
- * benchmarks. */
+ * benchmarks.
+ * Used by: bench/gl/, bench/kernels/, bench/predict/, backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/module.h"

@@ -1,7 +1,8 @@
 /* The reference device (fbp_backend_ref, --device ref): plain C in double, one thread.  It is the
  * specification of all other devices, which tests compare with it, and computes any geometry.
  * backend.c lists it, the pipeline calls its slots, and benchmarks call ref_value().  Filtered
- * views are [view][row][column] of the padded detector, slabs [channel][z][y][x]. */
+ * views are [view][row][column] of the padded detector, slabs [channel][z][y][x].
+ * Used by: bench/common/truth.c, backend/backend.c. */
 #include "backend/ref/ref.h"
 #include "backend/rows.h"
 #include "backend/slab.h"

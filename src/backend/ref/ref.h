@@ -1,5 +1,6 @@
 /** @file ref.h  The backprojected value at one point, as the reference device computes it, without
- * an open device (internal).  ref.c and the benchmarks (bench/common/truth.c) call ref_value(). */
+ * an open device (internal).  ref.c and the benchmarks (bench/common/truth.c) call ref_value().
+ * Used by: bench/common/truth.c, ref.c. */
 #ifndef FBP_SRC_REF_H
 #define FBP_SRC_REF_H
 

@@ -1,7 +1,8 @@
 /* Corrections of measured views (beam hardening, rings, phase retrieval after Paganin 2002): their
  * checks and descriptions, and ring removal from a text such as "wavelet:5,1,db9".  Called by
  * scan.c, scan_read.c, scan_save.c, src/pipeline (plan.c, job.c, corrections.c), prep.c and
- * cli/recon.c. */
+ * cli/recon.c.
+ * Used by: cli/, pipeline/, prep/, scan/, scan/file/. */
 #include "scan/file/scan.h"
 
 #include "array/file/bytes.h"

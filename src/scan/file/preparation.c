@@ -1,7 +1,8 @@
 /* Preparation of stored rows to plane integrals (EPR): checks, the axis of prepared rows, a
  * description, and parsing of "baseline=1,phase=all" (--prepare).  Called by scan.c, scan_planes.c,
  * geometry_file.c, importers (bes3t.c, eprit.c), plan.c, plan_output.c, cli/recon.c; src/prep
- * prepares the rows. */
+ * prepares the rows.
+ * Used by: cli/, pipeline/, scan/, scan/file/, scan/format/. */
 #include "scan/file/scan.h"
 
 #include "base/base.h"

@@ -1,6 +1,7 @@
 /* Reduction of a scan to fewer views and larger pixels: fbp_scan_reduce(), and the source that
  * wraps the stored views and returns means of blocks of pixels.  Called by plan.c, plan_memory.c,
- * plan_run.c, src/prep, sinogram.c, scan.c, cli/recon.c. */
+ * plan_run.c, src/prep, sinogram.c, scan.c, cli/recon.c.
+ * Used by: cli/, analysis/, pipeline/, prep/, scan/file/. */
 #include "scan/file/scan.h"
 
 #include "array/array.h"

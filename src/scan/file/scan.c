@@ -1,7 +1,8 @@
 /* A scan in memory: its guesses, notes, files and images; copying and clearing it, and remarks
  * about its volume.  Public functions of fbp/scan.h, and helpers for readers of scans.  Called by
  * most files of src/scan, by src/pipeline, src/prep, sinogram.c, svg.c, weight.c, cli,
- * benchmarks. */
+ * benchmarks.
+ * Used by: bench/, cli/, analysis/, picture/, pipeline/, prep/, scan/, weight/. */
 #include "scan/file/scan.h"
 
 #include "array/array.h"

@@ -1,6 +1,7 @@
 /** @file scan.h  A scan in memory: its files, notes, images, corrections, preparation, reduction
  * (internal).  Included by most files of src/scan, by src/pipeline (plan.h and others), src/prep,
- * sinogram.c, svg.c, weight.c, cli. */
+ * sinogram.c, svg.c, weight.c, cli.
+ * Used by: cli/, analysis/, picture/, pipeline/, prep/, scan/, weight/. */
 #ifndef FBP_SRC_SCAN_FILE_SCAN_H
 #define FBP_SRC_SCAN_FILE_SCAN_H
 

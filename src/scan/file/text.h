@@ -1,6 +1,7 @@
 /** @file text.h  Text files of scans: reading JSON with messages that contain file and key, tables
  * of numbers, and a writer (internal).  Called by src/scan (scan files, folders, importers,
- * exporters) and picture/svg.c; prep/traces.c, job.c and cli/cmd_simulate.c load tables. */
+ * exporters) and picture/svg.c; prep/traces.c, job.c and cli/cmd_simulate.c load tables.
+ * Used by: cli/, picture/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_SCAN_FILE_TEXT_H
 #define FBP_SRC_SCAN_FILE_TEXT_H
 

@@ -1,5 +1,6 @@
 /* Writing text files and JSON by hand, because cJSON would put each number of a list on a line.
- * Called by scan_save.c, the exporters of geometries in scan/format, and picture/svg.c. */
+ * Called by scan_save.c, the exporters of geometries in scan/format, and picture/svg.c.
+ * Used by: picture/, scan/, scan/format/. */
 #include "scan/file/text.h"
 
 #include <math.h>

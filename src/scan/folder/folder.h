@@ -1,6 +1,7 @@
 /** @file folder.h  Discovery of scans: the files of a folder, their roles, and the scan file that
  * `fbp init` writes for them (internal).  The files of scan/folder share these functions; cli/cli.c
- * calls fbp_folder_scan(), cli/cmd_init.c fbp_folder_guess(). */
+ * calls fbp_folder_scan(), cli/cmd_init.c fbp_folder_guess().
+ * Used by: cli/, scan/folder/. */
 #ifndef FBP_SRC_SCAN_FOLDER_FOLDER_H
 #define FBP_SRC_SCAN_FOLDER_FOLDER_H
 

@@ -2,7 +2,8 @@
  * key; a value that is only a guess is listed in "assumed", and all commands repeat the guess until
  * it is removed from the file.  Origins and guesses are also passed to the log.  Folders of EPR
  * images (a .DSC with its .DTA, prj*.mat, or an array beside directions) are recognised first.
- * Called by folder_scan.c. */
+ * Called by folder_scan.c.
+ * Used by: folder_scan.c. */
 #include "array/file/bytes.h"
 #include "geometry/kind.h"
 #include "scan/folder/folder.h"

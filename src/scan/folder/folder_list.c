@@ -1,6 +1,7 @@
 /* Listing a folder: single files, and series of files whose names differ by numbers; and reading
  * the headers of their arrays.  Also the log and the failures of a search.  Called by folder_scan.c
- * and folder_guess.c. */
+ * and folder_guess.c.
+ * Used by: folder_guess.c, folder_scan.c. */
 #include "geometry/kind.h"
 #include "scan/folder/folder.h"
 

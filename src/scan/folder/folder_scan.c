@@ -1,6 +1,7 @@
 /* Roles of the arrays of a folder (projections, darks, flats …) and the choice of its scan file.
  * cli/cli.c calls fbp_folder_scan(), cli/cmd_init.c fbp_folder_guess(), Python and programs
- * fbp_folder_load(); folder_guess.c calls other functions. */
+ * fbp_folder_load(); folder_guess.c calls other functions.
+ * Used by: cli/cli.c, cli/cmd_init.c, folder_guess.c. */
 #include "scan/folder/folder.h"
 
 #include "array/file/bytes.h"

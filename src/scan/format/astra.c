@@ -4,7 +4,8 @@
  * from row to row.  A file of vectors does not show whether it contains 3x4 matrices, nor the kind
  * of beam: its format must be named.  Called by geometry_file.c through its table of formats.
  * ASTRA, python/astra/creators.py and functions.py (geom_2vec),
- * src/ConeVecProjectionGeometry3D.cpp, src/ParallelVecProjectionGeometry3D.cpp. */
+ * src/ConeVecProjectionGeometry3D.cpp, src/ParallelVecProjectionGeometry3D.cpp.
+ * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
 #include "array/array.h"

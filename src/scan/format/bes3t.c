@@ -4,6 +4,7 @@
  * 2 k), a faster.  The field at a point is the field of the sweep plus that of the gradient:
  * samples of increasing field have decreasing positions along the gradient.
  * Called by geometry_file.c through its table of formats.
+ * Used by: scan/geometry_file.c.
  */
 #include "scan/format/importers.h"
 

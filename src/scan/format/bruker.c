@@ -5,6 +5,7 @@
  * count from the bottom of the image; files start at the top, and at the right as seen from the
  * source. TIGRE's BrukerDataLoader takes images as they are stored and the source
  * counter-clockwise: the same scan turned over, not mirrored.
+ * Used by: scan/geometry_file.c.
  */
 #include "scan/format/importers.h"
 

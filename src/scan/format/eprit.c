@@ -3,7 +3,8 @@
  * [projections x 3] in G/cm; files that fbp wrote also contain the unit of B and the requested
  * volume.  The frequency at a position t is 2.8025 MHz/G times gradient times t: one axis B serves
  * all views, and views with closer samples have a stronger gradient.  Called by geometry_file.c
- * through its table of formats, and by cli/cmd_simulate.c. */
+ * through its table of formats, and by cli/cmd_simulate.c.
+ * Used by: cli/cmd_simulate.c, scan/geometry_file.c. */
 #include "array/file/bytes.h"
 #include "scan/format/importers.h"
 

@@ -2,7 +2,8 @@
  * only with HDF5; called by geometry_file.c through its table of formats.  The command reads
  * untrusted files in a child process: find_scan() runs there and returns a struct found and the
  * angles. https://dxfile.readthedocs.io,
- * https://manual.nexusformat.org/classes/applications/NXtomo.html */
+ * https://manual.nexusformat.org/classes/applications/NXtomo.html
+ * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
 #include "array/file/format.h"

@@ -1,6 +1,7 @@
 /* Importer of whole fan-beam scans of the University of Helsinki in MAT files: a struct with
  * .sinogram and .parameters, as in the Helsinki Tomography Challenge 2022,
- * doi:10.5281/zenodo.6984868.  Called by geometry_file.c through its table of formats. */
+ * doi:10.5281/zenodo.6984868.  Called by geometry_file.c through its table of formats.
+ * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
 #include "array/format/mat.h"

@@ -1,5 +1,6 @@
 /* Reads text files of key = value lines, with or without [sections].  Called by the importers of
- * Nikon's and Bruker's scanners and of LEAP: nikon.c, bruker.c, leap.c. */
+ * Nikon's and Bruker's scanners and of LEAP: nikon.c, bruker.c, leap.c.
+ * Used by: bruker.c, leap.c, nikon.c. */
 #include "scan/format/importers.h"
 
 #include "array/array.h"

@@ -1,6 +1,7 @@
 /* 3x4 projection matrices: plain text with 12 numbers per view, read and written, and RabbitCT's
  * data sets (Rohkohl et al. 2009), which contain matrices and filtered projections. Called by
- * geometry_file.c through its table of formats, and by bench/rabbitct. */
+ * geometry_file.c through its table of formats, and by bench/rabbitct.
+ * Used by: bench/rabbitct/make.c, scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
 #include "array/format/rabbitct.h"

@@ -5,6 +5,7 @@
  * source.
  *
  * In CIL's frame the source is at (0, -SOD, 0), the panel at +y, z up, and the object turns.
+ * Used by: scan/geometry_file.c.
  */
 #include "scan/format/importers.h"
 

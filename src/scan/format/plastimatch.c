@@ -2,7 +2,8 @@
  * 3x4 matrix with pixels counted from this centre and w = 1 on the panel, SAD, SID, the direction
  * from the source to the panel; then factors of the matrix, which are not read.  Called by
  * geometry_file.c through its table of formats.  plastimatch, src/plastimatch/base/proj_matrix.cxx,
- * proj_image.cxx (mat_load). */
+ * proj_image.cxx (mat_load).
+ * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"

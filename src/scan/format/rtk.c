@@ -1,6 +1,7 @@
 /* RTK's ThreeDCircularProjectionGeometry: its parameters and matrices, and its XML files of
  * versions 2 and 3, read (with expat) and written.  Called by geometry_file.c through its table of
- * formats. */
+ * formats.
+ * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"

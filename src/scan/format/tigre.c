@@ -4,7 +4,8 @@
  * TIGRE, Common/CUDA/voxel_backprojection.cu.
  *
  * Names and order are those of the Python class: (V, U) of the detector, (z, y, x) of the volume,
- * rotDetector about (x, y, z).  MATLAB's order is the reverse except for rotDetector. */
+ * rotDetector about (x, y, z).  MATLAB's order is the reverse except for rotDetector.
+ * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
 #include "array/array.h"
