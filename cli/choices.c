@@ -1,6 +1,6 @@
-/* Implementation of choices.h: lists of permitted option values, and file name extensions. Called
- * by opt_value.c through option tables, by commands (among others cmd_recon.c), recon_check.c,
- * opt_help.c and benchmarks.
+/* Implementation of choices.h: permitted values of command-line options (such as those of
+ * --precision), and the file name extensions that fbp can read, write and compress, both from
+ * tables of the library.
  * Used by: bench/host/, bench/kernels/, bench/pipeline/, bench/predict/, bench/rabbitct/, cli/. */
 #include "choices.h"
 
@@ -16,11 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Lists of file name extensions of an array format. */
+/* Lists of file name extensions that an array format (struct fbp_array_format) has. */
 enum list {
     READ,       /* files that fbp can read */
     FILES,      /* files that fbp can write and that hold a whole volume */
-    WRITTEN,    /* FILES or, if the format has none, files with one slice */
+    WRITTEN,    /* list FILES or, if it is empty, files that hold one slice */
     COMPRESSED, /* files that fbp can compress */
 };
 
@@ -77,8 +77,8 @@ bool cli_can_compress(const char *path)
     return is_listed(path, COMPRESSED);
 }
 
-/* Write the file name extensions of all array formats to buf[n], separated by ", "; last: separator
- * before the last extension, such as " or ". */
+/* Write the extensions in the given list of all array formats to buf[n], separated by ", "; last:
+ * separator before the last extension, such as " or ". */
 static void list_extensions(enum list list, const char *last, char *buf, size_t n)
 {
     size_t at = 0, before = 0, length = 0;
@@ -204,8 +204,8 @@ const char *choices_sample_type(size_t i)
     return i == FBP_F32 || i == FBP_F64 ? fbp_type_name((enum fbp_type)i) : "";
 }
 
-/* Name of format i of geometry files for choices of an option; "": fbp cannot write this format
- * (written true) or read it (written false); NULL: i is beyond the last format. */
+/* Name of geometry file format i, as an option value; "": fbp cannot write this format (written
+ * true) or read it (written false); NULL: i is beyond the last format. */
 static const char *geometry_format(size_t i, bool written)
 {
     size_t n;

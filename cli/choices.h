@@ -1,6 +1,6 @@
-/** @file choices.h  Permitted values of options (functions for the member `list` of struct opt),
- * and file name extensions, both from tables of the library.  Used by opt_value.c, commands (among
- * others cmd_recon.c), recon_check.c, opt_help.c and benchmarks.
+/** @file choices.h  Permitted values of command-line options (functions choices_…(), for the member
+ * `list` of struct opt), and checks and lists of the file name extensions that fbp can read, write
+ * and compress. Both come from tables of the library. Implemented in choices.c.
  * Used by: bench/common/, bench/kernels/, cli/. */
 #ifndef FBP_CLI_CHOICES_H
 #define FBP_CLI_CHOICES_H
@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Name of value i of enum fbp_angular. All functions choices_…() of this header return "" for a
- * value that no option can choose, and NULL if i is beyond the last value. */
+/** Name of value i of enum fbp_angular_weights (option --angular-weights). All functions
+ * choices_…() of this header return "" for a value that no option can choose, and NULL if i is
+ * beyond the last value. */
 const char *choices_weights(size_t i);
 /** Names for --quadrature: name i is the value i - 1 of enum fbp_quadrature; name 0 is "" and means
  * the weights of the scan. */
@@ -25,11 +26,11 @@ const char *choices_sample_type(size_t i);
 const char *choices_geometry_read(size_t i);
 const char *choices_geometry_written(size_t i);
 
-/** True if fbp can write a volume in a file with the extension of this name. */
+/** True if fbp can write a volume to a file with the extension of `path`. */
 bool cli_is_volume(const char *path);
-/** True if a volume with the extension of this name is a folder of files, such as OME-Zarr. */
+/** True if a volume with the extension of `path` is a folder of files, such as OME-Zarr. */
 bool cli_is_volume_folder(const char *path);
-/** True if fbp can compress the voxels of a volume file with the extension of this name. */
+/** True if fbp can compress the voxels of a volume file with the extension of `path`. */
 bool cli_can_compress(const char *path);
 /** Extensions of the volume files that fbp can write, as a static text: ".mha, .mhd, … or .png". */
 const char *cli_volumes(void);

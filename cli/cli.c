@@ -1,5 +1,5 @@
-/* Implementation of cli.h: error messages, JSON output, file names, the check that outputs replace
- * no inputs, and short texts. Called by most files of cli and of fbp-bench.
+/* Implementation of cli.h: error messages, JSON output, checks of file names, the check that
+ * outputs replace no inputs, and texts for durations and voxel grids.
  * Used by: bench/, cli/. */
 #include "cli.h"
 #include "say.h"
@@ -40,7 +40,7 @@ int cli_fail(void)
 {
     const char *text = fbp_message();
 
-    /* Every failure of the library stores a message, except a lack of memory. */
+    /* An empty message usually means that memory is exhausted. */
     return cli_error(
         "%s",
         *text
@@ -235,7 +235,7 @@ int cli_scan_in_folder(const char *path, bool quiet, char **out)
 enum { INPUTS = sizeof((struct cli_files *)0)->inputs / sizeof(char *) };
 enum { OUTPUTS = sizeof((struct cli_files *)0)->outputs / sizeof(char *) };
 
-/* An output: path of its file, with the results of stat() for its folder and for the file. */
+/* An output: path of its file, and the results of stat() for its folder and for the file. */
 struct place {
     const char *path; /* NULL: no output */
     bool has_folder, is_there;

@@ -1,5 +1,6 @@
-/** @file cli.h  Functions that most files of cli and of fbp-bench call: error messages, JSON
- * output, checks of file names and of outputs, short texts.  Implemented in cli.c.
+/** @file cli.h  Functions that the commands of fbp and fbp-bench share: error messages, JSON
+ * output, checks of file names, the check that outputs replace no inputs, texts for durations and
+ * voxel grids. Implemented in cli.c.
  * Used by: bench/, cli/. */
 #ifndef FBP_CLI_CLI_H
 #define FBP_CLI_CLI_H
@@ -17,7 +18,8 @@ extern size_t n_commands;
 
 /** Print an error message, "fbp: …", to standard error; returns 1, the exit status of a failure. */
 int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/** Replace *name, a file name of a scan, by a copy of `path`; returns 0, or 1 after an error. */
+/** Free *name, a file name in a scan, and set it to a copy of `path`; returns 0, or 1 after an
+ * error message. */
 int cli_replace_name(char **name, const char *path);
 /** Print the library's last error message, "fbp: …", to standard error; returns 1, the exit status
  * of a failure. */
@@ -29,7 +31,8 @@ int cli_json(cJSON *root, bool compact);
 /** Save the JSON value `root` in a file, and free it; returns the exit status. replace: an existing
  * file is replaced, otherwise an existing file is an error. */
 int cli_json_save(cJSON *root, const char *path, bool replace);
-/** Add the member key: [v[0], …, v[n - 1]] to an object. Returns the list; NULL: out of memory. */
+/** Add the member key: [v[0], …, v[n - 1]] to a JSON object. Returns the list; NULL: out of memory.
+ */
 cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n);
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
 /** A number with its key in a JSON object; key NULL: end of a list of numbers. */
@@ -49,24 +52,25 @@ void cli_json_add_all(cJSON *object, const struct cli_number *numbers);
 bool cli_ends_with(const char *text, const char *end);
 /** True if the output is a pattern with one file per slice, such as "out/%04d.png". */
 bool cli_is_stack(const char *output);
-/** Write to buf[n] the name that fbp_source_open() needs to read an output: for a pattern of slices
- * "PATTERN 0 LAST". Returns buf. */
+/** Write to buf[n] the name by which fbp_source_open() opens a written volume: `output` or, if it
+ * is a pattern with one file per slice, "PATTERN 0 LAST" with LAST = n_slices - 1. Returns buf. */
 char *cli_written(char *buf, size_t n, const char *output, size_t n_slices);
 /** True if the folder of the file `path` exists and is writable. */
 bool cli_has_folder(const char *path);
-/** Print warnings about a scan: facts that were guessed because the file lacks them, and the note
- * that the scan contains. */
+/** Print warnings about a scan: facts that were guessed because the file lacks them, and the member
+ * `note` of the scan. */
 void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
 /** Print a warning if `path` is an array file in which samples are missing. */
 void cli_warn_missing(const char *path, bool quiet);
-/** Log function for the library (type fbp_log_fn): print a warning or note; notes are omitted if
- * the bool to which `quiet` points is true. */
+/** Log function for the library (type fbp_log_fn): print a warning or note; notes are not printed
+ * if the bool to which `quiet` points is true. */
 void cli_log(void *quiet, enum fbp_log_level level, const char *line);
 /** Find the only scan file in the folder `path`, and print its name. *out: receives the path of the
  * scan file, to be freed by the caller; NULL: `path` is no folder. @return 0, or 1 after an error
  * message: the folder contains no scan file, or several. */
 int cli_scan_in_folder(const char *path, bool quiet, char **out);
-/** If `path` is a scan file (.json), print an error (an array is needed), and return true. */
+/** If `path` ends in .json, print the error that an array is needed, not a scan file, and return
+ * true. */
 bool cli_is_scan(const char *path);
 /** Format a duration: "45 ms", "12.3 s", "2:05 min", "1:05 h", "?" if unknown; returns buf. */
 char *cli_seconds(char *buf, size_t n, double seconds);
@@ -76,15 +80,16 @@ double cli_degrees(double rad);
 /** Greatest resident memory of this process until now [bytes]; 0: not known. */
 uint64_t cli_peak_bytes(void);
 
-/** Inputs and outputs of one command; paths and `scan` may be NULL. */
+/** Inputs and outputs of one command, for cli_check_files(); paths and `scan` may be NULL. */
 struct cli_files {
     bool force;                  /**< true: outputs may replace inputs (option --force) */
     const struct fbp_scan *scan; /**< scan that the command reads, with all files that it names */
     const char *inputs[4];  /**< further files that the command reads: arrays, or any other files */
     const char *outputs[8]; /**< files that the command writes, or patterns of files such as
                                "out/%04d.png" */
-    const char *volume; /**< volume that the command writes, NULL: none; compared with outputs only,
-                           because the library protects inputs from its volume */
+    /** volume that the command writes; NULL: none. It is compared with `outputs` only, because the
+     * library itself refuses to write a volume over an input */
+    const char *volume;
 };
 
 /** Row of an option table: --force, stored in the member f of struct S. */

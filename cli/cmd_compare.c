@@ -1,5 +1,6 @@
-/* Command `fbp compare`, listed in commands.c, started by program.c: compares two volumes
- * (fbp_array_compare()) and prints rmse, greatest difference and means as text or JSON.
+/* Command `fbp compare`, which commands.c lists and program.c runs: prints how much two volumes
+ * differ (rmse, nrmse, greatest difference, PSNR, both means) as text or JSON, and fails if the
+ * rmse exceeds --tolerance.
  * Used by: commands.c. */
 #include "cli.h"
 #include "say.h"
@@ -28,7 +29,7 @@ static const struct opt table[] = {
 };
 #undef C
 
-/* Read the unit of the values that the header of an array file states; "": none is stated. */
+/* Write to `unit` the unit of the values that the header of an array file states; "": none. */
 static void unit_of(const char *path, char unit[16])
 {
     fbp_source *source = NULL;

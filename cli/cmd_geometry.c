@@ -1,7 +1,7 @@
-/* Commands `fbp geometry show` (SVG drawing of the set-up), `fbp geometry check` (coverage,
- * projection of the volume on the detector, reversed rows or columns, warnings) and `fbp geometry
- * convert` (the geometry in the format of another program), listed in commands.c, started by
- * program.c.
+/* Commands `fbp geometry show` (draws the set-up as SVG), `fbp geometry check` (prints coverage,
+ * projection of the volume onto the detector, effects of reversed rows or columns, warnings) and
+ * `fbp geometry convert` (writes the geometry as a scan file or in the format of another program).
+ * commands.c lists the commands, program.c runs them.
  * Used by: commands.c. */
 #include "cli.h"
 #include "geometry.h"

@@ -1,5 +1,5 @@
-/* Command `fbp info`, listed in commands.c, started by program.c: prints the contents of an array,
- * a scan or a geometry file (size, type, spacing, unit, range of values).
+/* Command `fbp info`, which commands.c lists and program.c runs: describes an array file (size,
+ * type, spacing, unit, range of values), a scan file or a geometry file.
  * Used by: commands.c. */
 #include "cli.h"
 #include "program.h"
@@ -213,8 +213,8 @@ static int show_scan(const struct info_args *a, struct fbp_scan *s)
     return rc;
 }
 
-/* Print the header and the range of values of an array file, and the scan that the file contains,
- * if any. */
+/* Print the header of an array file and, without --header, the range of its values, then one line
+ * about the scan that the file contains, if any. Closes src. */
 static int array_info(const struct info_args *a, fbp_source *src)
 {
     const struct fbp_array_info *info = fbp_source_info(src);
@@ -225,16 +225,16 @@ static int array_info(const struct info_args *a, fbp_source *src)
 
     if (info->missing[0])
         say_warning(a->quiet, "%s", info->missing);
-    /* A file in a format with several arrays may contain a whole scan, unless the path is
-     * FILE:ARRAY, which requests one array. Without a scan, scan.n_views stays 0. */
+    /* A MAT, HDF5 or BES3T file may contain a whole scan. A path FILE:ARRAY requests one array
+     * only; no file of this name exists. Without a scan, scan.n_views stays 0. */
     const bool is_mat = strcmp(info->format, "mat") == 0;
     if (rc == 0 && access(a->file, F_OK) == 0 &&
         (is_mat || strcmp(info->format, "hdf5") == 0 || strcmp(info->format, "bes3t") == 0)) {
         const fbp_status st = fbp_scan_load(&scan, a->file, NULL);
         rc = st == FBP_ERR_IO || st == FBP_ERR_NOMEM ? cli_fail() : 0;
     }
-    /* A MAT file of an EPR laboratory is reported as a scan, because none of its three arrays
-     * (spectra P, fields B, gradients G) describes it alone. */
+    /* A MAT file with a scan of plane integrals (EPR) is described as a scan, because none of its
+     * arrays P, B and G describes the scan alone. */
     if (rc == 0 && is_mat && scan.n_views > 0 && !fbp_kind_has_lines(scan.kind)) {
         fbp_source_close(&src);
         return show_scan(a, &scan);
@@ -252,15 +252,15 @@ static int array_info(const struct info_args *a, fbp_source *src)
     return rc;
 }
 
-/* Load a scan file or, if the file is no scan file, the geometry in a file of another program. */
+/* Load a scan file or, if this fails, a geometry file of another program. */
 static fbp_status load_scan(struct fbp_scan *scan, const char *path)
 {
     return fbp_scan_load(scan, path, NULL) == FBP_OK ? FBP_OK
                                                      : fbp_geometry_load(scan, path, NULL, NULL);
 }
 
-/* Print the contents of a file: an array, else a scan or a geometry. If the file has a known array
- * format but is invalid, and is no scan either, the error of the array reader is printed. */
+/* Describe a file: as an array, else as a scan or a geometry. If the file has a known array format
+ * but is invalid, and is no scan either, the error of the array reader is printed. */
 static int file_info(const struct info_args *a)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -299,9 +299,8 @@ static int run(const struct command *self, int argc, char **argv)
         return file_info(&a);
     if (load_scan(&scan, a.file) == FBP_OK)
         return show_scan(&a, &scan);
-    (void)!fbp_scan_load(
-        &scan, a.file,
-        NULL); /* the failed call has stored in fbp_message() why the file is no scan */
+    (void)!fbp_scan_load(&scan, a.file, NULL); /* fbp_message() now states why the file is no scan
+                                                  file, instead of why it is no geometry file */
     return cli_fail();
 }
 

@@ -1,4 +1,4 @@
-/* Command `fbp init`, listed in commands.c, started by program.c: writes a first scan file for the
+/* Command `fbp init`, which commands.c lists and program.c runs: writes a first scan file for the
  * data in a folder, from the guesses of fbp_folder_guess().
  * Used by: commands.c. */
 #include "choices.h"
@@ -17,7 +17,7 @@
 
 struct init_args {
     const char *folder, *output;
-    unsigned kind; /* value of --kind, as 1 + enum fbp_kind; 0: not given */
+    unsigned kind; /* --kind: 1 + enum fbp_kind; 0: not given */
     double pitch, sod, sdd, arc;
     bool force; /* replace an older scan file */
     bool json, quiet;
@@ -45,8 +45,8 @@ static const struct opt table[] = {
 };
 #undef I
 
-/* Write to target the folder of the new scan file (the argument of -o, or the file to which
- * standard output is redirected); without such a file, ".". */
+/* Write to `target` the folder of the new scan file: that of the argument of -o, else that of the
+ * file to which standard output is redirected, else ".". */
 static int find_base(const struct init_args *args, char target[PATH_MAX])
 {
     struct stat info;

@@ -1,6 +1,7 @@
-/* Command `fbp plan`, listed in commands.c, started by program.c: prints the plan of a
- * reconstruction (memory, slabs, time) as text lines or as JSON, and computes nothing. cmd_recon.c,
- * report.c and fbp-bench also call its functions plan_…().
+/* Command `fbp plan`, which commands.c lists and program.c runs: prints the plan of a
+ * reconstruction (memory, slabs, time) without running it. Also the functions plan_…() of recon.h,
+ * which convert a plan to text lines and JSON for `fbp recon --plan`, the page of --report and
+ * fbp-bench.
  * Used by: bench/pipeline/, bench/predict/, cli/. */
 #include "recon.h"
 #include "say.h"

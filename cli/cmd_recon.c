@@ -1,5 +1,6 @@
-/* Command `fbp recon`, listed in commands.c, started by program.c: table of options, run of a plan
- * or of a sweep, then preview picture, report page and printed result.
+/* Command `fbp recon`, which commands.c lists and program.c runs: option table, run of the plan of
+ * a reconstruction (or, with --sweep, start of a sweep), then preview picture, report page and
+ * printed result.
  * Used by: commands.c. */
 #include "report.h"
 #include "sweep.h"
@@ -68,8 +69,8 @@ static const struct opt table[] = {
         .help = "print only errors, and the result of hash:, --plan or --json"),
 };
 
-/* Run the plan of one slice and write the slice as a PNG picture. shown: receives the values of
- * black and white. */
+/* Run the plan of a single slice and write the slice as a PNG picture. shown: receives the values
+ * drawn black and white. */
 static fbp_status run_to_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
                                  double shown[2])
 {
@@ -111,8 +112,8 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     fbp_plan_timeline(plan, a->timeline);
     if (a->report && report_draws(report, a, plan) != 0)
         return 1;
-    /* A rank other than 0 sends its slices to rank 0, which writes all outputs and prints the
-     * result. */
+    /* With several processes (MPI), rank 0 writes the picture, preview and report, and prints the
+     * result; other ranks have no sink if the output is a picture. */
     const bool is_later = fbp_team_rank(a->p.cluster.team) > 0;
     const fbp_status st = !recon_is_picture(a) ? fbp_plan_run(plan, a->output, &result.report)
                           : is_later
@@ -121,7 +122,7 @@ static int reconstruct(const struct recon_args *a, const struct fbp_scan *scan, 
     progress_end(progress);
     if (st == FBP_ERR_CANCELLED && recon_is_picture(a))
         return cli_error("interrupted: nothing was written");
-    if (st != FBP_OK) /* the message of an interrupted run states what remains to be computed */
+    if (st != FBP_OK) /* after an interruption, the message states how many slices are stored */
         return cli_fail();
     report->computed = true;
     if (is_later)

@@ -1,5 +1,5 @@
-/* Command `fbp simulate`, listed in commands.c, started by program.c: simulates a scan of a phantom
- * by exact integrals. Benchmarks use simulate_scan() and simulate_defaults, too.
+/* Command `fbp simulate`, which commands.c lists and program.c runs: simulates a scan of a phantom
+ * by exact integrals. Benchmarks make their scans by simulate_scan(), too.
  * Used by: bench/common/, bench/papers/okitsu2008/, bench/pipeline/, cli/. */
 #include "choices.h"
 #include "cli.h"
@@ -122,7 +122,8 @@ static const struct opt table[] = {
 #undef S
 
 /* Parse the name of a set of directions such as "solid-angle:18", "linear-angle:18x14" or
- * "fibonacci:208"; false: the text is no such name, but a file of directions. */
+ * "fibonacci:208"; false: the text is no such name, so it must be the path of a file of directions.
+ */
 static bool parse_set(const char *text, struct fbp_directions *out)
 {
     const char *name, *colon = strchr(text, ':');
@@ -185,8 +186,8 @@ static fbp_status write_truth(const struct simulate_args *a, const struct fbp_ph
                               a->threads);
 }
 
-/* Write projections, true volume and scan file; the scan file is written last, because it names the
- * projections. */
+/* Write the projections, the true volume if requested, and last the scan file, because it names the
+ * projections. A MAT file contains projections and directions, so no scan file is written. */
 static fbp_status write_scan(const struct simulate_args *a, const struct fbp_phantom *phantom,
                              const struct fbp_circle *circle, const struct fbp_scan *scan)
 {
@@ -219,8 +220,8 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
     return st ? st : fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
 }
 
-/* Fill *scan (kind, panel, views, volume) from the options, without projections; fbp_scan_clear()
- * frees its members. */
+/* Fill *scan (kind, panel, views, volume, path of the projections) from the options;
+ * fbp_scan_clear() frees its members. */
 static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
                             double (*direction)[3], struct fbp_scan *scan)
 {
@@ -245,7 +246,7 @@ static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *ci
     if (!direction)
         return a->trajectory == C_ARM ? fbp_c_arm_views(circle, &scan->panel, scan->views)
                                       : fbp_circle_views(circle, scan->views);
-    /* Create views of plane integrals, with samples symmetric about the origin. */
+    /* Plane integrals: the samples of each view are symmetric about the origin. */
     const double first = -((double)a->detector[0] - 1) / 2 * a->pitch_mm;
     for (size_t k = 0; k < scan->n_views; k++)
         fbp_plane_view(direction[k], a->pitch_mm, first, a->detector[0], &scan->views[k]);
@@ -293,8 +294,8 @@ int simulate_scan(struct simulate_args *a)
     double(*direction)[3] = NULL, *angles = NULL;
     fbp_status st = FBP_OK;
 
-    /* defaults of options that are not given: a cube of 256 mm, and a detector that contains its
-     * whole projection */
+    /* replace missing options by defaults: voxels of a cube of 256 mm, pixel size, size of the
+     * detector, arc */
     if (a->voxel_mm <= 0)
         a->voxel_mm = 256.0 / (double)a->size;
     if (a->pitch_mm <= 0)

@@ -1,4 +1,4 @@
-/* Command `fbp view`, listed in commands.c, started by program.c: draws a PNG picture of a volume,
+/* Command `fbp view`, which commands.c lists and program.c runs: draws a PNG picture of a volume,
  * writes an HTML page with a viewer, or serves that page and full slices to a browser (--serve).
  * Used by: commands.c. */
 #include "cli.h"
@@ -10,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* --page-size [bytes]: PAGE_LEAST to PAGE_MOST (a browser holds a whole page as one text), default
- * PAGE_BYTES. FRAME_BYTES: size of a page without samples: texts, scripts, histogram. */
+/* Size of an HTML page (--page-size) [bytes]: PAGE_LEAST to PAGE_MOST, because a browser holds a
+ * whole page as one text; default PAGE_BYTES. FRAME_BYTES: room for the parts other than samples:
+ * texts, scripts, histogram. */
 #define PAGE_LEAST (256. * 1024)
 #define PAGE_MOST  (384. * 1024 * 1024)
 enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
@@ -19,8 +20,8 @@ enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
 struct view_args {
     const char *volume, *output, *device;
     double window[2], turn_deg;
-    size_t slice[3], frame, page_bytes, port; /* slice[0 … 2] and frame: SIZE_MAX if not given;
-                                                 page_bytes and port: 0 if not given */
+    /* slice[0] and frame: SIZE_MAX if not given; page_bytes and port: 0 if not given */
+    size_t slice[3], frame, page_bytes, port;
     bool mip, serve, force, quiet, json;
 };
 
@@ -64,7 +65,7 @@ static const struct opt table[] = {
 };
 #undef V
 
-/* Parameters of the page: volume, first slice, grey window, size. */
+/* Request for the page: volume, slices shown first, grey window, greatest size. */
 static struct page_wish wish_of(const struct view_args *a)
 {
     const size_t bytes = a->page_bytes ? a->page_bytes : PAGE_BYTES;
@@ -137,8 +138,8 @@ static void release_slice(struct answer *a)
     slices_release(a->user, (float *)(uintptr_t)a->bytes, a->n / sizeof(float));
 }
 
-/* Answer an HTTP request: the empty path is the page; "slice?plane=P&index=I&frame=F" is a slice as
- * float32 values. Called by server.c, in several threads at the same time. */
+/* Answer an HTTP request: the empty path requests the page, "slice?plane=P&index=I&frame=F" a slice
+ * as float32 values. server.c calls this function from several threads at the same time. */
 static void answer(void *user, const struct http_request *request, struct answer *out)
 {
     struct volume_server *v = user;
@@ -189,7 +190,8 @@ static int view_serve(const struct view_args *a)
     static struct reduced reduced;
     fbp_source *volume = NULL;
 
-    /* Open the port before the volume is read, so that a port in use is reported at once. */
+    /* Open the port before the volume is read, because an error such as a port in use is then
+     * reported at once. */
     int rc = server_open(&server, (unsigned)a->port);
     if (rc == 0 && fbp_source_open(&volume, a->volume, NULL) != FBP_OK)
         rc = cli_fail();

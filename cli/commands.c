@@ -1,5 +1,6 @@
-/* The table of all commands of fbp, which main.c passes to program_main(), and the start of
- * fbp-bench by program.c and cmd_info.c (`fbp bench`, `fbp rabbitct`, `fbp info FILE.rct`).
+/* The table of all commands of fbp (program_fbp), which main.c passes to program_main(), and
+ * program_start_bench(), which replaces this process by the program fbp-bench (for `fbp bench`,
+ * `fbp rabbitct` and `fbp info FILE.rct`).
  * Used by: cmd_info.c, main.c, program.c. */
 #include "program.h"
 

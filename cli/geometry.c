@@ -1,6 +1,5 @@
-/* Options that correct the geometry of a scan (--centre, --offset, --tilt, --sod, --sdd, flips),
- * and loading of the input of `fbp geometry`. Called by the commands recon, plan and geometry
- * (cmd_*.c, recon.c, recon_check.c, sweep.c) and by benchmarks.
+/* Implementation of geometry.h: checks and applies the options that correct the geometry of a scan
+ * (--centre, --offset, --tilt, --sod, --sdd, flips), and loads the input of `fbp geometry`.
  * Used by: bench/predict/, cli/. */
 #include "geometry.h"
 

@@ -1,4 +1,4 @@
-/** @file geometry.h  Options --centre, --offset, --tilt, --sod and --sdd, which correct the
+/** @file geometry.h  Options --centre, --offset, --tilt, --sod, --sdd and flips, which correct the
  * geometry of a scan (commands recon, plan and geometry), and the input of the commands `fbp
  * geometry show`, `check` and `convert`. Implemented in geometry.c.
  * Used by: cmd_geometry.c, geometry.c, recon.h. */
@@ -17,7 +17,8 @@
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
 /** Rows of an option table: --centre, --offset, --tilt, --sod and --sdd, stored in the member f of
- * struct S, a double[FBP_ADJUSTS]. more: text appended to the help of --centre. */
+ * struct S, a double[FBP_ADJUSTS]. centre_arg: metavariable of --centre; more: text appended to its
+ * help. */
 #define ADJUST_OPTIONS(S, f, centre_arg, more) \
     OPT(S, f[FBP_ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -FBP_SIDE_MAX, .max = FBP_SIDE_MAX, \
         .fallback = "from the scan file", \
@@ -39,7 +40,7 @@
 int adjust_check(const struct command *self, const double values[FBP_ADJUSTS]);
 
 /** Check that the value of the geometry option `which` is possible for the kind and the panel of a
- * scan. @return 0, or 1 after an error message, which begins with the text `what`. */
+ * scan. what: first words of the error message. @return 0, or 1 after an error message. */
 int adjust_check_value(const char *what, const struct fbp_scan *scan, enum fbp_adjust which,
                        double value);
 
@@ -72,8 +73,8 @@ struct geometry_from {
     }
 
 // clang-format off
-/** Rows of an option table: the input of a command `fbp geometry …`, stored in the member `from` of
- * struct S. */
+/** Rows of an option table: the input of a command `fbp geometry …`, stored in the member `from`
+ * (struct geometry_from) of struct S. */
 #define GEOMETRY_FROM_OPTIONS(S) \
     OPT(S, from.path, .name = "from", .positional = true, .required = true, \
         .help = "a scan file, or a geometry file of another program"), \
@@ -91,8 +92,8 @@ struct geometry_from {
     ADJUST_OPTIONS(S, from.adjust, "COLUMN", "")
 // clang-format on
 
-/** Check --matrix-origin, and that --centre and --offset are not both given. @return OPT_GO_ON, or
- * OPT_USAGE after an error message. */
+/** Check that --matrix-origin is center or corner, and that --centre and --offset are not both
+ * given. @return OPT_GO_ON, or OPT_USAGE after an error message. */
 int geometry_check_usage(const struct command *self, const struct geometry_from *from);
 
 /** Load the input of a command `fbp geometry …` (a file, or the only scan file in a folder), apply

@@ -1,6 +1,6 @@
-/* Computes the results of `fbp geometry check`, also used by `fbp geometry show`: projections of
- * axis and volume, effects of flips, directions of plane integrals, errors and warnings.
- * cmd_geometry.c calls check_geometry(), geometry_text.c prints.
+/* Computes the results of `fbp geometry check` (check_geometry()): projections of axis and volume,
+ * effects of flips, directions of plane integrals, errors and warnings. `fbp geometry show` uses
+ * them, too; geometry_text.c prints them.
  * Used by: cmd_geometry.c. */
 #include "geometry_check.h"
 
@@ -49,7 +49,8 @@ struct rays {
     struct line seems[MAX_RAYS];
 };
 
-/* A rigid motion: mirror y, mirror z, then a rotation about z by `turn` [rad]. */
+/* A motion of the object: mirror y if `mirrored`, mirror z if `upside_down`, then rotate about z by
+ * `turn` [rad]. */
 struct motion {
     double turn;
     bool mirrored, upside_down;
@@ -67,7 +68,7 @@ static void basis_of(const double axis[3], double rows[3][3])
     fbp_cross(rows[1], axis, rows[0]);
 }
 
-/* Ray through a pixel (column, row), in coordinates of the basis `rows`. */
+/* Ray through pixel (column, row) of a view, in coordinates of the basis `rows`. */
 static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *view,
                           double rows[3][3], const double pixel[2])
 {
@@ -96,8 +97,8 @@ static bool project(const double P[12], const double x[3], double cr[2])
     return w > 0;
 }
 
-/* Project sample points of the field of view in at most VIEWS views. Each point on the detector is
- * stored with the ray of its pixel in the flipped view. */
+/* Project sample points of the field of view in at most VIEWS views. Each point whose projection
+ * lies on the detector is stored with the ray of its pixel in the flipped view. */
 static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
                    const struct fbp_geometry_facts *facts, struct rays *out)
 {
@@ -197,7 +198,7 @@ static void search(const struct rays *rays, double voxel_mm, struct flip *out)
     for (unsigned i = 0; i < 4; i++) {
         struct motion m = {.mirrored = i & 1u, .upside_down = i & 2u};
         const double sum = best_turn(rays, &m);
-        /* if motions have equal distances, keep the one with fewer mirrors */
+        /* if motions have equal distances, keep the first, which has the fewest mirrors */
         if (!(sum < best - 1e-9 * (1 + best)) && i > 0)
             continue;
         best = sum;
@@ -231,7 +232,7 @@ static bool flips_of(const struct fbp_scan *scan, const struct fbp_geometry_fact
 }
 
 /* Compute direction n[k] and integration weight w[k] of every view of plane integrals: the weights
- * of the scan, or those of its quadrature rule. */
+ * of the scan, or those of its quadrature rule. Adds the weights to c->planes.sum. */
 static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, struct check *c)
 {
     for (size_t k = 0; k < scan->n_views; k++) {
@@ -255,7 +256,8 @@ static int check_planes(const struct fbp_scan *scan, struct check *c)
     double(*n)[3] = calloc(scan->n_views, sizeof *n), *w = calloc(scan->n_views, sizeof *w);
     const fbp_status st = n && w ? weigh(scan, n, w, c) : FBP_ERR_NOMEM;
 
-    /* Find planes of directions through a common axis, which two-stage EPR needs. */
+    /* Find planes through one axis that contain all directions (meridian planes), which the
+     * two-stage backprojection of plane integrals needs. */
     struct fbp_meridian_planes found;
     if (st == FBP_OK && fbp_meridians_of((const double(*)[3])n, scan->n_views, &found) == FBP_OK) {
         p->meridians.n = found.n;
@@ -323,8 +325,8 @@ static fbp_status project_all(const struct fbp_scan *scan, struct check *c)
     return FBP_OK;
 }
 
-/* Set c->axis: columns onto which both ends of the visible part of the rotation axis are projected;
- * for a detector with one row, the column of the iso-centre. */
+/* Set c->axis: least and greatest column, over the views, onto which either end of the visible part
+ * of the rotation axis is projected; for a detector with one row, those of the iso-centre. */
 static void project_axis(const struct fbp_scan *scan, struct check *c)
 {
     double P[12], cr[2];
@@ -343,7 +345,8 @@ static void project_axis(const struct fbp_scan *scan, struct check *c)
     }
 }
 
-/* Store the error with which fbp recon would fail for this scan, and the warnings of fbp recon. */
+/* Store in c->error the reason, if any, why fbp recon would fail for this scan, and in c->warnings
+ * warnings about its geometry. */
 static void warn_all(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     char line[400];
@@ -363,7 +366,7 @@ static void warn_all(const struct fbp_scan *scan, const char *path, struct check
 }
 
 /* Compute the facts about the geometry (c->facts), and whether any field of view exists (c->seen).
- * An error is stored in c->error, and the check continues; if the scan has no valid angles, the
+ * A failure is stored in c->error, and the check continues; if the scan has no valid angles, the
  * error is printed and 1 returned. */
 static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {

@@ -1,6 +1,6 @@
 /** @file geometry_check.h Results of `fbp geometry check`: projections of axis and volume onto the
- * detector, coverage, effects of flips, warnings. Computed by geometry_check.c, printed by
- * geometry_text.c; both are called by cmd_geometry.c.
+ * detector, coverage, effects of flips, warnings. geometry_check.c computes them, geometry_text.c
+ * prints them.
  * Used by: cmd_geometry.c, geometry_check.c, geometry_text.c. */
 #ifndef FBP_CLI_GEOMETRY_CHECK_H
 #define FBP_CLI_GEOMETRY_CHECK_H
@@ -13,17 +13,17 @@
  * Effect of one combination of flips.  A flipped geometry assigns wrong rays to the object's
  * points.  If one motion of the whole object (a rotation about the axis, possibly with mirrors)
  * moves every point onto its assigned rays, the object appears sharp in another pose; otherwise it
- * appears blurred.  flips_of() searches the best motion for sample points of the field of view.
+ * appears blurred.  flips_of() searches for the best motion for sample points of the field of view.
  */
 struct flip {
     unsigned flips;  /**< what is reversed: flags of enum fbp_flip */
     double turn_rad; /**< angle by which the object appears rotated, after mirroring [rad] */
-    /** mirrored, upside_down: the object appears mirrored left to right, mirrored top to bottom */
+    /** mirrored: the object appears mirrored left to right; upside_down: mirrored top to bottom */
     bool mirrored, upside_down;
     /** root mean square and greatest distance from the moved points to the rays assigned to them */
     double rms_mm, max_mm;
-    bool sharp; /**< true if max_mm is below a quarter voxel: the slices are sharp despite the wrong
-                   geometry */
+    bool sharp; /**< true: max_mm is below a quarter voxel, and the slices are sharp despite the
+                   wrong geometry */
 };
 
 enum { N_FLIPS = 7 };
@@ -40,12 +40,14 @@ enum { MAX_WARNINGS = 8 };
 struct check_planes {
     double cutoff;   /**< cut-off frequency of the filter, as a fraction of the Nyquist frequency */
     double reach_mm; /**< half the longest side of the volume */
-    double needed;   /**< number of directions that the volume needs at the frequency `cutoff` */
-    double enough_at;  /**< greatest cut-off frequency for which the scan's directions suffice */
+    double needed;   /**< number of directions that suffice to avoid streaks in the volume at the
+                        frequency `cutoff` */
+    double enough_at;  /**< greatest cut-off frequency at which the scan's directions suffice, as
+                          `cutoff` */
     double sum;        /**< sum of the weights, divided by 2 pi */
     char weights[160]; /**< description of the weights */
-    /** Planes through a common axis that contain all directions, for two-stage EPR; only members n,
-     * axis and most are set. n 0: there are no such planes. */
+    /** Planes through one axis that contain all directions, for backprojection in two stages; only
+     * members n, axis and most are set. n 0: there are no such planes. */
     struct fbp_meridian_planes meridians;
 };
 

@@ -1,5 +1,5 @@
-/* Prints the results of `fbp geometry check` (struct check) as text or JSON; cmd_geometry.c calls
- * check_print_text() and check_print_json().
+/* Prints the results of `fbp geometry check` (struct check) as text (check_print_text()) or JSON
+ * (check_print_json()).
  * Used by: cmd_geometry.c. */
 #include "geometry_check.h"
 #include "say.h"
@@ -38,7 +38,7 @@ static bool half_turn(const struct fbp_scan *scan, const struct fbp_geometry_fac
     return !fbp_kind_has_source(scan->kind) && f->coverage != FBP_COVERAGE_FULL;
 }
 
-/* Sentence about the redundancy weights, which compensate rays that are measured twice. */
+/* Sentence about the redundancy weights, which compensate for rays that are measured twice. */
 static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geometry_facts *f)
 {
     if (f->per_ray)
@@ -166,8 +166,8 @@ static const char *const flip_names[N_FLIPS] = {
     "columns+direction", "rows+direction", "all three",
 };
 
-/* Print how the object would appear if columns, rows or the direction of rotation were reversed;
- * combinations of these are printed only if the slices would be sharp. */
+/* Print how the object would appear if columns, rows or the direction of rotation were reversed; a
+ * combination of these is printed only if the slices would be sharp. */
 static void print_flips(const struct fbp_scan *scan, const struct check *c)
 {
     const char *before = "if flipped";

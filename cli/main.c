@@ -1,5 +1,5 @@
-/* main() of the program fbp, started by the user. All work is in program.c; the table of commands
- * is in commands.c. */
+/* main() of the program fbp: calls program_main() (program.c) with the table of commands
+ * (commands.c). */
 #include "program.h"
 
 int main(int argc, char **argv)

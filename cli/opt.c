@@ -1,6 +1,6 @@
-/* Parsing of a command line with an option table (opt.h): long and short options, positional
- * arguments, aliases (words.c), and messages about wrong usage, such as "did you mean --voxel?".
- * Called by all commands of fbp and fbp-bench, geometry.c, recon_check.c, program.c and words.c.
+/* Parses the command line of a command by its option table (opt.h): long and short options,
+ * positional arguments, aliases (words.c); prints errors about wrong usage, such as "did you mean
+ * --voxel?".
  * Used by: bench/, cli/. */
 #include "opt.h"
 #include "say.h"
@@ -82,7 +82,8 @@ const struct opt *opt_find(const struct command *c, const char *name, size_t len
 }
 
 /* Handle an option name that the command does not have but the table of aliases (words.c) may have.
- * Sets *o to the option that the alias means; *o stays NULL if the alias means no option. */
+ * word: as given; name: without dashes. Sets *o to the option that the alias means; *o stays NULL
+ * if the alias means no option. */
 static int take_meaning(struct parser *p, const char *word, const char *name, const struct opt **o)
 {
     const struct command *c = p->command;
@@ -111,8 +112,8 @@ static int take_meaning(struct parser *p, const char *word, const char *name, co
     return opt_usage(c, "unknown option %s", word);
 }
 
-/* Set the option o. value: text after '=' or after the letter; NULL: the value is the next word of
- * the command line. */
+/* Store the value of option o, which was given as `word`. value: text after '=' or after the
+ * letter; NULL: the value is the next word of the command line. */
 static int take_value(struct parser *p, const struct opt *o, const char *word, const char *value)
 {
     const struct command *c = p->command;
@@ -145,8 +146,8 @@ static int take_long(struct parser *p, const char *word)
     return take_value(p, o, bare, equals ? equals + 1 : NULL);
 }
 
-/* Handle "-o FILE" or "-oFILE". A long name with one dash ("-output") is an error, not the file
- * "utput". */
+/* Handle a short option, such as "-o FILE" or "-oFILE". A long name with one dash ("-output") is an
+ * error, not the file "utput". */
 static int take_short(struct parser *p, const char *word)
 {
     const struct command *c = p->command;
@@ -180,8 +181,8 @@ static int take_positional(struct parser *p, const char *word)
             p->seen[i] = true;
             return apply(c, &c->opts[i], word, p->args);
         }
-    /* if more than two arguments are file names that end in a digit, a shell has probably expanded
-     * a pattern */
+    /* if more than two arguments are file names with a digit before the extension, a shell has
+     * probably expanded a pattern */
     for (int i = 0; i < p->argc; i++) {
         const char *dot = strrchr(p->argv[i], '.');
         n_numbered +=

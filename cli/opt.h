@@ -1,6 +1,6 @@
-/** @file opt.h  Option tables: one per parameter struct, for parsing, help, man pages and tests.
- * Used by all commands of fbp and fbp-bench, program.c, words.c and manual/ (man pages,
- * completion); implemented in opt.c, opt_help.c and opt_value.c.
+/** @file opt.h  Commands and their option tables: a row (struct opt) fills one field of a parameter
+ * struct. The tables serve to parse the command line (opt.c, opt_value.c), and to print help
+ * (opt_help.c), man pages and shell completion.
  *
  * The type of the struct field that an option fills determines the type of the option. The form of
  * a list follows from the metavariable that the help shows:
@@ -45,8 +45,8 @@ struct opt {
     const char *name; /**< name without dashes; of a positional argument, its name in the help */
     char letter;      /**< short name, such as 'o' for -o; 0: none */
     const char *arg;  /**< metavariable, such as "MM" */
-    double min, max;  /**< least and greatest valid value; both 0: any finite number that the field
-                         can hold */
+    double min, max;  /**< least and greatest valid value; both 0: any finite double, or any whole
+                         number from 0 (OPT_BYTES: from 1) */
     const char *const *
         names; /**< permitted values, ending with NULL; if the type is OPT_STRING, only proposals */
     const char *(*list)(
@@ -66,7 +66,8 @@ struct opt {
                       double *: OPT_DOUBLES, unsigned: OPT_ENUM, \
                       struct opt_range: OPT_RANGES, struct opt_range *: OPT_RANGES), \
      OPT_FIELD(S, f), __VA_ARGS__}
-/** A row of an option table for a field of type size_t that counts bytes, such as 600M. */
+/** A row of an option table for a field f of type size_t that counts bytes; accepts values such as
+ * 600M. */
 #define OPT_BYTE_COUNT(S, f, ...) \
     {.type = _Generic(((S *)0)->f, size_t: OPT_BYTES), OPT_FIELD(S, f), __VA_ARGS__}
 // clang-format on
@@ -113,7 +114,8 @@ int opt_parse(const struct command *command, void *args, int argc, char **argv);
 int opt_usage(const struct command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The option of a command whose long name is name[len]; NULL: the command has none. */
+/** The option of a command whose long name is the first len bytes of `name`; NULL: the command has
+ * none. */
 const struct opt *opt_find(const struct command *command, const char *name, size_t len);
 bool opt_takes_value(const struct opt *opt);
 /** Permitted value i of an option; "": value i cannot be given; NULL: i is beyond the last value.
@@ -126,7 +128,7 @@ bool opt_set_value(const struct opt *opt, const char *text, void *args);
  * to 16". */
 void opt_describe(const struct opt *opt, char *buf, size_t n);
 
-/** Print the help of a command; all: with the rare options (struct opt_group). */
+/** Print the help of a command; all: with the rare options, as for --help-all. */
 void opt_help(FILE *f, const struct command *command, bool all);
 /** True if the list `names`, whose words are separated by spaces, contains the word `name`. */
 bool opt_is_listed(const char *names, const char *name);

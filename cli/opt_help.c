@@ -1,5 +1,5 @@
-/* Output of --help, --help-all and --version, from the option tables (opt.h). Called by opt.c and
- * program.c; man pages, completion and words.c use parts of it.
+/* Prints --help, --help-all and --version from the option tables (opt.h), and composes the help
+ * text of an option (opt_about()), also for man pages and completion.
  * Used by: cli/, manual/. */
 #include "choices.h"
 #include "words.h"

@@ -1,5 +1,5 @@
-/* Conversion of an option's text to the value of its struct field, called by opt.c for every option
- * on the command line, and texts about valid values for help, man pages and completion.
+/* Converts the text of an option on the command line to the value of its struct field
+ * (opt_set_value()), and describes valid values for error messages, help and completion.
  * Used by: manual/completion.c, manual/manual.c, opt.c, opt_help.c. */
 #include "words.h"
 
@@ -53,7 +53,7 @@ static size_t list_length(const struct opt *o)
 }
 
 /* Read at most 8 numbers of an option, separated by the character in its metavariable (comma or x).
- * Returns the number of values; 0: the text is malformed. */
+ * Returns the number of values; 0: the text is malformed, or a number is out of range. */
 static size_t read_list(const struct opt *o, const char *text, double v[8])
 {
     const char separator = strchr(o->arg, ',') ? ',' : 'x';
@@ -161,7 +161,7 @@ const char *opt_choice(const struct opt *o, size_t i)
     return o->names ? o->names[i] : NULL;
 }
 
-/* True if two names are equal without case, dashes, underscores and spaces: "Ram_Lak" equals
+/* True if two names are equal apart from case, dashes, underscores and spaces: "Ram_Lak" equals
  * "ram-lak". */
 static bool same_name(const char *a, const char *b)
 {

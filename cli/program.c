@@ -1,6 +1,5 @@
-/* The main function that fbp and fbp-bench share (called by their main.c): finds and runs the
- * command that the command line names, prints help, handles signals, returns the exit status.
- * progress.c, report.c and serve/server.c call signals_status().
+/* program_main(), the main function that fbp and fbp-bench share: finds and runs the command that
+ * the command line names, prints help, handles signals, returns the exit status.
  * Used by: bench/, cli/, serve/. */
 #include "program.h"
 #include "manual/manual.h"
@@ -20,7 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Number of the first signal that was received; 0: none. Atomic, because all threads read it. */
+/* Number of the first signal that was received; 0: none. Atomic, because a signal handler sets it
+ * and any thread may read it. */
 static atomic_int received;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 
@@ -68,8 +68,9 @@ static void help_all(FILE *f)
             program->more);
 }
 
-/* Find the command whose name or alias begins argv, and return its index; n_commands: argv begins
- * with no command. *n_words: number of words of the name, such as 2 for "geometry show". */
+/* Find the command whose name or alias is the first word (or words) of argv, and return its index;
+ * n_commands: there is none. *n_words: number of words of the name, such as 2 for "geometry show".
+ */
 static size_t find_command(int argc, char **argv, int *n_words)
 {
     for (size_t i = 0; i < n_commands; i++)
@@ -189,7 +190,7 @@ static int unknown_command(int argc, char **argv)
     return OPT_USAGE;
 }
 
-/* True if the program fbp-bench runs the commands with this first word. */
+/* True if a command with this first word is run by the program fbp-bench. */
 static bool is_of_bench(const char *word)
 {
     return program->starts_bench && (strcmp(word, "bench") == 0 || strcmp(word, "rabbitct") == 0);
@@ -251,8 +252,8 @@ int program_main(const struct program *p, int argc, char **argv)
     program = p;
     commands = p->commands;
     n_commands = p->n_commands;
-    /* Memory blocks of 128 KiB or more are returned to the system when they are freed, in every
-     * thread, because --memory is a hard limit. */
+    /* Memory blocks of 128 KiB or more are returned to the system when they are freed, because
+     * --memory limits the memory of the process. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     signals_start();
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)

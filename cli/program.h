@@ -1,6 +1,5 @@
 /** @file program.h  Main function of the programs fbp (main.c) and fbp-bench, signals that stop a
- * command, and the start of fbp-bench. Implemented in program.c and commands.c; progress.c,
- * report.c and serve/server.c call signals_status(), cmd_info.c starts fbp-bench.
+ * command, and the start of fbp-bench from fbp. Implemented in program.c and commands.c.
  * Used by: bench/, cli/, serve/. */
 #ifndef FBP_CLI_PROGRAM_H
 #define FBP_CLI_PROGRAM_H
@@ -22,13 +21,13 @@ extern const struct program program_fbp;
 int program_main(const struct program *program, int argc, char **argv);
 
 /** Replace this process by fbp-bench, from the folder of the running executable, with the arguments
- *  argv[argc].  Returns only after a failure: 1, after an error message. */
+ * argv[argc].  Returns only if this fails: 1, after an error message. */
 int program_start_bench(int argc, char **argv);
 
 /** Handle the signals SIGINT, SIGTERM and SIGHUP (SIGHUP unless it is ignored, as under nohup). The
- * first signal makes every call of the library return early, and the command cleans up; a second
- * signal ends the process at once. SIGXFSZ is ignored: a write beyond the limit of file size then
- * fails. */
+ * first signal cancels the running calls of the library, and the command cleans up; a second signal
+ * ends the process at once. SIGXFSZ is ignored: a write beyond the limit of file size then fails.
+ */
 void signals_start(void);
 
 /** Exit status after a signal: 128 + number of the first signal; 0: no signal was received. */

@@ -1,6 +1,5 @@
-/* The progress bar of a reconstruction on standard error, and callbacks of the library that draw
- * it, print log lines and stop the run after Ctrl-C. Called by cmd_recon.c, cmd_plan.c, recon.c and
- * fbp-bench.
+/* The progress bar of a reconstruction on standard error: callbacks that the library calls during a
+ * run, which draw the bar, print log lines, and cancel the run after Ctrl-C.
  * Used by: bench/papers/okitsu2008/, bench/pipeline/, bench/predict/, bench/rabbitct/, cli/. */
 #include "program.h"
 #include "recon.h"

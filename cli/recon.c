@@ -1,6 +1,6 @@
-/* From the options of fbp recon, fbp plan and fbp-bench to a loaded scan and a plan:
- * recon_prepare(); option values replace those of the scan file. Also headings for --help. Called
- * by cmd_recon.c, cmd_plan.c, sweep.c, recon_check.c, recon_result.c and benchmarks.
+/* Loads the scan and makes the plan that the options of fbp recon and fbp plan request
+ * (recon_prepare()); option values replace those of the scan file. Also --centre auto
+ * (centre_find()), and the headings of --help.
  * Used by: bench/papers/okitsu2008/, bench/pipeline/, bench/predict/, cli/. */
 #include "recon.h"
 #include "cli.h"
@@ -67,7 +67,7 @@ static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
     return a->bad_pixels && !search ? cli_replace_name(&scan->bad_pixels, a->bad_pixels) : 0;
 }
 
-/* Replace corrections of the scan by --beam-hardening, --rings and --paganin. */
+/* Replace corrections of the scan by those of --beam-hardening, --rings and --paganin. */
 static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 {
     struct fbp_corrections c = {.struct_size = sizeof c};
@@ -98,7 +98,8 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .growing = a->p.input.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
-    /* Set the limit before files are read: child processes that inspect files obey it, too. */
+    /* Set the memory limit before files are read: child processes that inspect files obey it, too.
+     */
     fbp_limit_memory(a->p.memory_bytes);
     const fbp_status st = fbp_scan_load(scan, a->scan, &known);
     free(steps.profile);
@@ -107,11 +108,12 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     adjust_confirm(scan, a->adjust);
     if (choose_inputs(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
-    /* flips come before the other geometry options, because they correct the order in which the
-     * file is read */
+    /* apply flips before the other geometry options, because they correct the order of the stored
+     * columns and rows */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;
-    /* Check that outputs replace no inputs. The library itself protects its inputs from the volume.
+    /* Check that outputs replace no inputs. The library itself refuses to write the volume over an
+     * input.
      */
     const bool picture = a->sweep || recon_is_picture(a);
     const struct cli_files files = {
@@ -167,7 +169,8 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
 {
     struct fbp_recon_params p = a->p;
     struct fbp_centre *c = &a->centre;
-    struct fbp_scan other = *scan; /* copy of the scan with all other geometry options applied */
+    /* copy of the scan with all geometry options except --centre applied */
+    struct fbp_scan other = *scan;
     double values[FBP_ADJUSTS];
     char range[48] = "";
 
@@ -256,7 +259,8 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    /* the library computes only a box of voxels, with the same bits as in the whole volume */
+    /* request a box of voxels: the output contains only the box, with the same bits as in the whole
+     * volume */
     if (a->slice.given || recon_is_box(a))
         for (int i = 0; i < 3; i++) {
             const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];

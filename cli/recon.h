@@ -1,6 +1,7 @@
-/** @file recon.h Options of fbp recon, fbp plan and fbp-bench (struct and table), and the functions
- * that these commands call: loading of the scan, creation of the plan, checks of options, printed
- * results, progress bar. Implemented in recon*.c, cmd_plan.c and progress.c.
+/** @file recon.h Options of fbp recon and fbp plan (struct recon_args and rows of their tables),
+ * which fbp-bench shares, and functions of these commands: loading of the scan, creation of the
+ * plan, checks of options, printed results, progress bar. Implemented in recon*.c, cmd_plan.c and
+ * progress.c.
  * Used by: bench/, cli/. */
 #ifndef FBP_CLI_RECON_H
 #define FBP_CLI_RECON_H
@@ -18,36 +19,40 @@ struct recon_water {
     size_t n;        /**< number of voxels */
 };
 
-/** Values of the options of fbp recon, and facts that recon_prepare_scan() finds in the scan. */
+/** Values of the options of fbp recon and fbp plan, and facts that recon_prepare_scan() finds in
+ * the scan. */
 struct recon_args {
     struct fbp_recon_params p;
     const char *part; /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
     const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
-    /** Voxel size (0: that of the scan) and position of the volume's centre (NaN: that of the scan)
-     * [mm]. */
+    /** Voxel size (0: chosen by fbp_grid_resolve()) and position of the volume's centre (NaN: that
+     * of the scan) [mm]. */
     double voxel[3], volume_centre[3];
     /** distance between detector pixels along u and v [mm]; 0: that of the scan */
     double pitch[2];
     struct opt_range slice, roi[3]; /**< box of the volume to be computed [voxels]: given by --slice
                                        or --roi, not by both */
     double adjust[FBP_ADJUSTS]; /**< values of the options --centre, --offset, --tilt, --sod, --sdd;
-                                   NaN: the value in the scan file */
+                                   NaN: the value in the scan file; INFINITY: --centre auto */
     double mask; /**< value of --mask for voxels outside the field of view; NaN: not given;
-                    INFINITY: they become NaN */
+                    INFINITY: --mask nan, these voxels become NaN */
     /** water sphere of --hu-from-roi: x, y, z, radius [mm]; radius NaN: not given */
     double water[4];
     unsigned score;    /**< score of --sweep, an enum fbp_score */
     double paganin[3]; /**< --paganin: delta / beta, energy [keV], distance [mm]; first number NaN:
                           the values in the scan file */
-    /** --bad-pixels: file of an image, or "auto"; NULL: that of the scan */
+    /** --bad-pixels: file of an image that marks bad pixels, or "auto"; NULL: the file of the scan
+     */
     const char *bad_pixels;
-    const char *rings; /**< --rings: method of ring removal; NULL: that of the scan */
+    /** --rings: method of ring removal, such as "sorting"; NULL: that of the scan */
+    const char *rings;
     /** --prepare: steps that compute plane integrals from spectra; NULL: those of the scan */
     const char *prepare;
     /** --reference: file of a spectrum (plane integrals); NULL: that of the scan */
     const char *reference;
-    /** Corrections of line integrals; beam_hardening[0] NaN: those of the scan. */
+    /** Coefficients of --beam-hardening, in correct.beam_hardening (the other members are not
+     * used); beam_hardening[0] NaN: those of the scan. */
     struct fbp_corrections correct;
     unsigned quadrature; /**< --quadrature: 1 + enum fbp_quadrature (plane integrals); 0: that of
                             the scan */
@@ -57,9 +62,10 @@ struct recon_args {
     bool has_centre;
     bool plan, json, quiet;
     bool flip_u, flip_v, reverse;
-    bool scans_volume;  /**< true: the scan file states a volume; set by recon_prepare_scan() */
-    bool loaded;        /**< true: the scan is loaded, and no output replaces an input; set by
-                           recon_prepare_scan() */
+    bool scans_volume; /**< true: the scan contains the grid of a volume; set by
+                          recon_prepare_scan() */
+    bool loaded; /**< true: the scan was loaded, and the check that no output replaces an input has
+                    passed; set by recon_prepare_scan() */
     enum fbp_kind kind; /**< kind of the scan; set by recon_prepare_scan() */
 };
 
@@ -257,8 +263,8 @@ int centre_find(struct recon_args *args, const struct fbp_scan *scan);
 /** Add the column that centre_find() found to the JSON object root, as member "centre". */
 void centre_json(cJSON *root, const struct fbp_centre *centre);
 
-/** Apply --every (only each n-th view) and --bin (joined pixels) to the scan: after flips, and
- * after all options whose values are columns of the whole detector. */
+/** Apply --every (only each n-th view) and --bin (means of blocks of pixels) to the scan. Call this
+ * after flips, and after all options whose values are columns of the whole detector. */
 fbp_status recon_reduce(const struct recon_args *args, struct fbp_scan *scan);
 
 /** Choose *out, the voxel grid of the whole volume, from options and scan; check that --slice and
@@ -276,12 +282,12 @@ int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
 void recon_complete(struct recon_args *args);
 
 /**
- * Load the scan, complete the parameters (volume) and plan.
- * @return 0 with *scan and *plan set, else an exit status; a failure has been reported, and
- *         fbp_scan_clear() and fbp_plan_destroy() are safe.
+ * Load the scan, apply the options to it, and create the plan.
+ * @return 0 with *scan and *plan set, else an exit status; a failure has been reported. The caller
+ *         calls fbp_scan_clear() and fbp_plan_destroy() in both cases.
  */
 int recon_prepare(struct recon_args *args, struct fbp_scan *scan, fbp_plan **plan);
-/** Load the scan and set the parameters, as recon_prepare() does, but create no plan. */
+/** Load the scan and apply the options to it, as recon_prepare() does, but create no plan. */
 int recon_prepare_scan(struct recon_args *args, struct fbp_scan *scan);
 
 /** Check the options of fbp recon against each other. Returns OPT_GO_ON, or an exit status after an
@@ -298,11 +304,11 @@ int recon_check_planned(const struct command *self, const struct recon_args *arg
 int recon_choose_part(const struct command *self, struct recon_args *args);
 /** True if one slice is requested by --slice K. The range K:K+1 is a box instead. */
 bool recon_one_slice(const struct recon_args *args);
-/** True if a box of the volume is requested by --roi, or by --slice with a range. */
+/** True if a box of the volume is requested by --roi, or by --slice FROM:TO. */
 bool recon_is_box(const struct recon_args *args);
 /** True if the output is a file, not null: (writes nothing) or hash: (prints a hash). */
 bool recon_is_file(const char *output);
-/** True if the output is a PNG picture of one slice. */
+/** True if the output is a grey PNG picture of one slice. */
 bool recon_is_picture(const struct recon_args *args);
 
 /** Results of a reconstruction, for recon_print() and report_write(). */
@@ -326,8 +332,8 @@ void recon_print(const struct recon_args *args, const struct recon_result *resul
 /** Add the box of a plan to the JSON object root, as member "roi". Returns this member; NULL: out
  * of memory. */
 cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *plan);
-/** Add to the JSON object root the members "kernel", "isa", "threads", "weights", and "prepared" if
- * the plan has corrections. */
+/** Add to the JSON object root the members "kernel", "isa", "threads", "weights" and, if the stored
+ * views are processed before the filter, "prepared". */
 void recon_json_kernel(cJSON *root, const struct fbp_plan_summary *plan);
 /** Return the fraction of the volume's voxels that lie inside the region of a plan (--region). */
 double recon_region_share(const struct fbp_plan_summary *plan);
@@ -361,8 +367,8 @@ int plan_print(const fbp_plan *plan, bool json);
 /** Write to buf[n] the device of a plan: "cpu, kernel column, avx2, 8 threads". Returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 
-/** State of a progress bar on standard error; the argument `user` of the functions progress_…()
- * points to it. Implemented in progress.c. */
+/** State of a progress bar on standard error; the argument `user` of progress_update() and
+ * progress_log() points to it. Implemented in progress.c. */
 struct progress {
     size_t n_views;
     double drawn; /**< time when the bar was last drawn [s]; 0: no bar is on the screen */
@@ -370,14 +376,14 @@ struct progress {
 };
 
 void progress_start(struct progress *progress, size_t n_views, bool quiet);
-/** A function for fbp_recon_params.callbacks.progress: draw the bar; returns 1 after a signal, so
- * that the run stops. */
+/** A function for fbp_recon_params.callbacks.progress: draw the bar; returns 1 after a signal,
+ * which cancels the run. */
 int progress_update(void *user, const struct fbp_progress *now);
 /** A function for fbp_recon_params.callbacks.progress that draws nothing; returns 1 after a signal,
- * so that the run stops. */
+ * which cancels the run. */
 int progress_stop(void *user, const struct fbp_progress *now);
-/** A function of type fbp_log_fn: erase the bar and print a warning or note of the library. With
- * `quiet`, notes and warnings are only stored for the JSON object. */
+/** A function of type fbp_log_fn: erase the bar and print a warning or note of the library. If the
+ * member `quiet` is true, notes and warnings are only stored for the JSON object. */
 void progress_log(void *user, enum fbp_log_level level, const char *line);
 /** Erase the progress bar at the end of a run. */
 void progress_end(struct progress *progress);

@@ -1,6 +1,6 @@
-/* Checks of the options of fbp recon and fbp plan against each other, before a file is opened.
- * Called by cmd_recon.c, cmd_plan.c, recon.c, recon_result.c, report.c and fbp-bench.
- * Functions of type int return OPT_GO_ON, or an exit status after an error was reported.
+/* Checks of the options of fbp recon and fbp plan against each other, before a file is opened. Also
+ * functions that classify the requested output, such as recon_is_picture(). Functions of type int
+ * return OPT_GO_ON, or an exit status after an error was reported.
  * Used by: bench/predict/, cli/. */
 #include "choices.h"
 #include "recon.h"
@@ -72,8 +72,8 @@ bool recon_is_picture(const struct recon_args *a)
 static const char *const arrays[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID",
                                      "SGE_TASK_ID"};
 
-/* Read the first n characters of a text as a whole number; false: other characters than digits, or
- * too many. */
+/* Read the first n characters of a text as a whole number; false: they are not all digits, or n is
+ * 0 or above 19. */
 static bool read_number(const char *text, size_t n, size_t *out)
 {
     char digits[20];

@@ -1,5 +1,6 @@
-/* Prints the results of a reconstruction as text and as JSON. cmd_recon.c calls recon_print() and
- * recon_print_json(); report.c and cmd_plan.c call its other functions.
+/* Prints the results of a reconstruction as text (recon_print()) and as JSON (recon_print_json()),
+ * for `fbp recon`. Also members of JSON objects and notes that `fbp plan` and the page of --report
+ * share.
  * Used by: cmd_plan.c, cmd_recon.c, report.c. */
 #include "recon.h"
 #include "say.h"
@@ -56,8 +57,8 @@ void recon_json_region(cJSON *root, const struct fbp_plan_summary *p)
                  {"saves_rows", p->region_saves_rows});
 }
 
-/* Print the lines about corrections, slice, box, region, rotation axis, output range, water and
- * picture. */
+/* Print lines about the optional parts of a run: corrections, slice, box, region, rotation axis,
+ * output range, water sphere, picture. */
 static void print_extras(FILE *f, const struct recon_args *a, const struct recon_result *result)
 {
     const char *picture = recon_is_picture(a) ? a->output : a->preview;
@@ -164,8 +165,8 @@ void recon_print(const struct recon_args *a, const struct recon_result *result)
         fprintf(stderr, "note: %s\n", note);
 }
 
-/* Add the findings of the data check to a JSON object: truncation, dead views, bad and saturated
- * pixels, views with another exposure. */
+/* Add the findings of the checks of the views to a JSON object: truncation, dead views, bad and
+ * saturated pixels, views with another exposure. */
 static void json_views(cJSON *root, const struct fbp_report *r)
 {
     cJSON *truncated = cJSON_AddObjectToObject(root, "truncated");

@@ -1,5 +1,5 @@
-/* Option --hu-from-roi of fbp recon: measures the attenuation of water in a sphere that the user
- * declares to be water. Called by recon_prepare_scan() in recon.c.
+/* Option --hu-from-roi of fbp recon: measures the attenuation of water in a sphere that, according
+ * to the user, contains water (recon_water()), for Hounsfield units.
  * Used by: recon.c. */
 #include "recon.h"
 
@@ -41,7 +41,8 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
     return 0;
 }
 
-/* Check that the detector contains the projection of the whole water sphere in every view. */
+/* Check that the whole water sphere lies in the field of view: in every view, the detector contains
+ * its projection. */
 static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const double reach = hypot(a->water[0], a->water[1]) + a->water[3];
@@ -133,7 +134,7 @@ int recon_water(const struct recon_args *a, const struct fbp_scan *scan, const s
 
     if (choose_grid(a, scan, all, &part.volume) != 0 || check_view(a, scan) != 0)
         return 1;
-    /* the sphere is small: each process of a team computes the whole sphere */
+    /* the sphere is small, so each process of a team (MPI) computes the whole sphere */
     p.cluster.team = NULL;
     p.mu_water = 0;
     p.output.fill = false;

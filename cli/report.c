@@ -1,6 +1,6 @@
-/* The HTML page of fbp recon --report: warnings, viewer of the volume, settings with their reasons,
- * drawings, times, inputs. The page of a failed run contains the error and the facts found before
- * it. Called by cmd_recon.c.
+/* Writes the HTML page of fbp recon --report: warnings, viewer of the volume, settings with their
+ * reasons, drawings, times, inputs. The page of a failed run contains the error and the facts found
+ * before it.
  * Used by: cmd_recon.c. */
 #include "report.h"
 #include "cli.h"
@@ -185,7 +185,8 @@ static int put_volume(struct page *page, const struct recon_args *a,
                 result->plan->volume.n[2] *
                     (result->plan->time_points > 1 ? result->plan->time_points : 1));
     const fbp_status st = fbp_source_open(&volume, written, NULL);
-    /* the output is a raw file, which does not state its size and type */
+    /* an output that cannot be recognized is a raw file, which does not contain its size and type
+     */
     if (st == FBP_ERR_UNSUPPORTED) {
         markup_put(&page->before,
                    "<p class=\"facts\">A file of this format cannot be read without a description, "
@@ -256,8 +257,8 @@ static void put_times(struct markup *m, const struct recon_report *report,
 
 enum { WHY = 600 };
 
-/* Write to why[WHY] the reason for one line of a plan, such as "slabs"; "": none, because the line
- * follows from other lines. */
+/* Write to why[WHY] the reason for the line `name` of a plan, such as "slabs"; "": none, because
+ * the line follows from other lines. */
 static void find_why(char *why, const char *name, const struct recon_args *a,
                      const struct fbp_plan_summary *p)
 {
@@ -368,7 +369,7 @@ static void put_settings(struct markup *m, const struct recon_args *a,
         find_why(why, lines.lines[i].name, a, plan);
         put_row(m, lines.lines[i].name, lines.lines[i].text, why);
     }
-    /* rows that plan_tell() does not provide: rotation axis, unit of the values */
+    /* add the rows that plan_tell() does not provide: rotation axis, unit of the values */
     if (a->has_centre) {
         snprintf(text, sizeof text, "column %.6g%s", a->centre.column,
                  a->centre.sure ? "" : ", which is not reliable");
@@ -400,7 +401,7 @@ static void put_input(struct markup *m, const char *role, const char *path)
 
     if (!path)
         return;
-    /* read the status of the file, or of FILE in "FILE:DATA SET"; a pattern of files has none */
+    /* read the status of the file, or of FILE in "FILE:ARRAY"; a pattern of files has none */
     bool found = stat(path, &info) == 0;
     for (size_t n = strlen(path); !found && n > 0 && n < sizeof file; n--)
         if (path[n - 1] == ':') {
@@ -457,8 +458,9 @@ static void put_device(struct markup *m, const char *name, const char *text, con
     markup_put(m, "</td></tr>\n");
 }
 
-/* Append the devices that the run used. The processor's name comes from /proc/cpuinfo;
- * fbp_devices() starts all drivers, so it is called only after a run on a GPU. */
+/* Append the name of the processor, from /proc/cpuinfo, or, if the plan uses a GPU, all usable
+ * devices of its backend. fbp_devices() starts all drivers, so it is called only in the second
+ * case. */
 static void put_devices(struct markup *m, const struct fbp_plan_summary *p)
 {
     enum { MOST = 16 };
@@ -552,7 +554,8 @@ int report_write(struct recon_report *report, const struct recon_args *a,
     return rc;
 }
 
-/* True if no file has this name, or if the file is a report page of fbp, which may be replaced. */
+/* True if no file has this name, or if the file is a page that fbp has written, which may be
+ * replaced. */
 static bool is_free(const char *path)
 {
     static const char mark[] = "<meta name=\"generator\" content=\"fbp ";
@@ -586,7 +589,7 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
                   report->computed ? "The volume was already complete, and has been kept."
                                    : "This run wrote no volume.");
     put_messages(&page.before, NULL);
-    /* Append each section of the page whose data exist; further errors are ignored. */
+    /* Append the sections of the page whose data exist; further errors are ignored. */
     if (plan)
         put_settings(&page.after, a, plan);
     else

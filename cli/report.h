@@ -1,5 +1,5 @@
-/** @file report.h HTML page about one run of fbp recon (--report FILE.html). Called by cmd_recon.c;
- * implemented in report.c.
+/** @file report.h HTML page about one run of fbp recon (--report FILE.html): functions that begin,
+ * write and end the page, also for a failed run. Implemented in report.c.
  * Used by: cmd_recon.c, report.c. */
 #ifndef FBP_CLI_REPORT_H
 #define FBP_CLI_REPORT_H
@@ -20,8 +20,8 @@ struct recon_report {
 /** Begin the page of --report before anything is loaded: store the command line, and request that
  * notes and warnings are stored. */
 void report_begin(struct recon_report *report, int argc, char **argv);
-/** Set the file for the timeline of the run, before the plan is run: that of --timeline, else a
- * temporary file. Returns 0, or 1 after an error was reported. */
+/** Before the plan is run, create the temporary folder, and set the file for the timeline of the
+ * run: that of --timeline, else a temporary file. Returns 0, or 1 after an error was reported. */
 int report_draws(struct recon_report *report, const struct recon_args *a, fbp_plan *plan);
 /** Write the page a->report after a successful run. Returns 0, or 1 after an error was reported. */
 int report_write(struct recon_report *report, const struct recon_args *a,

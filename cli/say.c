@@ -1,7 +1,6 @@
 /* Implementation of say.h: errors, warnings and notes are printed and, with --json, stored for the
  * JSON object that say_close() prints. Also the streams behind stdout and stderr, which escape
- * control characters, because a file name could control the terminal. Called by most files of cli
- * and by benchmarks.
+ * control characters, because a file name that contains them could control the terminal.
  * Used by: bench/, cli/. */
 #include "say.h"
 
@@ -19,7 +18,7 @@
 
 enum {
     LONGEST = 4, /* greatest number of bytes of a UTF-8 character */
-    ESCAPED = 8  /* greatest number of bytes of the escape that replaces it */
+    ESCAPED = 8  /* room for the escape that replaces one byte [bytes] */
 };
 
 /* An output stream, with the first bytes of a UTF-8 character whose other bytes are not written
@@ -133,12 +132,13 @@ void say_bar(const char *line)
 
 /* Result and messages of the running command, which say_close() prints with --json. */
 static struct {
-    bool json, compact, has_result; /* has_result, but result NULL: out of memory */
+    bool json, compact, has_result; /* has_result true, result NULL: out of memory */
     cJSON *result, *notes, *warnings;
     char error[1400];
 } said;
 
-/* True after a failed allocation of cJSON, which then omits a member without an error. */
+/* True after a failed allocation of cJSON: it then omits a member of an object without reporting an
+ * error. */
 static bool lacks_something;
 
 static void *json_memory(size_t n)
@@ -295,7 +295,7 @@ int say_json(cJSON *value, bool compact)
     return 0;
 }
 
-/* Append the array `lines` to the member `key` of the result, which is created if missing. Takes
+/* Append the array `lines` to the member `key` of the result; a missing member is created. Takes
  * ownership of `lines`. */
 static void add_lines(cJSON *result, const char *key, cJSON *lines)
 {

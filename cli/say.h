@@ -1,6 +1,5 @@
 /** @file say.h Messages of commands: errors, warnings, notes, and with --json one JSON object that
- * contains these and the result. Used by most files of cli and by benchmarks; implemented in
- * say.c.
+ * contains these and the result; also the progress line. Implemented in say.c.
  * Used by: bench/, cli/. */
 #ifndef FBP_CLI_SAY_H
 #define FBP_CLI_SAY_H
@@ -59,9 +58,9 @@ void say_remember(void);
 /** Array of the stored warnings (warnings true) or notes; NULL: none are stored. */
 const cJSON *say_remembered(bool warnings);
 
-/** Escape a line feed or tab in a text, such as a file name, so that it can be printed in a line;
- * other control characters are escaped when they are printed. The result is valid until the fourth
- * call after this one. */
+/** Escape line feeds and tabs in a text that is printed within a line, such as a file name; other
+ * control characters are escaped when they are printed. The result is valid until the fourth call
+ * after this one. */
 const char *say_name(const char *text);
 
 /** Print on standard error a progress line, which the next call replaces, cut off at the width of

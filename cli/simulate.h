@@ -1,5 +1,5 @@
-/** @file simulate.h Simulation of a scan of a phantom by exact integrals. Used by fbp simulate and
- * fbp-bench; implemented in cmd_simulate.c.
+/** @file simulate.h Simulation of a scan of a phantom by exact integrals, for `fbp simulate` and
+ * fbp-bench: parameters, their defaults, and simulate_scan(). Implemented in cmd_simulate.c.
  * Used by: bench/common/bench.h, cmd_simulate.c. */
 #ifndef FBP_CLI_SIMULATE_H
 #define FBP_CLI_SIMULATE_H
@@ -9,11 +9,11 @@
 struct simulate_args {
     const char *phantom, *output, *truth, *directions;
     unsigned kind, trajectory; /**< kind: enum fbp_kind; trajectory: 0 circle, 1 c-arm */
-    unsigned order, pole; /**< order and axis of simulated directions: enum fbp_direction_order,
-                             enum fbp_pole */
+    unsigned order, pole; /**< order, and axis of the rings, of the directions of plane integrals:
+                             enum fbp_direction_order, enum fbp_pole */
     size_t size, views, samples, frames, detector[2], seed;
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
-    double gradient; /**< field gradient [G/cm], for MAT files only; 0: not given */
+    double gradient; /**< field gradient [G/cm], for MAT files only; 0: 1 G/cm */
     double offset_mm[2], tilt_deg[3];
     int threads;
     bool at_centres;
@@ -22,8 +22,8 @@ struct simulate_args {
     bool force, quiet, json;
 };
 
-/** Default values of struct simulate_args. Lengths and counts that are 0 are computed by
- * simulate_scan(). */
+/** Default values of struct simulate_args. simulate_scan() computes voxel_mm, pitch_mm, detector,
+ * samples and frames if they are 0, and arc_deg if it is NaN. */
 extern const struct simulate_args simulate_defaults;
 
 /**

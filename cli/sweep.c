@@ -1,6 +1,6 @@
 /* fbp recon --sweep: reconstructs slices for each value of a geometry parameter, computes their
- * scores, and writes a contact sheet, a curve of the scores, and the best value. Called by
- * cmd_recon.c.
+ * scores, writes a contact sheet and a curve of the scores, and prints the best value
+ * (sweep_run()).
  * Used by: cmd_recon.c. */
 #include "sweep.h"
 
@@ -100,8 +100,8 @@ double sweep_value(const struct sweep_range *r, size_t i)
 /* LONGEST: greatest side of the picture of a slice in the contact sheet [pixels]. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
-/* Upper bound of the memory for code and heap by which the reconstructions raise the peak of the
- * process [bytes]. */
+/* Allowance for code and heap that the reconstructions add to the peak memory of the process
+ * [bytes]. */
 static const size_t growth = (size_t)8 << 20;
 
 /* Radius of the area that is scored, as a fraction of the least field of view. Near the rim of the
@@ -267,8 +267,8 @@ static int reconstruct_all(struct sweep *s)
     return rc;
 }
 
-/* If the range of columns begins with a negative number, it is relative to the axis in the scan
- * file, because columns are never negative: add the column of this axis to both ends. */
+/* A range of columns from a negative to a positive number is relative to the axis in the scan file:
+ * add the column of this axis to both ends. */
 static int place_range(struct sweep *s)
 {
     double now;

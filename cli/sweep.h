@@ -1,5 +1,5 @@
 /** @file sweep.h fbp recon --sweep: reconstruct a slice for each value of a geometry parameter and
- * find the value with the best score. Used by cmd_recon.c; implemented in sweep.c.
+ * find the value with the best score. Implemented in sweep.c.
  * Used by: cmd_recon.c, sweep.c. */
 #ifndef FBP_CLI_SWEEP_H
 #define FBP_CLI_SWEEP_H
@@ -9,7 +9,7 @@
 /** The range of --sweep NAME=FROM:TO:STEP. */
 struct sweep_range {
     enum fbp_adjust parameter;
-    double from, to, step; /**< numbers FROM, TO and STEP; step > 0, from <= to */
+    double from, to, step; /**< numbers FROM, TO and STEP; step > 0, from < to */
     size_t n;              /**< number of values, 2 to SWEEP_MOST */
 };
 
@@ -28,8 +28,8 @@ double sweep_value(const struct sweep_range *range, size_t i);
 extern const char *const sweep_scores[];
 
 /** Run a sweep; write the contact sheet (-o) and the curve of the scores (--curve), and print the
- * result. A range of --sweep centre that begins with a negative number is relative to the axis in
- * the scan file, and is converted to columns. Returns the exit status. */
+ * result. A range of --sweep centre from a negative to a positive number is relative to the axis in
+ * the scan file; *range is converted to columns. Returns the exit status. */
 int sweep_run(struct recon_args *args, struct sweep_range *range);
 
 #endif /* FBP_CLI_SWEEP_H */

@@ -1,6 +1,5 @@
 /* Implementation of team.h: several processes of fbp recon that compute one volume together (MPI)
- * are joined, and one of them prints. Called by cmd_recon.c, cmd_plan.c, progress.c and program.c;
- * the library part is src/team.
+ * are joined to a team, and one of them prints. src/team is the part in the library.
  * Used by: cmd_plan.c, cmd_recon.c, program.c, progress.c. */
 #include "team.h"
 

@@ -1,5 +1,6 @@
-/** @file team.h Several processes of fbp recon that compute one volume together (MPI); only rank 0
- * prints. Used by cmd_recon.c, cmd_plan.c, progress.c and program.c; implemented in team.c.
+/** @file team.h Several processes of fbp recon that compute one volume together (MPI): functions
+ * that join them to a team, let only rank 0 print, and wait for all at the end. Implemented in
+ * team.c.
  * Used by: cli/. */
 #ifndef FBP_CLI_TEAM_H
 #define FBP_CLI_TEAM_H
@@ -13,12 +14,12 @@
 int team_start(void);
 
 /** Fail if team_start() could not connect the processes of the launcher, unless each computes a
- * part of its own (has_part: --part is given). Only the first process prints the error. Returns 0
- * or an exit status. */
+ * part of its own (has_part: --part is given). If PMI_RANK or SLURM_PROCID contains the rank, only
+ * the first process prints the error. Returns 0 or an exit status. */
 int team_check(bool has_part);
 
-/** If Open MPI started several processes that all do the same work independently, let only the
- * first process print. */
+/** Let only the first process print (rank in PMIX_RANK, which Open MPI sets), if several processes
+ * do the same work independently, as in `fbp plan`. */
 void team_let_first_speak(void);
 
 /** Get the team of processes to which this process belongs; NULL: it is alone. */
@@ -28,7 +29,7 @@ fbp_team *team_own(void);
  * mpirun forwards messages through a pipe, so isatty() is false in this process. */
 bool team_has_terminal(void);
 
-/** True if this process prints: rank 0, or a process without a team. */
+/** True if this process is rank 0 of its team, or has no team. */
 bool team_is_first(void);
 
 /** At the end of the command with exit status rc, wait for the other ranks. Returns the exit
@@ -36,8 +37,8 @@ bool team_is_first(void);
  * rank does. */
 int team_end(int rc);
 
-/** Free the team: the last call, after all output, because MPI may end this process in this call if
- * another process is lost. */
+/** Free the team. This must be the last call, after all output, because MPI may end this process in
+ * it if another process is lost. */
 void team_leave(void);
 
 #endif /* FBP_CLI_TEAM_H */

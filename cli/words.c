@@ -1,5 +1,5 @@
-/* Table of option and command names of other programs (aliases), and its search. Called by opt.c,
- * opt_value.c, opt_help.c and program.c.
+/* Table of option and command names of other programs (aliases) with their meaning in fbp, and the
+ * functions that search it.
  * Used by: opt.c, opt_help.c, opt_value.c, program.c. */
 #include "words.h"
 
@@ -107,14 +107,15 @@ struct word_meaning word_meaning(const struct command *c, const char *text)
     char word[48];
     size_t n = 0;
 
-    /* Convert the word to the spelling of the table of aliases: dashes, and small letters except
-     * for a single letter. */
+    /* Convert the word to the spelling of the table of aliases: '-' instead of '_', and lower case
+     * unless the word is a single letter. */
     for (; text[n] && n + 1 < sizeof word; n++)
         word[n] = (char)(text[n] == '_' ? '-'
                          : text[1]      ? tolower((unsigned char)text[n])
                                         : text[n]);
     word[n] = '\0';
-    /* the word may be an option of the command, written in capitals or with underscores */
+    /* the converted word may be an option of the command that was written in capitals or with
+     * underscores */
     m.option = opt_find(c, word, n);
     for (size_t i = 0; i < word_table_length && !m.option && m.kind == WORD_UNKNOWN; i++) {
         const struct word *w = &word_table[i];

@@ -1,5 +1,6 @@
 /** @file words.h  Aliases: names of options, values and commands in other programs, and their
- * meaning in fbp. One table for all commands. Used by opt.c, opt_value.c, opt_help.c and program.c.
+ * meaning in fbp, for parsing, help and error messages. One table of option names serves all
+ * commands. Implemented in words.c.
  * Used by: cli/.
  */
 #ifndef FBP_CLI_WORDS_H
@@ -26,13 +27,14 @@ struct word_meaning {
 
 /** A row of the table of aliases. */
 struct word {
-    const char *words;   /**< aliases without dashes, in lower case, separated by spaces */
-    const char *options; /**< names of options in fbp: the first name that the command has is used;
-                            ".": its first positional argument */
-    /** message if the command has none of these options; NULL: the alias then remains unknown */
+    const char *words;   /**< aliases without leading dashes, in lower case except single letters,
+                            separated by spaces */
+    const char *options; /**< names of options of fbp, separated by spaces: the alias means the
+                            option that the command has; ".": its first positional argument */
+    /** error message if the command has none of `options`; NULL: the alias is then unknown */
     const char *sentence;
-    /** kind of the aliases; WORD_UNKNOWN: WORD_OPTION if the command has one of `options`,
-     * otherwise WORD_SENTENCE or, if `sentence` is NULL, WORD_UNKNOWN */
+    /** kind of the aliases; WORD_UNKNOWN: the kind depends on the command: WORD_OPTION if it has
+     * one of `options`, otherwise WORD_SENTENCE or, if `sentence` is NULL, WORD_UNKNOWN */
     enum word_kind kind;
     bool shown; /**< true: the help of the option mentions the first alias */
 };
@@ -42,7 +44,7 @@ extern const struct word word_table[];
 extern const size_t word_table_length;
 
 /** Find the meaning of --WORD or -W, given without dashes, for a command that has no option of this
- * name. '_' counts as '-'; capitals count as small letters, except for a single letter. */
+ * name. '_' counts as '-'; upper case counts as lower case, except for a single letter. */
 struct word_meaning word_meaning(const struct command *c, const char *text);
 
 /** Write to buf[n] the alias that the help of the option named `option` mentions; returns false if

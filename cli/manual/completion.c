@@ -1,5 +1,5 @@
-/* Prints completion scripts for the shells bash, zsh and fish.  manual.c calls manual_bash(),
- * manual_zsh() and manual_fish() for `fbp help --completion SHELL`.
+/* Prints completion scripts for the shells bash, zsh and fish, from the option tables of all
+ * commands (`fbp help --completion SHELL`).
  * Used by: manual.c. */
 #include "manual/manual.h"
 
@@ -83,7 +83,8 @@ static const char bash_tail[] =
     "}\n"
     "complete -F _fbp fbp\n";
 
-/* Print the first words of all commands, then the second words of commands that have two words. */
+/* Print the bash code that proposes the first words of all commands and, after a first word such as
+ * "geometry", the second words. */
 static void bash_first_words(FILE *f)
 {
     fputs("    if [ ${#words[@]} -eq 0 ]; then\n        names='", f);
@@ -105,8 +106,8 @@ static void bash_first_words(FILE *f)
     fputs("        *) command=${words[0]-} ;;\n        esac\n    fi\n", f);
 }
 
-/* Print the bash case of an option that takes a value: proposes its permitted values, file names,
- * or nothing. */
+/* Print the bash case of an option that takes a value: it proposes permitted values, file names, or
+ * nothing. */
 static void bash_values(FILE *f, const struct command *c, const struct opt *o)
 {
     const enum value value = value_of(o);
@@ -156,7 +157,8 @@ void manual_bash(FILE *f)
     fputs(bash_tail, f);
 }
 
-/* Print a description for zsh, escaped for the text in [...] of a single-quoted argument. */
+/* Print a description for zsh, escaped for the text in [...] of a single-quoted argument of
+ * _arguments. */
 static void zsh_put(FILE *f, const char *text)
 {
     for (; *text; text++)
@@ -192,7 +194,8 @@ static void zsh_action(FILE *f, const struct opt *o)
     }
 }
 
-/* Print an option for zsh as 'name[about]:value:action'; "=" follows a long name, "+" a short name.
+/* Print an option for zsh as 'name[about]:value:action'. If the option takes a value, "=" follows a
+ * long name, "+" a short name.
  */
 static void zsh_option(FILE *f, const char *name, bool is_long, const struct opt *o)
 {
@@ -234,7 +237,7 @@ static void zsh_arguments(FILE *f, const struct command *c)
     fputs("            '(- *)'{-h,--help}'[show the help]' ;;\n", f);
 }
 
-/* Print for zsh (function _describe) the names and summaries of the commands that begin with
+/* Print the zsh array `names` (for _describe): names and summaries of the commands that begin with
  * `prefix`; prefix "": the first words of all commands. */
 static void zsh_describe(FILE *f, const char *prefix)
 {

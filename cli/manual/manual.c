@@ -1,5 +1,5 @@
-/* `fbp help` with --commands, --man or --completion: prints man pages in the macros of man(7), and
- * calls the printers of completion scripts (completion.c).  program.c calls manual_run().
+/* Handles `fbp help` with --commands, --man or --completion (manual_run()): prints the names of all
+ * commands, man pages in the macros of man(7), or completion scripts (by completion.c).
  * Used by: cli/program.c. */
 #include "manual/manual.h"
 
@@ -23,8 +23,8 @@ static uint32_t next_character(const char **at)
     return c;
 }
 
-/* Print text with all roff requests and escapes disabled. A minus is printed so that readers can
- * copy the text to a shell. */
+/* Print text with all roff requests and escapes disabled. Minus, quotes, '^' and '~' stay ASCII
+ * characters, because readers copy commands from the page to a shell. */
 static void put(FILE *f, const char *text)
 {
     bool at_start = true;
@@ -67,8 +67,8 @@ static void put_page_name(FILE *f, const char *command)
         fputs(*p == ' ' || *p == '-' ? "\\-" : (char[]){*p, '\0'}, f);
 }
 
-/* Print the title of a man page, in capitals. The title has no date, because all builds of a
- * release must print the same page. */
+/* Print the title line of a man page, with the name in capitals, and the heading NAME. The title
+ * has no date, because all builds of a release must print the same page. */
 static void put_title(FILE *f, const char *command)
 {
     fputs(command ? ".TH FBP\\-" : ".TH FBP", f);
@@ -80,8 +80,8 @@ static void put_title(FILE *f, const char *command)
     fprintf(f, " 1 \"\" \"fbp %s\" \"fbp manual\"\n.SH NAME\n", fbp_version());
 }
 
-/* Print a reference to the man page of a command, such as ".BR fbp-recon (1)", followed by the text
- * `behind`; command NULL: to the page of fbp. */
+/* Print a reference to the man page of a command, such as ".BR fbp-recon (1)", then the text
+ * `behind`; command NULL: a reference to the page of fbp. */
 static void put_reference(FILE *f, const char *command, const char *behind)
 {
     fputs(".BR ", f);

@@ -1,6 +1,5 @@
 /** @file manual.h  Man pages and shell completion, generated from the option tables of the
- * commands. program.c calls manual_run() for arguments of `fbp help` that the help text does not
- * list:
+ * commands. manual_run() handles these forms of `fbp help`, which the help text does not list:
  *
  *     fbp help --commands               names of the commands, one per line
  *     fbp help --man [COMMAND]          man page of a command; without COMMAND, of fbp
@@ -12,11 +11,11 @@
 
 #include "cli.h"
 
-/** Handle the arguments argv[argc] after "fbp help". Returns the exit status; OPT_GO_ON: the
- * arguments are none of those listed at the top of manual.h. */
+/** Handle the arguments argv[argc] after "fbp help". Returns the exit status; OPT_GO_ON: nothing
+ * was printed, because the arguments have none of the forms at the top of manual.h. */
 int manual_run(int argc, char **argv);
 
-/** Print the completion script for the shell bash, zsh or fish. */
+/** Print the completion script for the shell bash (manual_bash()), zsh or fish. */
 void manual_bash(FILE *f);
 void manual_zsh(FILE *f);
 void manual_fish(FILE *f);

@@ -1,5 +1,5 @@
-/* Implementation of markup.h: a growing text, to which functions append HTML, base64 and JSON.
- * Called by page.c, viewer.c, cmd_view.c and report.c, which write HTML pages.
+/* Implementation of markup.h: a growing text in memory, to which functions append HTML, base64 and
+ * JSON, for the HTML pages of `fbp view` and `fbp recon --report`.
  * Used by: cli/cmd_view.c, page.c, viewer.c, cli/report.c. */
 #include "page/markup.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Allocate memory for n more bytes and the final 0. If memory is exhausted, set m->failed and
- * return false. */
+/* Ensure that m->bytes has room for n more bytes and the final 0. If memory is exhausted, set
+ * m->failed and return false. */
 static bool make_room(struct markup *m, size_t n)
 {
     if (m->failed || n > SIZE_MAX / 4 || m->n > SIZE_MAX / 4) {
@@ -43,7 +43,8 @@ void markup_reserve(struct markup *m, size_t n)
                      : NULL;
 
     if (!more)
-        return; /* no failure yet: make_room() allocates later what is needed */
+        return; /* a failed reservation is no error, because make_room() allocates what is needed
+                   later */
     if (!m->bytes)
         more[0] = '\0';
     m->bytes = more;
@@ -154,7 +155,8 @@ void markup_base64(struct markup *m, const void *bytes, size_t n)
     m->n = (size_t)(out - m->bytes);
 }
 
-/* '<', '>' and '&' occur only in strings of JSON, and are escaped there. */
+/* In JSON, '<', '>' and '&' occur only inside strings, where escapes such as \u003c replace them.
+ */
 void markup_json(struct markup *m, cJSON *object)
 {
     char *text = say_json_text(object, true); /* NULL if memory ran out, also earlier */

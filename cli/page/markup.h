@@ -1,5 +1,5 @@
-/** @file markup.h A growing text, to which functions append HTML, base64 and JSON. Used by page.c,
- * viewer.c, cmd_view.c and report.c, which write HTML pages; implemented in markup.c.
+/** @file markup.h A growing text in memory, to which functions append HTML, base64 and JSON, for
+ * the HTML pages of `fbp view` and `fbp recon --report`. Implemented in markup.c.
  * Used by: markup.c, page.h. */
 #ifndef FBP_CLI_MARKUP_H
 #define FBP_CLI_MARKUP_H
@@ -24,14 +24,14 @@ void markup_add(struct markup *m, const char *bytes, size_t n);
 void markup_put(struct markup *m, const char *text);
 /** Append HTML, formatted as by printf(); the arguments are not escaped. */
 void markup_printf(struct markup *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** Append a text that is no HTML, such as a file name: characters of HTML are escaped, control
+/** Append a text that is no HTML, such as a file name: &, <, > and quotes are escaped, control
  * characters and invalid UTF-8 are replaced by visible escapes. */
 void markup_escaped(struct markup *m, const char *text);
 /** Append a text that is no HTML, formatted as by printf(), and escaped as by markup_escaped(). */
 void markup_say(struct markup *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void markup_base64(struct markup *m, const void *bytes, size_t n);
-/** Append a JSON object, with characters of HTML escaped, and free the object; object NULL: set
- * `failed`. */
+/** Append a JSON object, with <, > and & escaped, and free the object; object NULL: set `failed`.
+ */
 void markup_json(struct markup *m, cJSON *object);
 /** Append an HTML element <img> that contains the n bytes of a picture; type: media type such as
  * "image/png"; alt: description, any text. */

@@ -1,5 +1,6 @@
-/* Composes HTML pages from templates, style, scripts and parts (fbp view, fbp recon --report), and
- * saves them. cmd_view.c and report.c call page_put() and page_save(); viewer.c calls page_fill().
+/* Composes the HTML pages of `fbp view` and `fbp recon --report` from a template, style, scripts
+ * and the parts of struct page (page_put()), and saves them (page_save()). The viewer inside a page
+ * is made by viewer.c.
  * Used by: cli/cmd_view.c, viewer.c, cli/report.c.
  */
 #include "page/page.h"

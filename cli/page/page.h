@@ -1,6 +1,6 @@
-/** @file page.h HTML pages with a viewer of a volume: one file that needs no network and runs only
- * its own scripts. Called by cmd_view.c (fbp view) and report.c (fbp recon --report); implemented
- * in page.c and viewer.c.
+/** @file page.h HTML pages of `fbp view` and `fbp recon --report`, with a viewer of the volume. A
+ * page contains its style, scripts and samples, and loads nothing, except slices from the server of
+ * `fbp view --serve`. Implemented in page.c and viewer.c.
  * Used by: cli/cmd_view.c, page.c, viewer.c, cli/report.h. */
 #ifndef FBP_CLI_PAGE_H
 #define FBP_CLI_PAGE_H
@@ -12,8 +12,8 @@
 struct page {
     const char *title;           /**< title of the page: any text, which page_put() escapes */
     struct markup before, after; /**< HTML before and after the viewer */
-    struct markup viewer,
-        data;    /**< viewer and its samples, set by page_view(); empty: the page has no viewer */
+    struct markup viewer, data; /**< HTML of the viewer, and its samples; set by page_view(); empty:
+                                   the page has no viewer */
     bool served; /**< true: the page is served by fbp view --serve, and its script requests full
                     slices from the server */
 };
@@ -21,7 +21,7 @@ struct page {
 /** Request to page_view(): the volume, and what the viewer shows at first. */
 struct page_wish {
     struct reduced_wish volume;
-    double window[2]; /**< values drawn black and white; NaN: the range of the volume's values
+    double window[2]; /**< values drawn black and white; first NaN: range of the page's samples
                          without 0.1 % at either end */
     bool mip;         /**< true: the viewer begins with maximum intensity projections */
     /** Bytes that the server reads from the volume's file for a full slice of plane xy, xz, yz; 0:
@@ -39,7 +39,7 @@ int page_view(struct page *page, fbp_source *volume, const struct page_wish *wis
 void page_put(struct markup *out, const struct page *page);
 
 /** Append the Content-Security-Policy of a page: it permits only the page's own scripts and style,
- * and no network; served: connections to the server of the page are permitted. */
+ * and no network; served true: connections to the server of the page are permitted. */
 void page_policy(struct markup *out, bool served);
 
 /** Save a page in a file (under a temporary name, then renamed), and free its parts. Returns 0, or

@@ -1,6 +1,6 @@
-/* Implementation of reduced.h: reduces a volume to the size of an HTML page. Chooses how many
- * voxels are joined, then reads the volume once for means, greatest values and histogram. Called by
- * viewer.c, cmd_view.c, report.c and serve/slices.c.
+/* Implementation of reduced.h: reduces a volume to samples that fit into an HTML page. Chooses the
+ * blocks of voxels (bins) that are joined to one sample, then reads the volume once for means,
+ * greatest values and histogram.
  * Used by: cli/cmd_view.c, viewer.c, cli/report.c, cli/serve/slices.c. */
 #include "page/reduced.h"
 #include "cli.h"
@@ -68,8 +68,8 @@ void histogram_add(struct histogram *h, const float *values, size_t n)
             h->n_only += finite;
             return;
         }
-        /* Two different values were found: choose a range that contains both, with possible values
-         * at the centres of bins, and count the n_only earlier values. */
+        /* Two different values were found: choose bins whose range contains both, and count the
+         * n_only earlier values. */
         const double lo = fmin(least, h->only), hi = fmax(greatest, h->only);
         h->begun = true;
         h->width = h->step > 0 ? h->step : (hi - lo) * 2 / HISTOGRAM_BINS;
@@ -127,8 +127,8 @@ bool reduced_is_whole(const struct reduced *r)
     return r->k[0] == 1 && r->k[1] == 1 && r->k[2] == 1;
 }
 
-/* Size of all samples of a page as base64 text, without compression [bytes]; each: bytes per mean.
- * A double cannot overflow. */
+/* Size of all samples of a page as base64 text, before compression [bytes]; each: bytes per mean.
+ * The result is a double, which cannot overflow. */
 static double bytes_as_text(const struct reduced *r, size_t each)
 {
     const double x = (double)r->bins[0], y = (double)r->bins[1], z = (double)r->bins[2];
@@ -154,7 +154,7 @@ static bool join_more(struct reduced *r)
     return true;
 }
 
-/* Check frame and slice of the request, and set frames, sizes and positions. Coordinate y increases
+/* Check frame and slice of the request, and set frames, sizes and positions. Index y counts
  * upwards, whatever the order of rows in the file. */
 static int look(struct reduced *r, const struct reduced_wish *wish)
 {
@@ -337,8 +337,9 @@ int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wis
     *r = (struct reduced){.source = source, .info = fbp_source_info(source)};
     if (look(r, wish) != 0)
         return 1;
-    /* If all voxels fit the page as they are stored, keep them; otherwise store 16-bit numbers, and
-     * join voxels until the samples fit. stored: bytes per voxel without loss. */
+    /* If all voxels fit the page with the type of the file (at most float32), keep them; otherwise
+     * store 16-bit numbers, and join voxels until the samples fit. stored: bytes per voxel in the
+     * first case. */
     const enum fbp_type type = r->info->type;
     const bool is_real = type == FBP_F32 || type == FBP_F64;
     const size_t size = fbp_type_size(type), stored = is_real || size > 2 ? 4 : size;

@@ -1,6 +1,6 @@
-/** @file reduced.h A volume reduced to the size of an HTML page, and facts (range, mean, histogram)
- * about all its voxels. Made by viewer.c, read by cmd_view.c, report.c and serve/slices.c;
- * implemented in reduced.c.
+/** @file reduced.h A volume reduced to samples that fit into an HTML page, and facts (range, mean,
+ * histogram) about all its voxels. A sample is the mean of a block of voxels (bin). Implemented in
+ * reduced.c.
  * Used by: page.h, reduced.c, cli/serve/slices.h. */
 #ifndef FBP_CLI_REDUCED_H
 #define FBP_CLI_REDUCED_H
@@ -17,12 +17,12 @@ enum { HISTOGRAM_BINS = 4096 };
  * lies outside, pairs of bins are joined until the range contains the value, so all counts are
  * exact. Initialise with {.step = …}. */
 struct histogram {
-    double step; /**< distance between possible values, if values are whole numbers; 0: values are
-                    real numbers */
+    double step; /**< distance between possible values, if the stored values are integers; 0: they
+                    are real numbers */
     double lo, width;
     uint64_t counts[HISTOGRAM_BINS];
     bool begun; /**< true: two different values were counted, and the range of the bins is chosen */
-    double only;     /**< value of all numbers so far, while `begun` is false */
+    double only;     /**< value of all numbers counted so far, while `begun` is false */
     uint64_t n_only; /**< number of occurrences of the value `only` */
 };
 
@@ -61,9 +61,9 @@ struct reduced {
     size_t bins[3]; /**< number of bins (blocks of joined voxels) along x, y, z; the last bin may
                        have fewer voxels */
     float *values;  /**< [frames][bins[2]][bins[1]][bins[0]] means of the finite voxels of each bin;
-                       NaN: the bin has none */
-    float *greatest[3]; /**< greatest voxel values along z: [frames][y][x], along y: [frames][z][x],
-                           along x: [frames][z][y]; x, y, z count bins */
+                       NaN: the bin has no finite voxel */
+    float *greatest[3]; /**< greatest finite voxel values along z: [frames][y][x], along y:
+                           [frames][z][x], along x: [frames][z][y]; x, y, z count bins */
     enum reduced_type type;
     struct histogram histogram;   /**< histogram of all finite voxels */
     uint64_t finite, not_finite;  /**< number of finite voxels; number of all other voxels */
@@ -83,7 +83,7 @@ extern const int reduced_axes[3][2];
 
 /** Number of bins in plane i (xy, xz, yz). */
 size_t reduced_plane(const struct reduced *r, int i);
-/** True if each bin (block of joined voxels) is one voxel, possibly rounded. */
+/** True if each bin (block of joined voxels) is a single voxel; its value may be rounded. */
 bool reduced_is_whole(const struct reduced *r);
 
 #endif /* FBP_CLI_REDUCED_H */

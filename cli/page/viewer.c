@@ -1,5 +1,5 @@
-/* The viewer of an HTML page: samples of the volume as deflated base64 text, facts about the volume
- * as JSON for the scripts and as text for readers. cmd_view.c and report.c call page_view().
+/* Composes the viewer of an HTML page (page_view()): samples of the volume as deflated base64 text,
+ * facts about the volume as JSON for the scripts and as text for readers.
  * Used by: cli/cmd_view.c, cli/report.c. */
 #include "cli.h"
 #include "page/page.h"
@@ -55,8 +55,8 @@ static bool is_integer(const struct fbp_array_info *i)
     return i->type != FBP_F32 && i->type != FBP_F64 && fbp_type_size(i->type) <= 2;
 }
 
-/* Scale and offset for arrays of integers, without rounding: the least value of the type becomes
- * the number 0. */
+/* Scale and offset for arrays of integers of 8 or 16 bits, without rounding: the least value of the
+ * type becomes the number 0. */
 static struct packed_scale scale_of_type(const struct fbp_array_info *i)
 {
     const double scale = fabs(i->scale) > 0 ? i->scale : 1;
@@ -66,8 +66,8 @@ static struct packed_scale scale_of_type(const struct fbp_array_info *i)
     return (struct packed_scale){.scale = scale, .offset = offset + scale * least, .none = -1};
 }
 
-/* Write n values as numbers of 8 bits or, if wide, as differences (16 bits) between neighbours in
- * rows of `row` numbers: first all low bytes, then all high bytes. */
+/* Write n values to `out` as numbers of 8 bits or, if wide, as differences (16 bits) between
+ * neighbours in rows of `row` numbers: first all low bytes, then all high bytes. */
 static void take_numbers(uint8_t *out, const float *values, size_t n, size_t row, bool wide,
                          const struct packed_scale *s)
 {
@@ -158,8 +158,9 @@ static int compare_floats(const void *a, const void *b)
 
 enum { SAMPLE = 1 << 18 };
 
-/* Choose a grey window: the range of at most 2^18 of the shown values, without 0.1 % at either end.
- * mip: the greatest values of all planes are shown, else means. False: out of memory. */
+/* Choose a grey window (values of black and white): the range of at most 2^18 of the shown values,
+ * without 0.1 % at either end. Shown are, if mip is true, the greatest values of all planes, else
+ * the means. False: out of memory. */
 static bool find_window(const struct reduced *r, bool mip, double window[2])
 {
     float *sample = malloc(SAMPLE * sizeof *sample);
@@ -299,8 +300,8 @@ static void put_size(struct markup *m, const struct reduced *r)
                fbp_type_name(i->type), i->format);
 }
 
-/* Append a sentence: whether samples of the page are voxels or means of voxels, and how they are
- * rounded. */
+/* Append a sentence that states whether samples of the page are voxels or means of voxels, and how
+ * they are rounded. */
 static void put_truth(struct markup *m, const struct reduced *r, const struct packed_scale *s,
                       bool served)
 {

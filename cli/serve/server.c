@@ -1,6 +1,6 @@
 /* Implementation of server.h: an HTTP server on the loopback address, with one thread per
- * connection and a random token in the address, and a strict parser of HTTP/1.1 requests.
- * cmd_view.c runs it for `fbp view --serve`.
+ * connection and a random token in the address, and a strict parser of HTTP requests, for `fbp view
+ * --serve`.
  * Used by: cli/cmd_view.c. */
 #include "serve/server.h"
 #include "cli.h"
@@ -49,7 +49,7 @@ static bool take(struct span *rest, char end, struct span *out)
 }
 
 /* Set *out to the first line in *rest, which must end in CR LF, and remove it; false: there is no
- * line, or it contains a single CR or LF. */
+ * line, or it contains a CR or LF that is not part of CR LF. */
 static bool take_line(struct span *rest, struct span *out)
 {
     if (!take(rest, '\n', out) || out->n == 0 || out->at[out->n - 1] != '\r')

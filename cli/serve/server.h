@@ -1,5 +1,5 @@
-/** @file server.h  An HTTP server for one user of this machine, on the loopback address; run by
- * cmd_view.c (fbp view --serve).
+/** @file server.h  An HTTP server for one user of this machine, on the loopback address
+ * (127.0.0.1), for `fbp view --serve`. Implemented in server.c.
  *
  * Only requests with the token, a random number in the address, are served: other users of the
  * machine and pages of other sites cannot guess it.  The header Host must name this address, which
@@ -55,8 +55,8 @@ struct server {
     unsigned port;
     char token[33];     /**< random key in the address, 32 hexadecimal digits */
     const char *policy; /**< Content-Security-Policy of all answers */
-    /** Function that answers a request, whose path is the text after "/TOKEN/". Called from several
-     * threads at the same time. */
+    /** Function that answers a request, whose path is the text after "/TOKEN/". It is called from
+     * several threads at the same time. */
     void (*answer)(void *user, const struct http_request *request, struct answer *out);
     void *user;       /**< first argument of answer() */
     double request_s; /**< time limit for receiving a request [s]; 0: 10 s */

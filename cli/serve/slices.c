@@ -1,5 +1,5 @@
 /* Implementation of slices.h: reads full slices of a volume from its file, with a cache of
- * neighbouring slices per plane. cmd_view.c calls slices_get() for pages of `fbp view --serve`.
+ * neighbouring slices per plane, for `fbp view --serve`.
  * Used by: cli/cmd_view.c. */
 #include "serve/slices.h"
 #include "array/file/format.h"
@@ -82,7 +82,8 @@ static fbp_status hold_block(struct slices *s, int plane, size_t index, size_t f
     const int through = 3 - reduced_axes[plane][0] - reduced_axes[plane][1];
     const size_t n = s->r->n[through],
                  fit = BLOCK_BYTES / (samples_of(s->r, plane) * sizeof(float));
-    /* number of slices to read together: neighbouring xz or yz slices lie in the same rows */
+    /* greatest number of slices that are read together: neighbouring yz slices lie in the same rows
+     * of the file, neighbouring xz slices in neighbouring rows */
     const size_t most = plane == 0 || fit < 1 ? 1 : fit < NEIGHBOURS ? fit : NEIGHBOURS;
 
     if (b->n && b->frame == frame && index >= b->first && index < b->first + b->n)

@@ -1,5 +1,5 @@
-/** @file slices.h Full slices of a volume in any plane, read on request. Called by cmd_view.c for
- * `fbp view --serve`; implemented in slices.c.
+/** @file slices.h Full slices of a volume in any plane, read from its file on request, for `fbp
+ * view --serve`. Implemented in slices.c.
  * Used by: cli/cmd_view.c, slices.c. */
 #ifndef FBP_CLI_SLICES_H
 #define FBP_CLI_SLICES_H
@@ -16,8 +16,9 @@ struct slice_block {
 };
 
 /** Cache of slices. Voxels of a file lie along x: a slice yz needs all rows of the volume, a slice
- * xz one row of each slice. Neighbouring slices, up to 32 per plane within 64 MiB, lie in the same
- * rows, so they are read together and cached. */
+ * xz one row of each slice. Up to 32 neighbouring slices xz or yz, within 64 MiB, are read together
+ * and cached, because they lie in the same or in neighbouring rows; of plane xy, one slice is
+ * cached. */
 struct slices {
     const struct reduced *r; /**< sizes of the volume, and its open file */
     pthread_mutex_t lock;    /**< protects the file and all members below */

@@ -10,13 +10,13 @@ FBP_BEGIN
 /** Result of fbp_centre_find().  Detector columns are counted from 0. */
 struct fbp_centre {
     size_t struct_size;
-    double column;  /**< mean over the views of the detector column of the projected iso-centre */
+    double column;  /**< result: detector column of the rotation axis (mean over the views of the
+                       column of the projected iso-centre) */
     double by_rays; /**< detector column for which conjugate rays (the same line, measured from both
                        ends) agree best */
-    /** Detector column for which reconstructed slices are sharpest; NaN: not computed. */
+    /** Detector column for which reconstructed slices are sharpest; NaN: no slices were needed. */
     double by_slice;
-    /** Greatest difference between the columns that conjugate rays give in four parts of the views
-     * [columns]. */
+    /** Range of the four columns that conjugate rays yield in four parts of the views [columns]. */
     double spread;
     /** Misfit of conjugate rays a, b: sum of (a - b)^2 / sum of (a^2 + b^2); 0: they agree. */
     double misfit;
@@ -28,9 +28,9 @@ struct fbp_centre {
     /** Half a turn of parallel beams: detector column for which all views and their mirror images
      * are consistent with one object; NaN: not computed, or not determined by the views. */
     double by_turn;
-    /** About one standard deviation of the column found [columns], from the scatter between parts
-     * of the data; INFINITY: the data do not determine the column, and that of the scan file is
-     * returned. */
+    /** About one standard deviation of `column` [columns], estimated from differences between parts
+     * of the data; INFINITY: the data do not determine the column, and `column` is that of the scan
+     * file. */
     double uncertainty;
 };
 

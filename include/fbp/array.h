@@ -41,7 +41,7 @@ struct fbp_raw {
     uint64_t header_bytes; /**< bytes before the first sample */
 };
 
-/** Description of an array, available before samples are read. */
+/** Description of an array (header of its file), available before samples are read. */
 struct fbp_array_info {
     size_t struct_size;
     size_t n[3]; /**< volume: elements along x, y, z; projections: columns, rows, views */
@@ -51,8 +51,8 @@ struct fbp_array_info {
     double spacing_mm[3];
     double origin_mm[3]; /**< centre of element (0,0,0) */
     /** Order of the rows.  In fbp_source_info() never AUTO.  In the description of a source in
-     * memory or of functions, 0 (AUTO) means bottom-up.  For projections, fbp_scan.row_order
-     * replaces it, unless that is AUTO. */
+     * memory or of functions, 0 (AUTO) means bottom-up. If fbp_scan.row_order is not AUTO, it
+     * replaces this order for projections. */
     enum fbp_row_order row_order;
     char unit[16];   /**< unit of the values: "1/mm", "1/mm^3", "1/cm", "HU"; "": unknown */
     char format[16]; /**< "mha", "mhd", "npy", "raw" … */
@@ -65,8 +65,8 @@ struct fbp_array_info {
      * after another, with n[2] / time_points slices each.  0 and 1: one volume. */
     size_t time_points;
     char history[256]; /**< description of earlier processing steps; "": not known */
-    /** Warning, one sentence: the array lacks slices, or chunks that were never written or not
-     * copied and are read as the fill value; "": nothing is missing. */
+    /** Warning, one sentence, that the array lacks slices, or lacks chunks (never written or not
+     * copied), which are read as the fill value; "": nothing is missing. */
     char missing[400];
     /** If the file is one slice of a stack: index of the slice, from 0, and number of slices of the
      * stack; slices 0: not known. */
@@ -171,20 +171,21 @@ struct fbp_sink_params {
     bool resume;
     bool compress; /**< true: compress the file, if the format supports it
                       (fbp_array_format.compressed) */
-    /** True: the output may replace a file listed in `keep`, after everything was written. */
+    /** True: when it is complete, the output may replace a file listed in `keep`. */
     bool force;
-    uint64_t fingerprint; /**< hash of all parameters and inputs that the values depend on; 0: an
+    uint64_t fingerprint; /**< hash of all parameters and inputs on which the values depend; 0: an
                              interrupted run cannot be resumed */
     /** Paths of input files, which the output replaces only with `force`; entries may be NULL. */
     const char *const *keep;
     size_t n_keep; /**< number of entries of `keep` */
     /** Type of the stored values.  FBP_TYPE_NONE and FBP_F32: float; FBP_F64: double.  FBP_U8 and
      * FBP_U16: range[0] … range[1] is mapped to 0 … 255 or 65535 and rounded; values outside the
-     * range become the nearer end, and NaN becomes 0. */
+     * range become the nearer end, and NaN is stored as 0. */
     enum fbp_type type;
     double range[2];
     /** Memory of the threads that compute and compress the coarser resolution levels of an OME-Zarr
-     * output [bytes]; 0: enough for eight threads.  It limits their number, but one always runs. */
+     * output [bytes]; 0: enough for eight threads.  It limits the number of threads, of which at
+     * least one runs. */
     uint64_t level_bytes;
 };
 
@@ -233,8 +234,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_write(fbp_sink *sink, size_t z0, size
  * existing file of this name is replaced. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_finish(fbp_sink *sink);
 
-/** Return the number of written values that were NaN or outside of fbp_sink_params.range; in a
- * resumed run, without those that were written before the interruption. */
+/** Sinks of integers: return the number of written values that were NaN or outside of
+ * fbp_sink_params.range; in a resumed run, without those that were written before the interruption.
+ */
 FBP_API uint64_t fbp_sink_clipped(const fbp_sink *sink);
 
 /**
@@ -256,8 +258,8 @@ struct fbp_comparison {
     double psnr_db; /**< 20 log10(max|b| / rmse); 999 if equal */
     /** Means of a and b over the compared elements; NaN: no element was compared. */
     double mean_a, mean_b;
-    size_t not_finite; /**< number of elements left out of the comparison, because they are NaN in
-                          both arrays, or the same infinity */
+    size_t not_finite; /**< number of excluded elements, which are NaN in both arrays, or the same
+                          infinity in both */
 };
 
 /**

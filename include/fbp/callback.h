@@ -1,11 +1,12 @@
 /** @file callback.h  A source that reads views, and a sink that writes slices, by functions of the
  *  calling program.  Called by programs, bindings and src/pipeline.
  *
- * Each function returns 0 for success.  If it fails, it returns another number, and may write the
- * reason, one sentence that ends with a 0 byte, to why[n_why]; the run then ends with FBP_ERR_IO
- * and that sentence.  The library calls the functions in its own threads, and never after the
- * library call that needs them has returned.  A function that takes long should call fbp_stopped()
- * a few times per second, and fail if the result is true; the run then ends with FBP_ERR_CANCELLED.
+ * A function with the argument `why` returns 0 for success. If it fails, it returns another number,
+ * and may write the reason, one sentence that ends with a 0 byte, to why[n_why]; the run then ends
+ * with FBP_ERR_IO and that sentence. The library may call the functions from its own threads; it
+ * calls none after the source or sink is closed.  A function that takes long should call
+ * fbp_stopped() a few times per second, and fail if the result is true; the run then ends with
+ * FBP_ERR_CANCELLED.
  */
 #ifndef FBP_CALLBACK_H
 #define FBP_CALLBACK_H
@@ -15,7 +16,8 @@
 FBP_BEGIN
 
 /** Function that stores rows [row0, row0 + n_rows) of slices (views) [slice0, slice0 + n_slices) in
- * `out`: [n_slices][n_rows][n[0]] of info->type in the byte order of this machine, x fastest. */
+ * `out`: [n_slices][n_rows][n[0]] of the type in the description (info->type), in the byte order of
+ * this machine, x fastest. */
 typedef int fbp_read_fn(void *user, size_t slice0, size_t n_slices, size_t row0, size_t n_rows,
                         void *out, char *why, size_t n_why);
 

@@ -33,14 +33,14 @@ enum fbp_ring_removal {
  */
 struct fbp_corrections {
     size_t struct_size;
-    /** Coefficients a1, a2 … of the beam-hardening polynomial; 0 after the last; all 0: no
-     *  correction. */
+    /** Coefficients a1, a2 … of the beam-hardening polynomial, followed by zeros; all 0: no
+     * correction. */
     double beam_hardening[FBP_HARDENING_TERMS];
     enum fbp_ring_removal rings;
     /** Ring removal by wavelets: N of Daubechies' wavelet dbN, up to 20; 0: 9. */
     unsigned ring_wavelet;
     /** Ring removal by sorting: width of the median filter [columns]; 0: 21, or, on a narrower
-     * detector, the greatest odd number of columns. */
+     * detector, the greatest odd number of columns that fits. */
     size_t ring_size;
     size_t ring_levels; /**< ring removal by wavelets: greatest number of levels; 0: 5 */
     /** Ring removal by wavelets: width (sigma) of the range of low frequencies along the angles

@@ -1,5 +1,5 @@
-/** @file device_memory.h  Sources and sinks for views and volumes in the memory of a GPU, without
- * copies to the host; GPU streams that synchronize with other libraries.
+/** @file device_memory.h  Sources and sinks for views and volumes in the memory of a GPU, if
+ * possible without copies to the host; GPU streams that synchronize with other libraries.
  *
  * For programs that use CUDA, CuPy, PyTorch or DLPack, for the Python binding, and for benchmarks.
  */

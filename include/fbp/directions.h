@@ -1,5 +1,5 @@
 /** @file directions.h  Directions on the sphere, and their weights, for plane integrals (EPR
- * imaging).  Called by programs, bindings, cli, src/scan and benchmarks.
+ * imaging).  Used by programs, bindings, cli, src and benchmarks.
  *
  * A plane view measures p(t, n), the integral over the plane x . n = t, and p(t, n) = p(-t, -n).
  * Therefore directions in one half of the sphere are sufficient; directions in the whole sphere
@@ -12,14 +12,17 @@
 
 FBP_BEGIN
 
-/** Arrangement of directions on the sphere.  theta is the angle from the pole, -pi/2 to pi/2. */
+/** Arrangement of directions on the sphere.  theta is the signed angle from the pole, -pi/2 to
+ * pi/2. */
 enum fbp_direction_set {
-    /** Equal solid angles (Ahn and Halpern 1989): n rings at theta_i = pi/2 + pi/2n - i pi/n, i = 1
-       … n, with max(1, round |n sin theta_i|) directions each.  18 rings have 208 directions. */
+    /** Equal solid angles (Ahn and Halpern 1989): n = n[0] rings at theta_i = pi/2 + pi/2n - i
+     * pi/n, i = 1 … n, with max(1, round |n sin theta_i|) directions each.  18 rings have 208
+     * directions. */
     FBP_SET_SOLID_ANGLE = 0,
     FBP_SET_LINEAR_ANGLE, /**< equal angles: n[0] rings, evenly spaced in theta, with n[1]
                              directions each */
-    FBP_SET_FIBONACCI,    /**< Fibonacci spiral of n directions with z = (i + 1/2) / n */
+    FBP_SET_FIBONACCI, /**< Fibonacci spiral of n = n[0] directions, direction i at cos theta = (i +
+                          1/2) / n, i from 0 */
 };
 
 /** Order in which the directions of a set are measured. */
@@ -27,9 +30,9 @@ enum fbp_direction_order {
     FBP_ORDER_PLAIN = 0, /**< ring by ring */
     FBP_ORDER_FLIP, /**< ring by ring, every second ring in reverse order, which shortens the steps
                        between rings */
-    /** Maximally spaced (Redler 2015): starts with the first direction of FBP_ORDER_FLIP; each next
-       direction has the least electrostatic potential of charges at all previous directions and
-       their antipodes. */
+    /** Maximally spaced (Redler 2015): starts with the first direction of FBP_ORDER_FLIP (spiral:
+     * of FBP_ORDER_PLAIN); each next direction has the least electrostatic potential of charges at
+     * all previous directions and their antipodes. */
     FBP_ORDER_MSPS,
 };
 
@@ -65,18 +68,18 @@ enum fbp_quadrature {
     /** Areas of bands on the sphere if the directions lie in evenly spaced rings, else areas of
        Voronoi cells. */
     FBP_QUADRATURE_AUTO = 0,
-    /** Bands of rings: each direction gets the area of its ring's band on the sphere, divided by
-       the number of directions in the ring.  Requires rings about x, y or z, with even steps in
-       theta and phi. */
+    /** Bands of rings: each direction gets the area of its ring's band on one half of the sphere,
+     * divided by the number of directions in the ring.  Requires rings about x, y or z, with even
+     * steps in theta and phi. */
     FBP_QUADRATURE_BANDS,
-    /** Voronoi cells: each direction gets the area of the points that are nearer to the direction
-       or its antipode than to any other direction. */
+    /** Voronoi cells: each direction gets the area of its cell on the sphere, the points that are
+     * nearer to it than to all other directions and all antipodes. */
     FBP_QUADRATURE_VORONOI,
     /** Areas of Voronoi cells, changed as little as possible so that the weighted sum over the
        directions integrates even spherical harmonics exactly, up to a degree that grows with the
        number of directions. */
     FBP_QUADRATURE_HARMONICS,
-    FBP_QUADRATURE_GIVEN, /**< weights that the caller gives, with any sum */
+    FBP_QUADRATURE_GIVEN, /**< weights that the caller gives; their sum need not be 2 pi */
 };
 
 /**
@@ -86,8 +89,8 @@ enum fbp_quadrature {
  * weights  [n], output; for FBP_QUADRATURE_GIVEN also input
  * words    [n_words] output, a description in one line; may be NULL
  * @return FBP_ERR_INVALID: vectors whose length is not 1, or that all lie in one plane; bands
- *         without evenly spaced rings; given weights that are negative, not finite, or all 0.
- *         FBP_ERR_NOMEM.
+ *         without evenly spaced rings; given weights that are negative, above 4 pi, not finite, or
+ *         all 0.  FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_quadrature_weights(const double (*direction)[3], size_t n,
                                                          enum fbp_quadrature quadrature,

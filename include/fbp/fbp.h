@@ -1,5 +1,5 @@
 /** @file fbp.h  All public headers of libfbp: filtered backprojection for cone-beam CT, fan and
- * parallel beams, and EPR imaging.  Programs, fbp.hpp and cli include it.
+ * parallel beams, and EPR imaging.  Programs include it, or fbp.hpp for C++.
  *
  * A reconstruction turns a scan (views, and how they were measured) into a volume.  Views and
  * volume are arrays in files, in memory, or behind functions of the program:

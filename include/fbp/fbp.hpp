@@ -106,9 +106,9 @@ class callbacks
         }
         return 1;
     }
-    /** Return the exception that a function of the caller threw during a call of the library, and
-     * forget it.  Returns nullptr if the call succeeded or was cancelled: in a cancelled call,
-     * functions that check fbp_stopped() throw only for this reason. */
+    /** Return, and remove from this object, the exception that a function of the caller threw
+     * during a call of the library.  Returns nullptr if the call succeeded or was cancelled: in a
+     * cancelled call, functions that check fbp_stopped() throw only for this reason. */
     std::exception_ptr take(fbp_status status) noexcept
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -132,7 +132,7 @@ class callbacks
     std::exception_ptr thrown_;
 };
 
-/** Base class of handles; the destructor calls Free(&handle). */
+/** Base class of handles of C objects; the destructor calls Free(&handle). */
 template <class T, void (*Free)(T **)> class handle
 {
   public:
@@ -473,7 +473,7 @@ class scan
         check(fbp_scan_planes(&out.s_, &of));
         return out;
     }
-    /** Load a geometry file of fbp or of another program. */
+    /** Load the geometry of a scan from a file of fbp or of another program. */
     static scan geometry(const std::string &path, const geometry_known &known = {},
                          const char *format = nullptr)
     {
@@ -622,8 +622,8 @@ class plan
               from.functions());
         return out;
     }
-    /** Reconstruct into memory: an array [z][y][x] of the size info().volume.n.  For the report,
-     * use run_to() with sink::memory(). */
+    /** Reconstruct into memory: an array [z][y][x] of the size info().volume.n; not for plans with
+     * several time points. For those, and for the report, use run_to() with sink::memory(). */
     std::vector<float> run()
     {
         const std::size_t(&n)[3] = info().volume.n;
@@ -727,8 +727,8 @@ class accumulator
     std::size_t time_points_ = 1;
 };
 
-/** Reconstruct from memory into memory.  views: [n_views][n_rows][n_columns], as stored before a
- * reduction.  Returns the volume [z][y][x], whose grid is written to *grid. */
+/** Reconstruct from memory into memory.  views: [n_views][n_rows][n_columns], as stored, before
+ * fbp_scan_reduce().  Returns the volume [z][y][x], whose grid is written to *grid. */
 inline std::vector<float> reconstruct(const scan &scan, const float *views,
                                       const recon_params &params = {}, fbp_grid *grid = nullptr)
 {

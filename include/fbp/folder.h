@@ -17,7 +17,7 @@ struct fbp_folder_known {
     /** Folder in which the guessed scan file will be stored; paths in the scan file are relative to
      * this folder.  NULL: the current directory. */
     const char *base;
-    /** Function that receives each guess as a note, and each unreadable file as a warning; NULL:
+    /** Function that receives a note for each guess, and a warning for each unreadable file; NULL:
      * none. */
     fbp_log_fn *log;
     void *user;

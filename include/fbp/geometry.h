@@ -101,7 +101,8 @@ struct fbp_circle {
     double skew_rad;
 };
 
-/** Errors in the orientation of stored views, which fbp_scan_flip() corrects; flags. */
+/** Reversals that a wrong description of a scan causes, and that fbp_scan_flip() corrects; flags.
+ */
 enum fbp_flip {
     FBP_FLIP_U = 1 << 0,         /**< columns in reverse order */
     FBP_FLIP_V = 1 << 1,         /**< rows in reverse order */
@@ -122,10 +123,11 @@ enum fbp_coverage {
 enum fbp_symmetry {
     /** In every view, detector column and depth (w of the matrix) of a voxel do not depend on z. */
     FBP_SYM_COLUMN = 1 << 0,
-    /** Of K views, view k + K/2 is view k rotated by 180 degrees about z; grid centred on z. */
+    /** View k + K/2 (modulo K) of K views is view k rotated by 180 degrees about z; the grid is
+     * centred on z. */
     FBP_SYM_ROT180 = 1 << 1,
-    /** Of K views, view k + K/4 is view k rotated by 90 or -90 degrees about z; the grid is square
-       and centred on z. */
+    /** View k + K/4 (modulo K) of K views is view k rotated by 90 or -90 degrees about z, the same
+     * for all k; the grid is square and centred on z. */
     FBP_SYM_ROT90 = 1 << 2,
 };
 
@@ -139,9 +141,11 @@ struct fbp_geometry_facts {
     /** Least and greatest distance from source to panel along its normal; 0: parallel beam. */
     double sdd_mm[2];
     double magnification; /**< mean magnification at the iso-centre, sdd / sod; parallel beam: 1 */
-    /** Direction of rotation: +1 counter-clockwise seen from +axis, -1 clockwise, 0 no rotation. */
+    /** Direction of rotation: +1 counter-clockwise seen from +axis, -1 clockwise, 0: fewer than 9
+     * of 10 steps between successive views have the same direction. */
     int direction;
-    /** Angle at which the arc of the views begins; it continues counter-clockwise [radians]. */
+    /** Angle of the first view of the arc, which continues counter-clockwise; full turn: angle of
+     * view 0 [radians]. */
     double start_rad;
     /** Arc that the views cover, including half an angular step at both ends; 2 pi for a full turn,
      * 0 if all views are at one angle [radians]. */
@@ -168,31 +172,33 @@ struct fbp_geometry_facts {
     double overlap_mm;
     /** Radius of the field of view, which is seen from all required directions. */
     double fov_radius_mm;
-    /** Height of the field of view: least and greatest z on the axis that every view sees. */
+    /** Field of view along the axis: least and greatest z on the axis that every view sees [mm]. */
     double fov_half_height_mm[2];
     /** Greatest magnitude of the panel's rotation about u, v and its normal [radians]. */
     double tilt_rad[3];
-    double skew_rad;    /**< greatest deviation of the angle between u and v from a right angle */
+    double skew_rad;    /**< greatest deviation of the angle between u and v from a right angle
+                           [radians] */
     unsigned symmetry;  /**< common symmetries of the scan and the grid (enum fbp_symmetry) */
-    bool volume_inside; /**< all corners of the grid lie inside the field of view */
-    double volume_radius_mm; /**< greatest distance of a voxel centre from the axis */
+    bool volume_inside; /**< true: the corner voxels of the grid lie inside the field of view */
+    double volume_radius_mm; /**< greatest distance of a voxel centre of the grid from the axis */
     /** Number of different view angles; parallel beams, unless the views cover a full turn: angles
      * that differ by pi count as one.  With fewer than 3 angles, the coverage is partial. */
     size_t n_angles;
     /** Largest gap between the directions of rays, over all columns of the fan [radians].  If the
-     * gap is larger than a few steps between views, the coverage is partial. */
+     * gap is much larger than the step between views, the coverage is partial. */
     double direction_gap_rad;
     /** Axial drift: each view sees a part of the axis; distance between the lowest and the highest
      * middle of these parts [mm]. */
     double axial_drift_mm;
-    double seen_mm; /**< mean length of the part of the axis that a view sees */
-    /** Helix: axial drift per turn, positive along +axis for counter-clockwise turns; 0 if the
-     *  drift is not proportional to the angle. */
+    double seen_mm; /**< mean length of the part of the axis that a view sees [mm] */
+    /** Helix: axial drift per counter-clockwise turn, positive along +axis [mm]; 0: the drift is
+     * not proportional to the angle. */
     double pitch_mm;
     /** Expected relative loss of a small ball's value near the middle, because the reconstruction
      * assumes a circle but the views drift along the axis. */
     double axial_drift_error;
-    double row_tilt_rad; /**< mean angle between detector rows and the plane of rotation */
+    /** Mean angle between detector rows and the plane of rotation [radians]. */
+    double row_tilt_rad;
     /** Fraction of a small ball's value that is lost because its rays are inclined to the plane of
      * rotation: 1 - cos(inclination), mean over the views.  The ball is in the middle of the grid
      * or, without a grid, of the part of the axis that the views see. */

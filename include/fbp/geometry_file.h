@@ -1,5 +1,5 @@
-/** @file geometry_file.h  Geometry files of other programs: list of formats, loading, saving.
- * Called by `fbp geometry`, `fbp info`, option tables (choices.c), src/scan, bindings and programs.
+/** @file geometry_file.h  Geometry files of other programs, such as RTK or ASTRA: list of formats,
+ * loading, saving. For programs, bindings and the commands `fbp geometry` and `fbp info`.
  */
 #ifndef FBP_GEOMETRY_FILE_H
 #define FBP_GEOMETRY_FILE_H
@@ -8,8 +8,8 @@
 
 FBP_BEGIN
 
-/** Values that the caller adds to a geometry file that lacks them.  0: unknown, the file must
- * contain the value.  A value that is given here and in the file must be the same in both. */
+/** Values that a geometry file may lack, given by the caller. 0: unknown, the file must contain the
+ * value. A value that is given here and in the file must be the same in both. */
 struct fbp_geometry_known {
     size_t struct_size;
     struct fbp_panel panel; /**< size of the projections */

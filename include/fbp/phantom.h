@@ -37,8 +37,8 @@ struct fbp_half_space {
 
 enum { FBP_SHAPE_PLANES = 8 };
 
-/** A convex shape, cut by half spaces.  The comments of enum fbp_shape_kind use the shape's own
- *  coordinates y_i = axes[i] . (x - centre_mm) / half_mm[i]. */
+/** A convex shape, of which only the part inside n_planes half spaces counts.  The comments of enum
+ * fbp_shape_kind use the shape's own coordinates y_i = axes[i] . (x - centre_mm) / half_mm[i]. */
 struct fbp_shape {
     enum fbp_shape_kind kind;
     double centre_mm[3]; /**< centre; cone: tip */
@@ -119,7 +119,8 @@ struct fbp_simulate_params {
     double noise_sd;
     /** Seed of the random numbers; the noise does not depend on the number of threads. */
     uint64_t seed;
-    int n_threads; /**< number of threads, each with memory for one view; 0: one per core */
+    int n_threads; /**< number of threads, each of which allocates memory for one view; 0: one per
+                      core */
     /** Plane integrals.  True: values at the centres of the samples; false: means over the widths
      * of the samples, as a spectrometer measures them. */
     bool at_centres;

@@ -1,5 +1,6 @@
-/** @file picture.h  Images for inspection: fbp_picture_write() draws slices or projections of a
- * volume as PNG.  Called by `fbp view`, `fbp recon`, Python, benchmarks and programs. */
+/** @file picture.h  Images for inspection: fbp_picture_write() draws slices or maximum intensity
+ * projections of a volume as PNG. Used by `fbp view`, `fbp recon --preview`, Python, benchmarks and
+ * programs. */
 #ifndef FBP_PICTURE_H
 #define FBP_PICTURE_H
 
@@ -12,7 +13,8 @@ FBP_BEGIN
 struct fbp_picture_params {
     size_t struct_size;
     bool mip; /**< true: maximum intensity projections; false: slices */
-    /** Values drawn black and white; lo == hi: the 0.1 and 99.9 percentiles of the pixels. */
+    /** Values drawn black (lo) and white (hi); lo == hi: the 0.1 and 99.9 percentiles of the
+     * pixels. */
     double lo, hi;
     /** True: draw the slices through voxel slice[] (x, y, z); false: through the middle, n/2. */
     bool at_slice;
@@ -21,12 +23,14 @@ struct fbp_picture_params {
     /** Rotation of the volume before a maximum intensity projection, about the axis z through its
      * middle, counter-clockwise seen from +z [degrees]; only with mip. */
     double turn_deg;
-    /** Device that computes maximum intensity projections, only with mip: NULL, "auto" or "cpu":
-     * the host; "gl", or "gl:1" as listed by fbp_devices().  All devices produce the same bytes. */
+    /** Device that computes maximum intensity projections, only with mip. NULL, "auto" or "cpu":
+     * the host; "gl", or "gl:1" …: a device listed by fbp_devices().  All devices produce the same
+     * bytes. */
     const char *device;
     /** Index, from 0, of the volume to draw in a file of several (fbp_array_info.time_points). */
     size_t time_point;
-    /** Source to draw in place of the file `volume_path`, then a name for messages.  NULL: none. */
+    /** Source to draw in place of a file; `volume_path` is then only a name for messages. NULL: the
+     * file is drawn. */
     fbp_source *source;
 };
 

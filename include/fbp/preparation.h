@@ -47,7 +47,7 @@ struct fbp_preparation {
     char *profile; /**< path of a file with the resonator's profile, owned; NULL: none */
     /** Least usable value of the resonator's profile, a fraction of its greatest value; 0: 0.1. */
     double profile_threshold;
-    /* The following members are set by fbp_scan_load(). */
+    /* fbp_scan_load() sets the following members. */
     size_t n_samples; /**< number of samples of a stored row */
     /** [n_samples] positions of the samples of a row [mm], or times [us] if an FFT follows; NULL:
      * equally spaced. */

@@ -1,5 +1,6 @@
 /** @file ranges.h  Valid ranges of numbers in scan files, files of other programs, options and
- * structs.  The ends are included.  base/base.h includes it for all folders of src.
+ * structs.  The ends are valid, unless a comment states otherwise.  base/base.h includes it for all
+ * folders of src.
  *
  * The ranges are wide enough for every apparatus, also if its unit is not mm.  A number out of
  * range is a typing error or a sign of a damaged file; computing with it would overflow, or take
@@ -33,7 +34,7 @@
 /** Intensity without an object. */
 #define FBP_I0_MIN 1e-30
 #define FBP_I0_MAX 1e30
-/** Depth w of the iso-centre in the matrix of a filtered view. */
+/** Depth w of the iso-centre (third row of the 3x4 matrix) in a view that is stored filtered. */
 #define FBP_DEPTH_MIN 1e-30
 #define FBP_DEPTH_MAX 1e30
 /** Attenuation of water [1/mm]. */

@@ -68,11 +68,11 @@ enum fbp_interpolation {
  *  (fbp_epr_params.angles): Fourier series, periodic cubic splines, or linear. */
 enum fbp_ring_interpolation { FBP_RINGS_FFT = 0, FBP_RINGS_SPLINE, FBP_RINGS_LINEAR };
 
-/** Precision of a reconstruction; a lower precision is faster.  A device with only one precision
- * ignores FBP_PRECISION_FAST and _HALF, with a note in the log.  FBP_PRECISION_DOUBLE is an error
- * on a device that does not support it. */
+/** Precision of a reconstruction; a lower precision can be faster.  A device with only one
+ * precision ignores FBP_PRECISION_FAST and _HALF, with a note in the log.  FBP_PRECISION_DOUBLE is
+ * an error on a device that does not support it. */
 enum fbp_precision {
-    /** FBP_PRECISION_FAST on "cuda" for scans without rotational symmetry, else
+    /** FBP_PRECISION_FAST on "cuda", unless the kernel uses rotational symmetry of the scan; else
      * FBP_PRECISION_EXACT. */
     FBP_PRECISION_DEFAULT = 0,
     FBP_PRECISION_EXACT, /**< all computations in float32 */
@@ -88,7 +88,7 @@ enum fbp_precision {
 struct fbp_progress {
     size_t struct_size;
     uint64_t done, total; /**< number of finished updates, and of all updates of the run */
-    size_t views_read;    /**< number of views read in the present pass over the views */
+    size_t views_read;    /**< number of views read in the current pass over the views */
     size_t slabs_done, n_slabs;
     double seconds; /**< time since the start [s] */
     /** If the scan is still being measured: number, from 1, of the view that the run waits for; 0:
@@ -151,7 +151,7 @@ struct fbp_output_params {
      * integers. */
     enum fbp_type type;
     /** For volumes of integers: values stored as 0 and as the greatest integer.  Both 0: -1000 to
-     * 3000 in HU; in 1/mm, either a range or auto_range is required. */
+     * 3000 in HU; in other units, either a range or auto_range is required. */
     double range[2];
     /** True: the range of integers is from the least to the greatest finite value of the volume;
      * only for FBP_U8 and FBP_U16, with range 0.  Until the volume is complete, fbp_plan_run()
@@ -164,8 +164,8 @@ struct fbp_output_params {
     /** True: voxels that some views do not see (outside the radius of the field of view, or above
      *  or below the panel's rows) get fill_value.  The report's min, max and mean exclude them. */
     bool fill;
-    /** Value of voxels that are not computed or not seen by some views, in the unit of the output;
-     * NaN only for floating-point outputs. */
+    /** With `fill`: value of voxels outside the region or not seen by some views, in the unit of
+     * the output; NaN only for floating-point outputs. */
     double fill_value;
     bool compress; /**< true: compress the output with zlib, if the format supports it */
     /** True: continue an interrupted run at its first missing slab (block of slices). */
@@ -212,9 +212,10 @@ struct fbp_epr_params {
 struct fbp_cluster_params {
     /** Team of processes that compute this volume together (fbp/team.h), each with its own plan;
      * NULL: only this process.  All processes make the same calls with the same parameters.  Each
-     * computes a part and writes it into the output of fbp_plan_run(); the slices have the same
-     * bits as without a team.  In other calls only rank 0 has the sink or memory.  memory_bytes is
-     * per process; 0: the process's part of 80 % of its host's free memory. */
+     * computes a part and writes it into the output of fbp_plan_run() or, if not all processes see
+     * this file or its format requires it, sends it to rank 0; the slices have the same bits as
+     * without a team.  In other calls only rank 0 has the sink or memory.  memory_bytes is per
+     * process; 0: the process's part of 80 % of its host's free memory. */
     fbp_team *team;
     /** Number of processes of the team that share the views of each slab (block of slices); 0: the
      * number with the least predicted time, mostly 1.  Their partial volumes are added in a fixed
@@ -327,7 +328,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_grid_resolve(const struct fbp_grid *wanted
  * of the busiest device; stages overlap. */
 struct fbp_predicted {
     double read, upload, filter, backproject, fetch, write;
-    /** Time of copying filtered views to other devices [s]; 0: each device filters all views. */
+    /** Time of copying filtered views to other devices [s]; 0: no views are copied between devices.
+     */
     double share;
     /** Time from the start of a run, with devices already open, to the last slice [s]. */
     double total;
@@ -413,8 +415,8 @@ struct fbp_plan_summary {
     size_t part, n_parts;
 };
 
-/** Times and results of a finished run.  Stages overlap: the sum of their times is more than
- *  `total`, unless params.tuning.no_overlap is set. */
+/** Times and results of a finished run.  Stages overlap: the sum of their times can exceed `total`,
+ * unless params.tuning.no_overlap is set. */
 struct fbp_report {
     size_t struct_size;
     /** Time of the run, and of the work of each stage [s]. */
@@ -426,9 +428,11 @@ struct fbp_report {
     /** Least, greatest and mean value of the volume, without voxels that are masked (outside of the
      * region, or not seen by some views). */
     double min, max, mean;
-    /** Number of input samples that were NaN or infinite; they were interpolated. */
+    /** Number of input samples that were NaN or infinite; they were interpolated along the row, or
+     * set to 0 in a row without finite samples. */
     size_t not_finite;
-    size_t clipped; /**< number of intensities <= 0, whose logarithm was clipped */
+    size_t clipped; /**< number of intensities at or below the dark, whose transmission was set to
+                       1e-6 */
     /** For a volume of integers: value = output_scale * number + output_offset.  Else 0. */
     double output_scale, output_offset;
     /** For a volume of integers: number of voxels outside the range that this run clipped, not
@@ -476,9 +480,9 @@ struct fbp_report {
      * the scan, but not listed as bad, in the rows that the volume needs.  repaired_pixels: number
      * of pixels that were interpolated. */
     size_t bad_pixels, repaired_pixels;
-    /** Saturated intensities: greatest sample of 8 views spread over the scan, if it is below the
-     * unattenuated intensity and at least 1 % of the samples have this value (saturated air, or i0
-     * too large).  Else 0. */
+    /** Saturated intensities: greatest sample of 8 views spread over the scan, if it is at least 2
+     * % below the unattenuated intensity and at least 1 % of the samples have this value (saturated
+     * air, or i0 too large). Else 0. */
     double saturated_value;
     /** Saturated intensities: number of samples of these 8 views with the value saturated_value. */
     size_t saturated;
@@ -507,7 +511,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_plan_create(fbp_plan **out, const struct f
 /** Return the decisions of a plan.  The struct belongs to the plan. */
 FBP_API const struct fbp_plan_summary *fbp_plan_info(const fbp_plan *plan);
 
-/** Estimate the time of a run [s] from a measurement of some milliseconds on the first device. */
+/** Estimate the time of a run [s] from a measurement of some milliseconds on the first device of
+ * the plan. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_plan_estimate(const fbp_plan *plan, double *seconds);
 
 /** Reconstruct into `output` (any path that fbp_sink_open() accepts).  A plan can run more than

@@ -1,5 +1,6 @@
-/** @file scan.h  Scans: files, geometry and volume of a measurement; functions to create, load,
- * save, copy, check, reduce and correct a scan.  Called by programs, bindings, cli and src. */
+/** @file scan.h  Public header: struct fbp_scan describes a measurement (geometry of all views,
+ * files of the projections, corrections, default volume); functions create, load, save, copy, draw,
+ * reduce, adjust and correct a scan. */
 #ifndef FBP_SCAN_H
 #define FBP_SCAN_H
 
@@ -13,10 +14,10 @@ FBP_BEGIN
 
 /** Method for the angular weights of the views. */
 enum fbp_angular_weights {
-    /** Default.  In fbp_filtering_params: the method of the scan; in fbp_scan: FBP_ANGULAR_AUTO. */
+    /** Default.  In fbp_filtering_params: method of the scan; in fbp_scan: as FBP_ANGULAR_AUTO. */
     FBP_ANGULAR_DEFAULT = 0,
     FBP_ANGULAR_AUTO,  /**< weight of a view: half the angle between its two neighbours */
-    FBP_ANGULAR_EQUAL, /**< weight of each of K views: arc of the scan / K */
+    FBP_ANGULAR_EQUAL, /**< weight of each view: arc of the scan / number of views */
 };
 
 /** Images for the correction of measured counts. */
@@ -27,19 +28,19 @@ enum fbp_image {
     FBP_IMAGE_LAST = FBP_IMAGE_BAD_PIXELS
 };
 
-/** A fact in a scan file that is a guess and has not been confirmed. */
+/** A value of a scan that is a guess and has not been confirmed. */
 struct fbp_assumed {
-    char *key;   /**< key in the scan file whose value is a guess, such as "detector.pitch_mm" */
+    char *key;   /**< key of a scan file whose value is a guess, such as "detector.pitch_mm" */
     char *value; /**< value of the key as text; may be NULL */
-    char *why;   /**< reason for the guess; scan file: its text in "assumed" */
-    char *file;  /**< file that contains the guess */
+    char *why;   /**< reason for the guess */
+    char *file;  /**< file that contains the guess, or lacks the value */
 };
 
-/** Values that replace or complete those of a scan file.  0 or NULL: not given. */
+/** Values that replace or complete those of a scan file; 0, false or NULL: not given. */
 struct fbp_scan_known {
     size_t struct_size;
     bool growing; /**< true: the projections are still being written (fbp_source_follow()) */
-    /** Distance between pixels along u and v [mm], in place of the file's value. */
+    /** Distance between pixels along a row (u) and a column (v) [mm], in place of the file's. */
     double pitch_mm[2];
     /** Preparation steps of EPR spectra; each replaces the same step of the scan file, and the
      * other steps of the file are kept.  NULL: none. */
@@ -74,20 +75,21 @@ struct fbp_scan {
      * values replace fbp_array_info.row_order. */
     enum fbp_row_order row_order;
     enum fbp_angular_weights angular_weights;
-    /** Paths of dark and flat images, one image each, or several that are averaged; NULL: none. */
+    /** Paths of dark and flat images; several images of one kind are averaged; NULL: none. */
     char *dark, *flat;
-    double i0;              /**< intensity without an object; 0: none */
+    double i0;              /**< intensity measured without an object; 0: unknown */
     char *bad_pixels;       /**< path of an image whose non-zero pixels are bad; NULL: none */
     struct fbp_grid volume; /**< grid of the volume; n[0] == 0: default (fbp_grid_resolve()) */
-    /** True: the stored views are weighted and filtered: a voxel is the sum over views k of I /
-     * w^2, I: the sample at the voxel's projection, w: its depth (third row of the view's matrix,
-     * scaled to w = depths[k] at the iso-centre; depths NULL: to 1). */
+    /** True: the stored views are already weighted and filtered.  A voxel is then the sum over
+     * views k of I / w^2.  I: the sample at the voxel's projection; w: the voxel's depth, by the
+     * third row of the view's matrix, scaled to w = depths[k] at the iso-centre (depths NULL: to
+     * 1). */
     bool filtered;
     double *depths;
-    /** Notes about the scan's files, joined by "; ": values that are missing or not applied; or
-     * NULL. */
+    /** Notes about the scan's files, joined by "; ", such as values that are not applied; NULL:
+     * none. */
     char *note;
-    /** [n_files] paths of the geometry files that were read, in addition to `path`. */
+    /** [n_files] paths of other files with geometry that were read, in addition to `path`. */
     char **files;
     size_t n_files;
     /** Reduction by fbp_scan_reduce(): one of `every` views is used, and pixels are means of bin x
@@ -95,17 +97,17 @@ struct fbp_scan {
     size_t every, bin;
     size_t stored_views;         /**< reduced scan: number of views before the reduction */
     struct fbp_panel stored;     /**< reduced scan: panel before pixels are averaged */
-    struct fbp_assumed *assumed; /**< [n_assumed] facts that are guesses (fbp_scan_confirm()) */
+    struct fbp_assumed *assumed; /**< [n_assumed] values that are guesses (fbp_scan_confirm()) */
     size_t n_assumed;
     /** Plane integrals: method for the weights of the directions. */
     enum fbp_quadrature quadrature;
-    /** [n_views] solid angles of the directions, for FBP_QUADRATURE_GIVEN. */
+    /** [n_views] weights (solid angles) of the directions, for FBP_QUADRATURE_GIVEN; NULL: none. */
     double *plane_weights;
     /** Plane integrals from a field sweep: file of the spectrum without a gradient, at the field
      *  values of the views; the filter deconvolves the views with it; NULL: none. */
     char *reference;
-    /** Plane integrals: steps from stored rows to plane integrals.  Panel and views describe the
-     *  result of the steps.  NULL: none. */
+    /** Plane integrals: steps that convert the stored rows (EPR spectra) to plane integrals.  Panel
+     * and views describe the result of the steps.  NULL: none. */
     struct fbp_preparation *preparation;
     /** Corrections in addition to dark, flat and -log (fbp_scan_correct()); NULL: none. */
     struct fbp_corrections *corrections;
@@ -166,9 +168,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_planes(struct fbp_scan *out,
 
 /**
  * Compute the facts of the scan's geometry and of a grid, which may be NULL; with a grid, also the
- * expected errors of the method (method_error), unless the scan has plane integrals.  If the call
- * fails because of the grid, or because of the panel's position relative to the axis, the facts of
- * the views are set (n_angles > 0).
+ * expected errors of the reconstruction method (method_error), unless the views are plane
+ * integrals.  If the call fails because of the grid, or because of the panel's position relative to
+ * the axis, the facts of the views are set (n_angles > 0).
  * @return FBP_ERR_INVALID: no views, the volume or the axis contains a source, the panel is on the
  *         wrong side or seen edge-on, or values are not finite; FBP_ERR_NOMEM.
  */
@@ -177,8 +179,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_facts(const struct fbp_scan *scan,
                                                  struct fbp_geometry_facts *out);
 
 /**
- * Draw the geometry of a scan as SVG, with its facts: seen from +z (x to the right, y up) and from
- * the side (first source to the left, z up), in one scale.
+ * Draw the geometry of a scan, with its facts, to the SVG file `path`: seen from +z (x to the
+ * right, y up) and from the side (first source to the left, z up), in one scale; of plane
+ * integrals, the directions on the sphere.
  *
  * grid  NULL, or n[0] == 0: no volume is drawn
  * @return as fbp_scan_facts(), and FBP_ERR_IO.
@@ -186,12 +189,14 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_facts(const struct fbp_scan *scan,
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_draw(const struct fbp_scan *scan,
                                                 const struct fbp_grid *grid, const char *path);
 
-/** Return true if the views are intensities, which need -log: dark, flat or i0 is given. */
+/** Return true if the views are intensities, whose negative logarithm is needed: the scan has a
+ * dark image, a flat image or i0. */
 FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 
 /**
  * Load a scan file (docs/scan.md), or a file of another program that contains a whole scan, such as
- * a RabbitCT data set (docs/rabbitct.md).  Headers of arrays are read; samples are not.
+ * a RabbitCT data set (docs/rabbitct.md).  The projections are opened for their size, but are not
+ * read yet.
  *
  * known  values that replace or complete those of the file; NULL: none
  * @return FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (the message names file, key and remedy),
@@ -200,27 +205,29 @@ FBP_API bool fbp_scan_is_intensity(const struct fbp_scan *scan);
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_load(struct fbp_scan *out, const char *path,
                                                 const struct fbp_scan_known *known);
 
-/** Confirm a guessed fact, such as "detector.pitch_mm": it is no longer listed as a guess. */
+/** Confirm the guessed value of a key, such as "detector.pitch_mm": it is removed from
+ * scan->assumed. */
 FBP_API void fbp_scan_confirm(struct fbp_scan *scan, const char *key);
 
 /**
  * Write a scan file.  The paths of its arrays are stored relative to the file.  If `circle` is not
- * NULL, the geometry is written as distances and angles, else as a matrix or vectors per view.
+ * NULL, the geometry is written as distances and angles, else as a matrix or vectors per view; that
+ * of plane integrals as directions.
  * @return FBP_ERR_INVALID, FBP_ERR_UNSUPPORTED, FBP_ERR_IO, FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, const char *path,
                                                 const struct fbp_circle *circle);
 
 /**
- * Reduce a scan: use only one view of `every`, beginning with the first, and means of bin x bin
+ * Reduce a scan to one of `every` views, beginning with the first, and to means of bin x bin
  * pixels.  Stored values are averaged before the logarithm, darks and flats in the same way; bad
  * pixels are excluded from the means.  Columns and rows that do not fill a block are omitted, half
  * of them at each end.  If the detector has fewer rows than `bin`, all rows form one block.  Rows
  * of plane integrals are time points and are not averaged.
  *
- * The call changes views, panel, n_views, every and bin of the scan; it is possible once.  The
- * files do not change: plans, and fbp_recon_params.input.source, still read the stored views.
- * Positions in columns or rows, such as a centre, must be set before this call.
+ * The call changes views, panel, n_views, stored, stored_views, every and bin of the scan; it is
+ * possible once.  The files do not change: plans, and fbp_recon_params.input.source, still read the
+ * stored views. Positions in columns or rows, such as a centre, must be set before this call.
  * @return FBP_ERR_INVALID if there are not enough views or pixels, if the scan was reduced before,
  *         if the views are filtered, or if views would be omitted that have given plane weights.
  */
@@ -236,9 +243,10 @@ enum fbp_adjust {
     /** Position of the panel's centre [mm], measured perpendicular to the axis and to the ray
        through the iso-centre, positive on the side of +u (fbp_circle.offset_mm[0]). */
     FBP_ADJUST_OFFSET,
-    /** Distance from source to axis [mm]; the distance from source to panel is kept. */
+    /** Distance from source to iso-centre [mm]; the distance from source to panel is kept. */
     FBP_ADJUST_SOD,
-    /** Distance from source to the panel's centre, along the ray through the iso-centre [mm]. */
+    /** Distance from source to the panel's centre, measured along the ray through the iso-centre
+       [mm]. */
     FBP_ADJUST_SDD,
 };
 
@@ -247,17 +255,19 @@ enum { FBP_ADJUSTS = 5 };
 /** Set the mean over all views of one value of the geometry, such as a column found by
  * fbp_centre_find().  A guess of the scan file for this value counts as confirmed
  * (fbp_scan_confirm()).
- *  @return FBP_ERR_INVALID if a scan of this kind and panel cannot have the value. */
+ *  @return FBP_ERR_INVALID if the value is not finite, or impossible for this kind of scan and
+ * panel. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_adjust(struct fbp_scan *scan, enum fbp_adjust which,
                                                   double value);
 
-/** Flip the views of a scan; flips: enum fbp_flip.  @return FBP_ERR_INVALID for plane integrals
- *  with FBP_FLIP_V or FBP_FLIP_DIRECTION, because they have neither rows nor a rotation. */
+/** Flip the views of a scan; flips: values of enum fbp_flip, combined by `|`.  @return
+ * FBP_ERR_INVALID for plane integrals with FBP_FLIP_V or FBP_FLIP_DIRECTION, because they have
+ * neither detector rows nor a direction of rotation. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_flip(struct fbp_scan *scan, unsigned flips);
 
 /**
- * Replace the corrections of a scan.  The struct is copied.  NULL, or a struct without values: no
- * corrections.
+ * Replace the corrections (rings, phase, beam hardening) of a scan.  The struct is copied.  NULL,
+ * or a struct without values: no corrections.
  * @return FBP_ERR_INVALID for values out of range; FBP_ERR_UNSUPPORTED if the scan's views are
  *         plane integrals or already filtered, or too small for ring removal; FBP_ERR_NOMEM.
  */
@@ -269,10 +279,11 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_correct(struct fbp_scan *scan,
  * of a file.  The source has one slice, or several that are averaged, with the columns and rows of
  * the stored views, in the row order of the views (the row order of the source is ignored).
  *
- * The source is read in this call and may be closed afterwards.  NULL removes the image and its
- * file.  A scan with such an image cannot be saved, because a scan file can only name files.
- * @return FBP_ERR_INVALID for another size, FBP_ERR_NOMEM, or as fbp_source_read(); the scan is
- * then unchanged.
+ * The source is read in this call and may be closed afterwards.  source NULL: the scan has no such
+ * image any more, neither from a source nor from a file.  A scan with such an image cannot be
+ * saved, because a scan file can only name files.
+ * @return FBP_ERR_INVALID if the size is not that of the views, FBP_ERR_NOMEM, or as
+ * fbp_source_read(); after a failure the scan is unchanged.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_use_image(struct fbp_scan *scan, enum fbp_image which,
                                                      fbp_source *source);

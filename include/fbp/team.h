@@ -1,5 +1,6 @@
-/** @file team.h  Teams: processes that compute one volume together, on one machine or on several.
- * Called by cli/team.c and programs.
+/** @file team.h  Public header: teams of processes that compute one volume together, on one machine
+ * or on several, connected by MPI or by functions of the program.  `fbp recon` joins a team if
+ * mpirun or srun started it.
  *
  * Each process creates its handle with fbp_team_join() or fbp_team_create(), passes it to its plan
  * (fbp_recon_params.cluster.team), and frees it with fbp_team_leave(). */
@@ -10,7 +11,7 @@
 
 FBP_BEGIN
 
-/** Handle of a team (processes that compute one volume together) in one of its processes. */
+/** Handle that one process has of its team (the processes that compute one volume together). */
 typedef struct fbp_team fbp_team;
 
 /** Greatest size of a message [bytes]. */
@@ -28,12 +29,13 @@ struct fbp_team_functions {
      * Returns 0 for a message: sender in *from, length in *n, bytes in data[FBP_TEAM_MESSAGE]; 1:
      * no message; 2: the connection to process *from is lost. */
     int (*receive)(void *user, double seconds, size_t *from, void *data, size_t *n);
-    /** Closes the transport; the last call.  lost 1: a process is lost, and the function must not
-     * wait for it. */
+    /** Closes the transport; called last.  lost 1: a process of the team is lost, and this function
+     * must not wait for it. */
     void (*close)(void *user, int lost);
-    void *user; /**< passed to the functions */
-    /** Once fbp_stopper_stop(NULL) was called: time without a message until a process counts as
-     * lost [s]; 0: 6 s.  Set less if the launcher ends all processes soon after one has ended. */
+    void *user; /**< passed to send(), receive() and close() */
+    /** After fbp_stopper_stop(NULL): time without a message until a process counts as lost [s]; 0:
+     * 6 s, as before that call.  Set less if the launcher ends all processes soon after one has
+     * ended. */
     double stop_patience;
 };
 
@@ -66,7 +68,7 @@ FBP_API size_t fbp_team_rank(const fbp_team *team);
  * Wait for all processes, free the team, and set the caller's pointer to NULL.
  * *team may be NULL.  If a process is lost, MPI may end this process here.
  *
- * failure  NULL: this process has succeeded; else its error message, which all others get
+ * failure  NULL: this process has succeeded; else its error message, which all other processes get
  * @return FBP_OK, or the status of the process that failed; FBP_ERR_IO if a process is lost.
  */
 FBP_API fbp_status fbp_team_leave(fbp_team **team, const char *failure);

@@ -1,4 +1,5 @@
-/** @file types.h  Status codes, messages, cancellation and types for all headers, src and cli.
+/** @file types.h  Public header: status codes, error messages, cancellation of calls, lists of
+ * names, log callback.  Most other public headers include it.
  *
  * The library has two kinds of structs.
  *
@@ -51,7 +52,7 @@ typedef enum fbp_status {
     FBP_OK = 0,
     FBP_ERR_INVALID = -1, /**< argument or input outside its documented domain */
     FBP_ERR_NOMEM = -2,   /**< host or device memory is exhausted, or a memory limit is too low */
-    FBP_ERR_IO = -3,      /**< reading or writing failed; the message contains the text of errno */
+    FBP_ERR_IO = -3,      /**< reading or writing failed, or a process of a team is lost */
     FBP_ERR_UNSUPPORTED = -4, /**< this build or device does not support the request */
     FBP_ERR_DEVICE = -5,      /**< driver or kernel failed; the plan cannot be used any more */
     /** The call was cancelled by fbp_stopper_stop() or by a callback of the caller. */
@@ -59,10 +60,10 @@ typedef enum fbp_status {
 } fbp_status;
 
 /**
- * Return the message of the last failed call in this thread: what is wrong and what to do, one line
- * without a newline at the end.  "" if no call has failed.  The pointer is valid until the next
- * failed call in this thread.  If a thread of the library fails, the message is copied to the
- * caller's thread.
+ * Return the message of a call that has just failed in this thread: what is wrong and what to do,
+ * one line without a newline at the end.  "": no failure.  The next call of the library in this
+ * thread may clear or replace the text.  If a thread of the library fails, the message is copied to
+ * the caller's thread.
  */
 FBP_API const char *fbp_message(void);
 
@@ -88,7 +89,7 @@ FBP_API const char *fbp_version(void);
  * disk.
  */
 struct fbp_stopper {
-    /** True: fbp_stopper_stop() was called.  To use the stopper again, set it to false. */
+    /** True: fbp_stopper_stop() was called.  To use the stopper again, set `stopped` to false. */
     bool stopped;
 };
 
@@ -101,10 +102,10 @@ FBP_API void fbp_stopper_attach(struct fbp_stopper *stopper);
  *  function. */
 FBP_API void fbp_stopper_stop(struct fbp_stopper *stopper);
 
-/** True if the current call has been cancelled, if this thread's stopper was stopped, or if
+/** Return true if the current call has been cancelled, if this thread's stopper was stopped, or if
  * fbp_stopper_stop(NULL) was called.  A program can also check this between calls, in its own
- * loops.  Callbacks that run long call fbp_stopped() a few times per second, and fail if it
- * returns true. */
+ * loops.  A callback that runs long should call it a few times per second, and fail if it returns
+ * true. */
 FBP_API bool fbp_stopped(void);
 
 /** Lists of names, for fbp_name().  Scan files, options of the command and keywords in Python use
@@ -128,19 +129,20 @@ enum fbp_list {
     FBP_LIST_DIRECTION_ORDERS, /**< names of enum fbp_direction_order: "plain", "flip", "msps" */
     FBP_LIST_POLES,            /**< names of enum fbp_pole: "z", "x", "y" */
     FBP_LIST_ADJUSTMENTS, /**< names of enum fbp_adjust: "centre", "tilt", "offset", "sod", "sdd" */
-    /** Devices for fbp_recon_params.device: "auto", then the kinds of devices in this build, usable
-     *  on this machine or not. */
+    /** Names for fbp_recon_params.device: "auto", then the kinds of devices in this build, usable
+       on this machine or not. */
     FBP_LIST_DEVICES,
-    /** Kernels of all devices, for fbp_recon_params.tuning.kernel: "matrix", "column" …. */
+    /** Names of backprojection kernels of all devices, for fbp_recon_params.tuning.kernel:
+       "matrix", "column" …. */
     FBP_LIST_KERNELS,
     FBP_LIST_PHANTOMS, /**< names that fbp_phantom_create() accepts */
 };
 
-/** Return the name with the number i, from 0, of a list; in a list of an enum, i is the value of
+/** Return entry i, from 0, of a list of names; if the list belongs to an enum, i is the value of
  * the enum.  "": the value has no name; NULL: i is beyond the end of the list. */
 FBP_API const char *fbp_name(enum fbp_list list, size_t i);
 
-/** Inverse of fbp_name(): number of a name in a list; -1: the list does not contain the name. */
+/** Inverse of fbp_name(): index of a name in a list; -1: the list does not contain the name. */
 FBP_API int fbp_name_find(enum fbp_list list, const char *name);
 
 /** Severity of a log line. */

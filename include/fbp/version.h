@@ -1,7 +1,7 @@
-/** @file version.h  Release of the headers, for programs, cli/report.c and src.
+/** @file version.h  Public header: release of libfbp's headers, as numbers and as text.
  *
- * The release is written only in this file: the build, `fbp --version`, fbp.pc and the CMake
- * package read it.  fbp_version() returns the release of the library that a program runs with.
+ * The build, `fbp --version`, fbp.pc, the CMake package and the Python packages take the release
+ * from this file.  fbp_version() returns the release of the library that a program runs with.
  */
 #ifndef FBP_VERSION_H
 #define FBP_VERSION_H

@@ -1,6 +1,7 @@
-/* fbp_centre_find(): the detector column of the rotation axis, from rays that are measured twice
- * (match.c), from all views of half a turn (wedge.c), and from the sharpest slice (score.c). Called
- * by programs, the Python binding, and cli/recon.c (`fbp recon --centre auto`).
+/* fbp_centre_find(): search for the detector column of the rotation axis (`fbp recon --centre
+ * auto`). It combines three methods: agreement of rays that are measured twice (match.c),
+ * consistency of all views of half a turn (wedge.c), and sharpness of reconstructed slices
+ * (score.c).
  * Used by: cli/recon.c. */
 #include "fbp/analysis.h"
 
@@ -16,32 +17,33 @@
 #include <string.h>
 
 enum {
-    /* about the number of averaged columns in the coarse search for the axis */
+    /* least number of averaged columns in the coarse search, unless the panel has fewer columns */
     COARSE_COLUMNS = 256,
     COARSE_VIEWS = 90,
     FINE_VIEWS = 400,
-    WIDTH = 4, /* number of columns per mean */
+    WIDTH = 4, /* columns per mean; match.c compares differences of means */
     PARTS = 4, /* number of parts of the views; their results are compared */
     ROWS_OF_CONE = 2,
     ROWS_OF_PARALLEL = 16,
     MOST_SAMPLES = 16 << 20,
     SLICES = 3,
-    VALUES = 7,        /* columns for which each slice is computed */
+    VALUES = 7,        /* number of axis columns for which each slice is reconstructed */
     MOST_VOXELS = 640, /* greatest number of voxels per side of a slice */
 };
 
-/* Slices are computed for columns slice_step apart, up to slice_range from the column that rays
- * measured twice yield (by_rays). */
+/* Slices are reconstructed for axis columns slice_step apart, up to slice_range on both sides of
+ * by_rays, the column that rays measured twice give [columns]. */
 static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
-/* Greatest values of a reliable result.  most_misfit: of opposite rays; most_spread: range of the
- * columns found from parts of the views; most_apart: difference of the columns of two methods.
- * rival_share: least score of a rival column, as a part of that of the best (search_coarsely()). */
+/* Limits of a reliable result.  most_misfit: misfit of opposite rays, 0 to 1; most_spread: range of
+ * the axis columns from different parts of the views [columns]; most_apart: difference between the
+ * axis columns of two methods, or of two slices [columns]; rival_share: score of a rival column /
+ * best score, above which the rival counts (search_coarsely()). */
 static const double most_misfit = 0.3, most_spread = 0.15, most_apart = 0.3, rival_share = 0.6;
 
-/* Uncertainties [columns].  enough: greatest one of wedge.c that makes slices unnecessary.
- * most_uncertain: greatest one of a reliable result from half a turn.  no_guess: greatest one of an
- * unreliable result that is still better than the column in the scan file. */
+/* Limits of the uncertainty [columns].  enough: up to it, the result of wedge.c needs no slices;
+ * most_uncertain: above it, a result from half a turn is unreliable; no_guess: above it, an
+ * unreliable result is replaced by the column of the scan file. */
 static const double enough = 0.04, most_uncertain = 0.05, no_guess = 1;
 
 struct search {
@@ -52,8 +54,8 @@ struct search {
     struct fbp_wedge wedge;
     struct fbp_view *views; /* the scan's views with a shifted panel */
     float *slice;
-    double slices_apart; /* range of the columns found for the slices */
-    bool at_end;         /* true: a slice is sharpest for the first or the last column tried */
+    double slices_apart; /* range of the axis columns for which the slices are sharpest */
+    bool at_end;         /* true: a slice is sharpest for the first or the last axis column tried */
     bool at_edge; /* true: the axis is too near the panel's edge to try columns on both sides */
     struct fbp_centre *out;
 };
@@ -73,8 +75,9 @@ static size_t stride_of(const struct fbp_match *m, size_t views)
     return m->joins ? 1 : (m->s->n_views + views - 1) / views;
 }
 
-/* Find the most likely column of the axis, in steps of half an averaged column, and a rival: the
- * second highest peak of likelihood, if it is far from the best column and nearly as high. */
+/* Find the axis column for which opposite rays agree best, in steps of half an averaged column, and
+ * a rival: another peak of the score, far from the best column, with more than rival_share of its
+ * score. */
 static fbp_status search_coarsely(struct search *s, size_t bin, double *column)
 {
     const size_t n = 2 * s->coarse.n_columns - 1, stride = stride_of(&s->rough, COARSE_VIEWS);
@@ -115,7 +118,8 @@ static double misfit_at(const struct search *s, double c, size_t part, size_t pa
     return a.misfit;
 }
 
-/* Find the column of least misfit on the panel, starting at c, by parabolas of decreasing steps. */
+/* Improve axis column c by four parabolic interpolations of the misfit, with decreasing steps; the
+ * result is a column of the panel. */
 static double descend(const struct search *s, double c, size_t part, size_t parts)
 {
     const double last = (double)s->sinogram.n_columns - 1;
@@ -131,7 +135,7 @@ static double descend(const struct search *s, double c, size_t part, size_t part
     return c;
 }
 
-/* Find by_rays, misfit, spread and rival. */
+/* Set by_rays, misfit, spread and rival of the result by comparing rays that are measured twice. */
 static fbp_status compare_rays(struct search *s)
 {
     const size_t reduced = s->sinogram.n_columns / COARSE_COLUMNS, bin = reduced ? reduced : 1;
@@ -163,7 +167,7 @@ static fbp_status compare_rays(struct search *s)
     return FBP_OK;
 }
 
-/* Reconstruct a slice with the axis at a detector column, and compute its sharpness. */
+/* Reconstruct a slice with the axis at detector column `column`, and compute its sharpness. */
 static fbp_status score_slice(struct search *s, const struct fbp_grid *grid, double column,
                               double *score)
 {
@@ -194,8 +198,8 @@ fail:
     return st;
 }
 
-/* Reconstruct slices for several columns of the axis; by_slice is the mean, over the slices, of the
- * column for which a slice is sharpest. */
+/* Set by_slice of the result: reconstruct slices, each for several axis columns, and average the
+ * columns for which they are sharpest.  An axis near the panel's edge is not tried (at_edge). */
 static fbp_status compare_slices(struct search *s)
 {
     struct fbp_grid all, grid;
@@ -232,7 +236,8 @@ static fbp_status compare_slices(struct search *s)
     return FBP_OK;
 }
 
-/* Mark the result as not reliable, and append a reason to c->why. */
+/* Mark the result as not reliable, and append a reason, printed with the numbers a and b, to
+ * c->why. */
 static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
 {
     const size_t used = strlen(c->why);
@@ -275,13 +280,13 @@ static void decide(struct search *s)
                 doubt(c,
                       "slices are sharpest for column %.6g, but opposite rays agree best for %.6g",
                       c->by_slice, c->by_rays);
-            else /* slices count double: half a turn measures few rays from both sides */
+            else /* weighted mean, in which slices count double */
                 c->column = (c->by_rays + 2 * c->by_slice) / 3;
             if (s->slices_apart > most_apart)
                 doubt(c, "estimates from different slices differ by %.2g columns", s->slices_apart,
                       0);
         }
-        if (joins && isfinite(w->error)) { /* the weighted mean with wedge.c's column */
+        if (joins && isfinite(w->error)) { /* mean weighted by 1 / variance */
             const double a = w->error, b = fmax(c->uncertainty, 1e-3), both = hypot(a, b);
             if (fabs(w->column - c->column) > 2.5 * both)
                 doubt(c, "all views together give column %.6g, but rays and slices give %.6g",
@@ -293,8 +298,8 @@ static void decide(struct search *s)
             doubt(c, "the uncertainty is %.2g columns", c->uncertainty, 0);
     }
 
-    /* An unreliable result with a large misfit or uncertainty is no better than the column in the
-     * scan file. */
+    /* Replace an unreliable result by the column of the scan file if its misfit, uncertainty or
+     * (unless from half a turn) spread is large, or if the axis is at the panel's edge. */
     const bool worthless = c->misfit > most_misfit || s->at_edge || c->uncertainty > no_guess ||
                            (!joins && c->spread > no_guess);
     if (!c->sure && worthless) {
@@ -317,8 +322,8 @@ static fbp_status find_centre(struct search *s)
             FBP_ERR_UNSUPPORTED,
             "centre: the axis cannot be found in filtered views; give its column (--centre)");
 
-    /* Choose the number of detector rows, and fail if they, a smoothed copy, and one row for the
-     * coarse search exceed the memory limit. */
+    /* Choose the number of detector rows.  Fail if these rows, their smoothed copies, the averaged
+     * row of the coarse search with its copy, and the memory of wedge.c exceed the memory limit. */
     const double row = (double)scan->n_views * (double)scan->panel.n_columns;
     const double most = has_source ? ROWS_OF_CONE : ROWS_OF_PARALLEL;
     const double rows = fmax(1, fmin(most, floor(MOST_SAMPLES / row)));
@@ -367,7 +372,8 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
     FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
     FBP_TRY(fbp_take_params(&p, params));
     struct search s = {.scan = &whole, .out = &own};
-    /* Keep only the parameters that are valid for single slices, not those of the volume. */
+    /* Use only the parameters that apply to single slices, too: device, threads, memory, source,
+     * progress. */
     s.params = (struct fbp_recon_params){.struct_size = sizeof s.params,
                                          .device = p.device,
                                          .n_threads = p.n_threads,

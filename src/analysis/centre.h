@@ -1,6 +1,6 @@
-/** @file centre.h  Methods of fbp_centre_find() for the column of the rotation axis (internal):
- * from rays that are measured twice (match.c), and from all views of half a turn (wedge.c);
- * sinogram.c reads detector rows. centre.c calls them.
+/** @file centre.h  Two methods of fbp_centre_find() for the detector column of the rotation axis
+ * (internal): from rays that are measured twice (match.c), and from all views of half a turn
+ * (wedge.c); and the detector rows that both need (sinogram.c).
  * Used by: centre.c, match.c, sinogram.c, wedge.c. */
 #ifndef FBP_SRC_ANALYSIS_CENTRE_H
 #define FBP_SRC_ANALYSIS_CENTRE_H
@@ -15,22 +15,22 @@
 struct fbp_sinogram {
     bool has_source;                   /**< fan or cone (geometry/kind.h) */
     size_t n_views, n_columns, n_rows; /**< n_rows: number of rows that were read */
-    double *angles; /**< [view] angles of the sources about the axis, ascending [rad] */
+    double *angles; /**< [view] angles of sources or beams about the axis, ascending [rad] */
     float *values;  /**< [row][view][column] */
-    double tangent; /**< tangent of the fan angle between two columns; 0 for parallel beams */
-    int along;      /**< direction of ascending columns: +1: that in which the source moves
-                       counter-clockwise; -1: the opposite */
-    double step;    /**< median distance of views [rad] */
-    double arc;     /**< angle from the first view to the last [rad] */
-    bool closed;    /**< true: full circle, the first view follows the last */
-    double centre;  /**< column of the projected iso-centre according to the scan file, mean over
-                       views */
+    double tangent; /**< column pitch / distance from source to panel; 0 for parallel beams */
+    int along;   /**< +1: column numbers ascend in the direction in which a source moves that turns
+                    counter-clockwise; -1: in the opposite direction */
+    double step; /**< median angle between neighbouring views [rad] */
+    double arc;  /**< angle from the first view to the last [rad] */
+    bool closed; /**< true: full circle, the first view follows the last */
+    double centre; /**< column of the projected iso-centre according to the scan file, mean over
+                      views */
 };
 
 /**
  * Read up to `most_rows` detector rows, corrected as for backprojection (dark, flat, logarithm, bad
- * pixels).  For parallel beams they are evenly spread; for a cone they are next to the row of the
- * iso-centre.
+ * pixels).  For parallel beams, the rows are evenly spread; else they are neighbours around the row
+ * of the projected iso-centre.
  *
  * source  stored views; NULL: the scan's projections
  */
@@ -39,56 +39,59 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
 void fbp_sinogram_clear(struct fbp_sinogram *s);
 
 /** Average all rows of s, and groups of `bin` columns; columns after the last whole group are
- * omitted.  Column c of *out is in the middle of columns bin c to bin c + bin - 1 of s. */
+ * omitted.  Column c of *out is the mean of columns bin c to bin c + bin - 1 of s. */
 fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t bin);
 
 /* match.c
  *
  * The ray of column x at angle b is measured again in column 2 c - x at angle b + pi - 2 g, where g
- * is its fan angle and c the column of the rotation axis: both agree only for the right c. Parallel
- * beams over half a turn have no such rays, but their last views must continue smoothly in the
- * mirror images of the first.
+ * is its fan angle and c the column of the rotation axis: both values agree only for the right c.
+ * Parallel beams over half a turn measure hardly any ray twice, but their last views must continue
+ * smoothly in the mirror images of the first.
  *
- * The values compared are differences of neighbouring means along columns, without the part that
- * all views share, so that columns of different sensitivity (rings) do not outweigh the object. */
+ * Differences of neighbouring means along columns are compared.  The part that all views share is
+ * removed, because columns of different sensitivity (rings) would outweigh the object. */
 
 struct fbp_match {
     const struct fbp_sinogram *s;
-    float *values; /**< values of s, smoothed; if `joins`, minus fine structure that views share */
+    float *values;   /**< values of s, smoothed; if `joins`, without the fine structure that views
+                        share */
     double *scratch; /**< [9 n_columns + 1] work memory for one detector row (struct tally in
                         match.c) */
     size_t width;    /**< number of columns per mean */
-    /** squares of the differences of neighbouring means: sum over columns, mean over rows, views */
+    /** squares of differences of neighbouring means: sum over columns, mean over rows and views */
     double energy;
-    /** true: the ends of half a turn are compared, instead of pairs of opposite rays */
+    /** true (parallel beams over half a turn): the last views are compared with the mirror images
+     * of the first, instead of pairs of opposite rays */
     bool joins;
 };
 
 /** Prepare a comparison of opposite rays; s must outlive *m.  width: number of columns per mean.
- * FBP_ERR_UNSUPPORTED: no ray is measured twice. */
+ * FBP_ERR_UNSUPPORTED: the views cover too small an angle. */
 fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, size_t width);
 void fbp_match_clear(struct fbp_match *m);
 
 struct fbp_agreement {
     double misfit; /**< sum of (a - b)^2 over sum of a^2 + b^2 for opposite rays a and b: 0: equal,
                       1: unrelated */
-    double share;  /**< sum of squares of the compared values, as a part of that of all values */
+    double share;  /**< sum of squares of the compared values / that of all values */
 };
 
 /** Compute how well opposite rays agree for axis column c, from every `stride`-th view of part
- * `part` of `parts`. A part of a full circle is a sector; of other scans, every `parts`-th view. */
+ * `part` of `parts`. A part of a full circle is a sector; of other scans, every `parts`-th view. If
+ * m->joins, stride is ignored, and the comparisons are divided into parts. */
 void fbp_match_at(const struct fbp_match *m, double c, size_t stride, size_t part, size_t parts,
                   struct fbp_agreement *out);
 
 /* wedge.c
  *
  * Views of parallel beams, followed by their mirror images, are a function of the angle over a
- * whole turn.  Points within R of the axis move along columns by at most R per radian, so a wave of
- * frequency s along columns has no harmonics above R s along angles (the "bow tie" of Rattey and
- * Lindgren, IEEE Trans. ASSP 29 (1981) 994; used for the axis by Vo et al., Opt. Express 22 (2014)
- * 19078).  If the images are mirrored at another column, it has.  The part that does not fit is
- * found by least squares, because angles may be uneven; it depends on the column by a sine and a
- * cosine.  The part that is the same in all views (rings) is left out. */
+ * whole turn.  Points within R of the axis move along columns by at most R per radian, therefore a
+ * wave of frequency s along columns has no harmonics above R s along angles (the "bow tie" of
+ * Rattey and Lindgren, IEEE Trans. ASSP 29 (1981) 994; used for the axis by Vo et al., Opt. Express
+ * 22 (2014) 19078).  If the images are mirrored at a wrong column, higher harmonics appear.  Their
+ * energy, the misfit, is found by least squares, because angles may be uneven; it depends on the
+ * column by a sine and a cosine.  The part that is the same in all views (rings) is left out. */
 
 struct fbp_wedge {
     double column; /**< column with the least misfit */
@@ -96,8 +99,9 @@ struct fbp_wedge {
                      its minimum, and from its scatter between rows and waves */
 };
 
-/** Find the axis near the column `near`, in means over groups of columns, at most 512 means; `near`
- * must be right within 3 groups. FBP_ERR_UNSUPPORTED: too few views or columns. */
+/** Find the axis column near the column `near`.  Neighbouring columns are averaged to at most 512
+ * groups; `near` must be right within about 3 groups. FBP_ERR_UNSUPPORTED: too few views or
+ * columns. */
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near);
 
 /** Get the memory that fbp_wedge_find() needs [bytes]. */

@@ -1,5 +1,5 @@
-/* Agreement of rays that are measured in both directions, for an assumed column of the rotation
- * axis (formulas: centre.h).  centre.c compares columns by their agreement.
+/* Computes how well rays that are measured in both directions agree, for an assumed detector column
+ * of the rotation axis (formulas: centre.h).
  * Used by: centre.c. */
 #include "analysis/centre.h"
 
@@ -137,7 +137,7 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
     const size_t n = s->n_columns;
     const double last = s->angles[s->n_views - 1] + 1e-6;
     struct sums sums = {0, 0};
-    size_t n_pairs = 0; /* number of views of parallel beams whose opposite view is measured, too */
+    size_t n_pairs = 0; /* number of views whose opposite view is measured, too */
     struct tally t;
     fbp_status st = FBP_OK;
 
@@ -181,7 +181,7 @@ void fbp_match_clear(struct fbp_match *m)
     *m = (struct fbp_match){0};
 }
 
-/* Position between two views. */
+/* Position of an angle between views a and b. */
 struct between {
     size_t a, b;
     double w; /* weight of b */
@@ -190,8 +190,8 @@ struct between {
 /* Find the two views on either side of an angle, for interpolation; false: no view is near. */
 static bool find_views(const struct fbp_sinogram *s, double angle, struct between *out)
 {
-    /* [median steps of the views] widest: greatest angle between two views for interpolation;
-     * beyond: greatest angle of a ray before the first or after the last view. */
+    /* Limits in median angles between views.  widest: greatest angle between two views for
+     * interpolation; beyond: greatest angle of a ray before the first or after the last view. */
     static const double widest = 1.75, beyond = 0.75;
     const size_t n = s->n_views;
     const double *t = s->angles;
@@ -219,7 +219,7 @@ static bool find_views(const struct fbp_sinogram *s, double angle, struct betwee
     return (early ? t[0] - angle : angle - t[n - 1]) <= beyond * s->step;
 }
 
-/* Interpolate a row at position y between columns, by cubic convolution (Keys, IEEE Trans. ASSP 29
+/* Interpolate row[n] at position y, in columns, by cubic convolution (Keys, IEEE Trans. ASSP 29
  * (1981) 1153). */
 static double between_columns(const float *row, size_t n, double y)
 {
@@ -236,7 +236,8 @@ static double between_columns(const float *row, size_t n, double y)
                     w * (2 * before - 5 * a + 4 * b - after + w * (3 * (a - b) + after - before)));
 }
 
-/* Compare the rays of view k with the rays in the opposite direction, for axis column c. */
+/* Compare the rays of view k with the rays in the opposite direction, for axis column c; add the
+ * result to *t. */
 static void compare_view(const struct fbp_match *m, size_t row, size_t k, double c, struct tally *t)
 {
     const struct fbp_sinogram *s = m->s;
@@ -266,14 +267,16 @@ static void compare_view(const struct fbp_match *m, size_t row, size_t k, double
     add_run(t, begin, x - begin);
 }
 
-/* A view of half a turn and its continuation: mirror images of the first views follow the last. */
+/* A view of half a turn, or a mirror image of one of its first views, which continue it after the
+ * last. */
 struct extended {
     size_t view;
     double angle;
     bool mirrored;
 };
 
-/* Get view `at` of half a turn that mirror images of views 0, 1, … continue after view `last`. */
+/* Get element `at` of this sequence: views 0 to `last` of half a turn, then mirror images of views
+ * 0, 1, … */
 static struct extended extended_view(const struct fbp_sinogram *s, size_t last, size_t at)
 {
     const bool mirrored = at > last;

@@ -1,5 +1,5 @@
-/* Scores of a slice (sharpness, negativity), and the peak of scores.  Called by centre.c and by
- * `fbp recon --sweep` (cli/sweep.c).
+/* Scores of a reconstructed slice (sharpness, negativity), and the peak of a list of scores.  The
+ * search for the rotation axis and `fbp recon --sweep` choose the geometry with the best score.
  * Used by: cli/sweep.c, centre.c. */
 #include "analysis/score.h"
 
@@ -47,8 +47,8 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
         return -negative / sum;
     }
 
-    /* Smooth by a binomial filter of variance 1/2 per pass: otherwise noise, which interpolation
-     * changes differently at whole and half pixels, outweighs edges. */
+    /* Smooth the slice by four passes of a binomial filter of variance 1/2: otherwise noise, which
+     * interpolation changes differently at whole and half pixels, outweighs edges. */
     for (int pass = 0; pass < SMOOTHING; pass++) {
         for (size_t y = 0; y < ny; y++)
             smooth_line(values + y * nx, nx, 1);
@@ -57,8 +57,7 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
     }
 
     /* With the right geometry edges are few and steep: the score is the root mean square of the
-     * gradient over its mean, which depends neither on the contrast nor on the size of the object.
-     */
+     * gradient over its mean, which does not depend on the contrast of the object. */
     double count = 0;
     for (size_t y = 0; y + 1 < ny; y++)
         for (size_t x = 0; x + 1 < nx; x++) {

@@ -1,5 +1,6 @@
-/** @file score.h  Scores of slices, and the peak of scores (internal).  centre.c (search for the
- * rotation axis) and cli/sweep.c call these functions.
+/** @file score.h  Scores of reconstructed slices, and the peak of a list of scores (internal;
+ * score.c). The search for the rotation axis (centre.c) and `fbp recon --sweep` choose the geometry
+ * with the best score.
  * Used by: cli/sweep.c, centre.c, score.c. */
 #ifndef FBP_SRC_ANALYSIS_SCORE_H
 #define FBP_SRC_ANALYSIS_SCORE_H
@@ -13,8 +14,7 @@ enum fbp_score {
      *  magnitude of the gradient. */
     FBP_SCORE_SHARPNESS = 0,
     /** Minus the sum of magnitudes of negative values, divided by the sum of all magnitudes (Donath
-     * et al., J. Opt. Soc. Am. A 23 (2006) 1048).  Errors that cancel over a full circle do not
-     * change the score. */
+       et al., J. Opt. Soc. Am. A 23 (2006) 1048). */
     FBP_SCORE_NEGATIVITY,
     FBP_SCORES
 };
@@ -30,7 +30,7 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
 
 /**
  * Find the position of the greatest score: the vertex of the parabola through the greatest of the
- * scores y[n], which have equal steps of the parameter, and its two neighbours.
+ * scores y[n] and its two neighbours.  The scores belong to equally spaced values of a parameter.
  *
  * at_end  set to true if the greatest score is the first or the last, or if a neighbour is not
  *         finite: the position is then not interpolated
@@ -39,9 +39,9 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
 double fbp_score_peak(const double *y, size_t n, bool *at_end);
 
 /**
- * Find a second peak that is nearly as high as the first: at most 1 % below it, with a valley
- * between the two that is at least a tenth of the range of all scores deep.
- * @return index of the second peak; n if there is none
+ * Find a second peak of the scores y[n] that is nearly as high as the first: at most 1 % below it,
+ * with a valley between both peaks whose depth is at least a tenth of the range of all scores.
+ * @return index of the second peak; n: none
  */
 size_t fbp_score_rival(const double *y, size_t n);
 

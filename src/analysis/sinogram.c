@@ -1,5 +1,5 @@
 /* Reads corrected detector rows of all views, in the order of the views' angles, for
- * fbp_centre_find() (centre.h).  Called by centre.c.
+ * fbp_centre_find(), the search for the rotation axis (centre.h).
  * Used by: centre.c. */
 #include "analysis/centre.h"
 
@@ -16,7 +16,7 @@ struct order {
     size_t view;
 };
 
-/* Sort the views by their angles counter-clockwise about the axis, starting after the largest gap.
+/* Sort the views by angle, counter-clockwise about the axis, starting after the largest gap.
  * */
 static void order_views(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
                         struct order *o)
@@ -120,7 +120,7 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     FBP_TRY_GOTO(fbp_alloc((void **)&s->values, n * s->n_views * nc * sizeof(float), "a sinogram"));
     FBP_TRY_GOTO(
         fbp_alloc((void **)&rows, (2 * margin + 1) * nc * sizeof(float), "rows of a view"));
-    /* Read views in the order of the file, because it may be a stream. */
+    /* Read views in the order of the file, because the file may be a compressed stream. */
     for (size_t k = 0; k < s->n_views; k++)
         for (size_t i = 0; i < n; i++) {
             const size_t wanted = first + i * gap, from = wanted > margin ? wanted - margin : 0;

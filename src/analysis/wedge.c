@@ -1,5 +1,5 @@
-/* Finds the rotation axis of half a turn of parallel beams from all views (method: centre.h);
- * centre.c calls it.
+/* Finds the detector column of the rotation axis from all views of half a turn of parallel beams
+ * (method: centre.h).
  * Used by: centre.c. */
 #include "analysis/centre.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MOST_VIEWS = 512, /* greatest number after groups of neighbours are averaged */
+    MOST_VIEWS = 512, /* more views are averaged in groups of neighbours */
     MOST_COLUMNS = 512,
     MOST_WAVES = 128,
     FIRST_WAVE = 5, /* first wave used; lower frequencies depend on the window and on drifts */
@@ -111,7 +111,8 @@ static double *wave_of(const struct search *w, int part, size_t wave, size_t row
     return w->waves + (((size_t)part * MOST_WAVES + wave) * w->n_rows + row) * w->n_views;
 }
 
-/* Transform all rows to waves. */
+/* Compute the waves of all rows and views: Fourier sums over the columns in the window about the
+ * assumed axis. */
 static void transform(struct search *w)
 {
     static const double taper = 0.2; /* part of half the window, at either end */
@@ -202,7 +203,8 @@ static void fit_waves(struct search *w)
     struct basis *b = &w->basis;
     const size_t n = w->n_views;
 
-    /* Rings, equal in all views, cause no misfit if the constant joins the odd harmonics. */
+    /* Add the constant to the odd harmonics: rings, which are equal in all views, then cause no
+     * misfit. */
     b->n[0] = b->n[1] = b->harmonic = 0;
     for (size_t k = 0; k < n; k++)
         b->vectors[1][k] = 1;
@@ -231,7 +233,8 @@ static void fit_waves(struct search *w)
     }
 }
 
-/* Compute the negative logarithm of the likelihood of a shift d of the axis, for unknown noise. */
+/* Compute the negative logarithm of the likelihood that the axis is d averaged columns from the
+ * assumed one, for unknown noise. */
 static double cost(const struct search *w, double d)
 {
     double sum = 0;
@@ -246,8 +249,8 @@ static double cost(const struct search *w, double d)
     return sum;
 }
 
-/* Find the shift d of the axis, |d| at most about 3 columns, of least cost(); *error: its standard
- * deviation. */
+/* Find the shift d of the axis with the least cost(), |d| at most about 3 averaged columns; *error:
+ * standard deviation of d. */
 static double least(const struct search *w, double *error)
 {
     static const double range = 3, fine = 0.125;
@@ -296,7 +299,7 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
 
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
-    static const double most_harmonics = 0.75; /* greatest harmonic over number of views */
+    static const double most_harmonics = 0.75; /* order of a harmonic / number of views */
     /* Greatest frequency of a wave [rad per column]; waves above it are near their aliases. */
     static const double highest = 1;
     struct search w = {0};

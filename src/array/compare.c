@@ -1,6 +1,6 @@
-/* The function fbp_array_compare(): differences between two arrays in files, as root mean square
- * error, greatest difference and peak signal-to-noise ratio. It reads a few rows of both arrays at
- * a time. Called by cli/cmd_compare.c (`fbp compare`), the Python package and benchmarks.
+/* fbp_array_compare(), which `fbp compare` calls: differences between two arrays in files, as root
+ * mean square error, greatest difference and peak signal-to-noise ratio. It reads some rows of both
+ * arrays at a time.
  * Used by: bench/papers/okitsu2008/ladder.c, bench/papers/okitsu2008/pictures.c,
  * cli/cmd_compare.c. */
 #include "array/file/format.h"
@@ -16,8 +16,8 @@ struct sums {
     double difference, square_b, a, b, max, peak_b;
 };
 
-/* Get the elements [*x0, *x1) of row y that lie inside the cylinder of this radius [mm]; radius <=
- * 0: all elements. */
+/* Get the elements [*x0, *x1) of row y that lie within `radius` [mm] of the z axis through the
+ * volume's centre; radius <= 0: all elements. */
 static void inside(const double spacing[2], const size_t n[3], size_t y, double radius, size_t *x0,
                    size_t *x1)
 {
@@ -38,7 +38,7 @@ static void inside(const double spacing[2], const size_t n[3], size_t y, double 
 }
 
 /* Add n elements of both arrays to the sums of differences. Pairs of NaN, and of the same infinity,
- * count as equal and are left out. NaN in only one array makes the results NaN. */
+ * count as equal and are left out. NaN in only one array makes the errors NaN. */
 static void add(struct sums *s, const double *a, const double *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

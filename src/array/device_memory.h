@@ -1,9 +1,8 @@
 /** @file device_memory.h  Samples of the calling program in the memory of a device (internal).
  *
- * Only the backend of a device copies from and to it: CUDA implements struct fbp_device_memory and
- * struct fbp_device_memory_access. source_caller.c and sink_caller.c open sources and sinks on such
- * memory, called by pipeline/devices.c. backend.h, sink.c, and files of src/pipeline that plan,
- * read or run include it, too.
+ * Only the backend of a device copies from and to such memory: CUDA implements struct
+ * fbp_device_memory and struct fbp_device_memory_access. source_caller.c and sink_caller.c open
+ * sources and sinks on it.
  * Used by: array/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_ARRAY_DEVICE_MEMORY_H
@@ -11,17 +10,18 @@
 
 #include "fbp/array.h"
 
-/** A copy of n blocks of `bytes` bytes each; to_stride, from_stride: distances between blocks
- * [bytes]. */
+/** A copy of n blocks of `bytes` bytes each; to_stride, from_stride: distances between the starts
+ * of two blocks [bytes]. */
 struct fbp_strided_copy {
     void *to;
     const void *from;
     size_t n, bytes, to_stride, from_stride;
 };
 
-/** Access to memory of one device. */
+/** Access to memory of one device, opened by fbp_device_memory_access.open(). */
 struct fbp_device_memory {
-    /** Waits until all work on the device that the caller queued before this call is done. */
+    /** Waits until all work is done that the calling program has put into its stream before this
+     * call. */
     fbp_status (*settle)(struct fbp_device_memory *far);
     /** Copies between the caller's device memory and host memory; returns when the copy is done.
      * May be called from any thread. */
@@ -33,12 +33,12 @@ struct fbp_device_memory {
 struct fbp_device_memory_access {
     /** Index of the device whose memory contains all bytes of the range; -1: no device. */
     int (*owner)(const void *memory, size_t bytes);
-    /** Opens access to device memory whose contents are valid when the work in the caller's stream
-     * `queue` is done. */
+    /** Opens access to memory of device `index`; its contents are valid when the work in `queue`, a
+     * stream of the calling program, is done. */
     fbp_status (*open)(int index, void *queue, struct fbp_device_memory **out);
     /** Creates a queue (a CUDA stream) on device `number` of the driver's list. */
     fbp_status (*queue)(int number, void **out);
-    /** waits until all work in a queue of the calling program is done */
+    /** Waits until all work in `queue`, a stream of the calling program, is done. */
     fbp_status (*wait)(void *queue);
     void (*drop_queue)(void *queue);
     /** Allocates device memory, for tests and benchmarks. */
@@ -53,23 +53,23 @@ fbp_status fbp_source_on_device(fbp_source **out, const void *samples,
 fbp_status fbp_sink_on_device(fbp_sink **out, enum fbp_type type, void *samples, const size_t n[3],
                               struct fbp_device_memory *far);
 
-/** Functions for the device memory that contains the samples of a source or a sink; NULL: its
- * samples are in host memory or in files. */
+/** Access to the device memory that contains the samples of a source or a sink; NULL: its samples
+ * are not in device memory. */
 struct fbp_device_memory *fbp_source_device(const fbp_source *src);
 struct fbp_device_memory *fbp_sink_device(const fbp_sink *sink);
 
-/** Copy bytes from or to device memory when all device work that the caller queued is done. */
+/** Copy bytes from or to device memory after the work in the calling program's stream is done. */
 fbp_status fbp_device_memory_transfer(struct fbp_device_memory *far, void *to, const void *from,
                                       size_t bytes);
 
-/** Convert the return value of the caller's callback to a status. 0: FBP_OK. Otherwise
- * FBP_ERR_CANCELLED if the library call is being cancelled, else FBP_ERR_IO with the callback's
- * message `why`. */
+/** Convert the return value of a callback of the calling program to a status. 0: FBP_OK. Otherwise
+ * FBP_ERR_CANCELLED if the library call is being cancelled, else FBP_ERR_IO, with a message of
+ * `what` and the callback's text `why`. */
 fbp_status fbp_callback_status(int result, const char *what, const char *why);
 enum { FBP_WHY_BYTES = 512 }; /**< size of the buffer for a callback's error message */
 
-/** Wait until all device work that the caller has queued for its memory `far` is done; far NULL:
- * return immediately. */
+/** Wait until the work in the stream that the calling program gave for its memory `far` is done;
+ * far NULL: return immediately. */
 static inline fbp_status fbp_device_memory_settle(struct fbp_device_memory *far)
 {
     return far ? far->settle(far) : FBP_OK;

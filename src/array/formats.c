@@ -1,7 +1,6 @@
-/* The table of array formats. It answers which format a file name, an opened file or a folder has,
- * which format writes an output, and what that format supports. Called by source.c, names.c, sinks
- * (sink.c, sink_file.c, sink_stack.c), plan.c, folder_list.c and geometry_file.c;
- * fbp_array_formats() serves cli and programs. array/format/list.h lists the formats.
+/* The table of array file formats, which array/format/list.h lists. Functions find the format of a
+ * file name or folder, and the format that writes an output, and check that several processes can
+ * write it. fbp_array_formats() is the public list of formats.
  * Used by: cli/, array/, pipeline/, scan/, scan/folder/. */
 #include "array/array.h"
 #include "array/file/format.h"

@@ -1,7 +1,7 @@
-/* Lists the files that the name of an array describes: one file, a folder of views, or a pattern
- * with two numbers ("views/%04d.tif 1 360"). Also checks whether an output would replace an input
- * file, or would later be read as one. Called by source.c, source_stack.c, sinks, plan_output.c,
- * prep/traces.c, src/scan, cli/cli.c and bench/rabbitct. numbered.c sorts the files of a folder.
+/* Lists the files that the name of an array describes: one file, a folder of views, a shell pattern
+ * ("views/p_*.tif"), or a pattern with two numbers ("views/%04d.tif 1 360"). Also checks whether an
+ * output would replace an input file, or would later be read as one. numbered.c sorts the files of
+ * a folder.
  * Used by: bench/, cli/, array/, pipeline/, prep/, scan/. */
 #include "array/names.h"
 #include "array/array.h"
@@ -23,7 +23,7 @@
 /* One file of a folder. */
 struct entry {
     char *path;
-    const struct fbp_format *format; /* NULL: unknown */
+    const struct fbp_format *format; /* by its name; NULL: unknown */
     /* errno of stat() for this entry, for example a broken link; 0: stat() succeeded */
     int error;
     const char *kind; /* kind of the entry, such as "a folder"; NULL: a regular file, or unknown */
@@ -43,8 +43,8 @@ static bool is_folder(const char *path)
 }
 
 /* Split a shell pattern such as "views/p_*.tif" into folder (malloc'ed) and *name ("p_*.tif").
- * NULL: no such pattern, or a file has the whole name. A name with ':' describes an array in a
- * file. */
+ * NULL: no such pattern, a file with the whole name exists, or no memory. A name with ':' describes
+ * an array in a file. */
 static char *split_glob(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -145,15 +145,15 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
         folder, l->n_files);
 }
 
-/* Whether an entry in a folder of headerless files (format NULL) is a subfolder: no view. */
+/* Whether an entry in a folder of headerless files (format NULL) is a subfolder, no view. */
 static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
 {
     return e->kind && !format && strcmp(e->kind, "a folder") == 0;
 }
 
-/* Print a note such as "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files and darks (a
- * folder) ignored". Of ignored files only the number is printed, of ignored folders and devices the
- * first name. */
+/* Print a note to s->note, such as "views: 360 tiff files, p_001.tif to p_360.tif; 2 other files
+ * and darks (a folder) ignored". The note contains the number of ignored files, and the name of the
+ * first ignored folder or device. */
 static void describe(struct fbp_file_names *s, const char *folder, const struct listing *l,
                      const struct fbp_format *format)
 {
@@ -295,8 +295,8 @@ fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering 
     return st;
 }
 
-/* Return FBP_ERR_NOMEM and FBP_ERR_IO, after which files of a folder may be unknown. Any other
- * failure becomes FBP_OK: it is reported when the folder is opened for reading. */
+/* Return `st` if it is FBP_ERR_NOMEM or FBP_ERR_IO, after which files of a folder may be unknown.
+ * Any other failure becomes FBP_OK: it is reported when the folder is opened for reading. */
 static fbp_status unless_unseen(fbp_status st)
 {
     if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
@@ -428,8 +428,9 @@ fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array)
     return watch->status;
 }
 
-/* Add the path of an array to the hash h, in a form that does not depend on its spelling and on the
- * current folder. A data set or a placeholder may follow the name of an existing file or folder. */
+/* Add the name of an array to the hash h, in a form that does not depend on its spelling and on the
+ * current folder: the real path of the existing file or folder in it, then the rest, such as a data
+ * set or a placeholder. */
 static uint64_t hash_name(uint64_t h, const char *name)
 {
     char part[PATH_MAX], real[PATH_MAX];
@@ -460,7 +461,7 @@ fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
     return FBP_OK;
 }
 
-/* Whether a file lies inside a folder that an output would replace as a whole. */
+/* Whether `file` lies inside `folder`, which an output would replace as a whole. */
 static bool lies_in(const char *file, const char *folder)
 {
     char *a = realpath(file, NULL), *b = realpath(folder, NULL);

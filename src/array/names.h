@@ -1,8 +1,6 @@
 /** @file names.h  Lists of the files that the name of an array describes: one file, a folder of
- * views, or a pattern with two numbers (internal; names.c, numbered.c). Included by source.c and
- * source_stack.c, which open these files, by src/scan, which counts and numbers them, by sinks,
- * plan_output.c and cli.c, which check that no output replaces an input, and by prep/traces.c and
- * bench/rabbitct.
+ * views, or a pattern with two numbers (internal; names.c, numbered.c). Sources open these files,
+ * readers of scans count and number them, and sinks check that no output replaces one of them.
  * Used by: bench/, cli/, array/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_ARRAY_NAMES_H
 #define FBP_SRC_ARRAY_NAMES_H
@@ -30,8 +28,8 @@ struct fbp_numbering {
 
 /**
  * Sort the paths of n files by the number that counts them. Numbers may have a sign and decimals; a
- * date with its time is one number. If several numbers change, the one with equal steps determines
- * the order.
+ * date with its time is one number. If several numbers change, the order is that of one which
+ * differs in all names, preferably in steps of 1; if there is none, that of all numbers in turn.
  *
  * where  folder, for messages
  * @return FBP_ERR_INVALID if two numbers may count the files and their orders differ; FBP_ERR_NOMEM
@@ -49,7 +47,8 @@ struct fbp_file_names {
     char **list; /**< paths of the files of a folder; NULL: the files are given by a pattern */
     size_t n;
     struct fbp_numbering numbering; /**< numbering of a folder's files */
-    char note[300]; /**< which files of a folder were chosen; "": files of a pattern */
+    char note[300]; /**< sentence about the files of a folder that were chosen; "": files of a
+                       pattern */
 };
 
 /**
@@ -64,8 +63,9 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
 char *fbp_names_get(const struct fbp_file_names *names, size_t k);
 void fbp_names_close(struct fbp_file_names *names);
 
-/** Whether the name is a folder of files, or a pattern with its first and last number, such as
- * "views/%04d.mha 1 360" (%d, or %0Nd, padded with zeros to N digits). */
+/** Whether the name is a folder of files, a shell pattern such as "views/p_*.tif", or a pattern
+ * with its first and last number, such as "views/%04d.mha 1 360" (%d, or %0Nd, padded with zeros to
+ * N digits). */
 bool fbp_names_many_files(const char *path);
 
 /** Number of files of a pattern such as "views/%04d.mha 1 360"; 0: no pattern, or the last number
@@ -76,12 +76,13 @@ size_t fbp_stack_count(const char *pattern);
  * of memory. */
 char *fbp_stack_name(const char *pattern, size_t k);
 
-/** Get the numbers in the names of the *n files of a folder; all zeros for a pattern. raw: the
- * files have no headers. Free *out by fbp_numbering_clear(). */
+/** Get the numbers in the names of the *n files of a folder; for other names, *n and *out are 0.
+ * raw: the files have no headers. Free *out by fbp_numbering_clear(). */
 fbp_status fbp_stack_numbering(const char *path, bool raw, struct fbp_numbering *out, size_t *n);
 
 /** Iterator over the files that the name of an array describes (one file, a folder, or a pattern),
- * whether the files exist or not. Initialize .path, and the status to FBP_OK. */
+ * whether the files exist or not. Before the first call, set .path, all other members to 0, and the
+ * status to FBP_OK. */
 struct fbp_files {
     const char *path;
     bool stop; /**< set by the loop body to end the loop */
@@ -110,7 +111,7 @@ fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array);
 
 /* names.c: outputs compared with inputs */
 
-/** Add names, sizes and times of all input files to the hash *h. */
+/** Add names, sizes and times of the files of all inputs to the hash *h. */
 fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *inputs);
 
 /** Whether writing `file` would replace `input` or one of its files. Existing files are compared by

@@ -1,6 +1,6 @@
-/* Sorts the files of a folder by the number in their names that counts them, and reports missing
- * numbers. Numbers may have signs and decimals; a date with a time is one number. The entry is
- * fbp_number_files(), called by names.c and folder_list.c; scan_views.c frees its result.
+/* Sorts the files of a folder by the number in their names that counts them, and describes missing
+ * numbers: fbp_number_files(). Numbers may have signs and decimals; a date with a time is one
+ * number.
  * Used by: names.c, scan/folder/folder_list.c, scan/scan_views.c. */
 #include "array/names.h"
 #include "base/base.h"
@@ -19,7 +19,7 @@ static const char figures[] = "0123456789";
 /* A number in a file name; its value is value * 10^-digits. */
 struct number {
     long long value;
-    int digits, length; /* decimals; characters in the path */
+    int digits, length; /* number of decimals; number of characters in the path */
     bool stamp;         /* a date, possibly with a time */
     const char *text;   /* its position in the path */
 };
@@ -35,13 +35,13 @@ struct table {
     size_t n, m; /* number of files; numbers per name */
 };
 
-/* The numbers at one position in the names of all files. */
+/* The numbers at position `at` in the names of all files. */
 struct column {
     size_t at;
-    bool differs; /* the number differs in all names */
+    bool differs; /* all files have different numbers here */
     /* greatest common divisor of the differences between the numbers of consecutive files */
     long long step;
-    long long missing; /* multiples of `step` without a file */
+    long long missing; /* number of multiples of `step` in the range without a file */
     /* order of preference; 0 (best): consecutive files differ by 1; 1: by more; 2: decimals, dates
      * or many missing numbers */
     int rank;

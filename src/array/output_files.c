@@ -1,7 +1,7 @@
 /* Temporary files of an output until it is complete: PATH.part with the samples, and PATH.part.log,
- * the journal and lock. Contains the checks that protect files of other programs, locks, the first
- * line of the journal, resuming by one process, and closing. Called by sink_file.c, sink_stack.c,
- * sink_chunks.c, shared_output.c and shared_journal.c; sink.h describes the files.
+ * the journal, which lists the stored slices and is locked by the process that writes them.
+ * Contains the checks that protect files of other programs, locking, opening (a new output, or one
+ * that a single process resumes) and closing. sink.h describes the files.
  * Used by: array/. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
@@ -74,7 +74,8 @@ struct fbp_file_name fbp_file_name(const char *format, ...)
     return name;
 }
 
-/* Check that an existing file can be a temporary file of fbp, and is not an input of the run. */
+/* Fail if an existing file cannot be a temporary file of fbp, which is a regular file with a single
+ * name, or if it is an input of the run. o NULL: inputs are not checked. */
 static fbp_status check_file(struct fbp_output *o, const struct stat *st, const char *path)
 {
     const char *strange = S_ISLNK(st->st_mode)    ? "it is a link"
@@ -97,7 +98,8 @@ static int open_retry(const char *path, int flags)
     return fd;
 }
 
-/* Fail with the reason why open_retry() could not open a file. */
+/* Fail with the reason why open_retry() could not open a file: errno, or that it is not a regular
+ * file with a single name. */
 static fbp_status cannot_open(const char *path)
 {
     const int error = errno;
@@ -124,7 +126,9 @@ fbp_status fbp_part_find_named(int fd, const char *path, bool *named)
     return FBP_OK;
 }
 
-/* Check an open, locked file: it must be empty, or begin like a journal of fbp. */
+/* Check an open, locked file: it must be empty, or begin like a journal of fbp. *left: it is a
+ * journal with a description of an output, from an earlier run; otherwise *made is set, because the
+ * file may be removed. */
 static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, bool *left,
                                 bool *made)
 {
@@ -173,8 +177,8 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
         }
 
         if (flock(*fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-            /* Several processes lock their manifest, which is empty at first, only for moments; a
-             * single process keeps its journal locked during its whole run. */
+            /* A manifest, which is empty at first, is locked only for moments: if `wait` is set,
+             * wait for it. The journal of a single process is locked during its whole run: fail. */
             const ssize_t n = pread(*fd, text, sizeof text - 1, 0);
 
             if ((n == 0 || strcmp(text, FBP_PART_MANIFEST) == 0) && fbp_seconds() < until) {
@@ -260,8 +264,8 @@ static const char *behind_version(const char *line)
 
 void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE])
 {
-    /* The first number is the version: 3 for the manifest of several processes, 2 for the journal
-     * of a single one. Journals of version 1 had no line "publish". */
+    /* The first number is the version: 3 if several processes write the output (manifest and
+     * journals), 2 if a single one does. Version 1 was written by older releases. */
     snprintf(line, FBP_JOURNAL_LINE, "fbp-journal %d %016llx size %zu %zu %zu header %zu\n",
              o->shared ? 3 : 2, (unsigned long long)o->sink.fingerprint, o->sink.info.n[0],
              o->sink.info.n[1], o->sink.info.n[2], o->part_offset);
@@ -285,7 +289,8 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
     fbp_journal_first(o, line);
     const char *old = behind_version(text), *ours = behind_version(line);
-    /* A first line without a newline: the process was killed while writing it. */
+    /* No newline: a process was killed while it wrote the first line. "lock": the file only locks a
+     * name. Neither describes an output. */
     const bool none = !strchr(text, '\n') || strncmp(old, "lock ", 5) == 0;
     *found = !none && strncmp(old, ours, strlen(ours)) == 0;
     free(text);
@@ -320,7 +325,8 @@ bool fbp_journal_read(struct fbp_output *o, const char *line, size_t *z0, size_t
     return true;
 }
 
-/* Mark the slices that the journal lists, if the stored samples have the recorded hash. */
+/* Mark the slices that the journal lists as written, if the stored samples have the recorded hash,
+ * and remove an incomplete last line from the journal. */
 static fbp_status resume_journal(struct fbp_output *o)
 {
     char *text = NULL, *line, *newline;
@@ -419,7 +425,8 @@ fbp_status fbp_output_lock_second(struct fbp_output *o)
     if (!o->lock_path)
         return FBP_OK;
     FBP_TRY(fbp_part_lock(o, o->lock_path, true, false, &o->lock_fd, &left, &o->lock_made));
-    if (left) /* an earlier run for another output wrote this journal: it is not changed */
+    if (left) /* the file is the journal of another, unfinished output: lock it, but do not change
+               * it */
         return FBP_OK;
     if (ftruncate(o->lock_fd, 0) < 0)
         return fbp_fail_write(o->lock_path, errno, 0);
@@ -439,8 +446,8 @@ void fbp_output_unlock_second(struct fbp_output *o)
     o->lock_fd = -1;
 }
 
-/* Begin or resume an output that this process alone writes; its journal is locked. left: an earlier
- * run wrote the journal. */
+/* Begin or resume an output that this process alone writes, and whose journal it has locked. left:
+ * the journal is of an earlier run. */
 static fbp_status begin_alone(struct fbp_output *o, bool left)
 {
     const bool stack = fbp_output_is_stack(o);
@@ -458,7 +465,8 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
         FBP_TRY(o->store->clear(o, left));
     FBP_TRY(fbp_output_clear_beside(o, left));
     if (!found) {
-        o->log_made = true; /* the journal describes no files: it may be removed after a failure */
+        o->log_made = true; /* no temporary samples exist yet: after a failure the journal may be
+                             * removed */
         if (stack)
             FBP_TRY(fbp_stack_check_room(o, o->log_fd));
         /* The journal is created before PATH.part: after a kill, no PATH.part exists without a
@@ -488,7 +496,7 @@ static fbp_status finish_names(struct fbp_output *o)
     size_t bytes = 0;
 
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &bytes));
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is no size of a volume */
+    /* NOLINTNEXTLINE(cert-err34-c): fbp has written these numbers */
     if (sscanf(behind_version(text), "%*x size %llu %llu %llu", &n[0], &n[1], &n[2]) != 3 ||
         !strstr(text, "\npublish\n"))
         n[2] = 0;
@@ -548,8 +556,8 @@ void fbp_output_close(struct fbp_sink *s)
 
     if (!o)
         return;
-    /* Remove unfinished files while this process holds their lock, before another process can use
-     * them. */
+    /* Remove the files of an unfinished output from which no slice can be resumed. This process
+     * still locks the journal, so no other process uses the files. */
     if (own && o->owned && !s->finished && fbp_sink_resumable(s) == 0) {
         if (o->store->remove(o)) /* the journal is removed last, because it proves that PATH.part
                                     belongs to fbp */

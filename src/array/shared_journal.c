@@ -1,6 +1,6 @@
 /* Journals of an output that several processes write (`--part`, MPI ranks), and the boundary blocks
- * of each process. Called by shared_output.c, sink_chunks.c and sink_file.c; shared_output.h
- * explains both. A journal begins with the output, the process and its slices:
+ * of each process (shared_output.h explains both). A journal begins with the output, the process,
+ * the size of a block of PATH.part ("stripe", in bytes) and the slices of the process:
  *
  *   fbp-journal 3 FINGERPRINT size X Y Z header BYTES
  *   by process 123 on HOST
@@ -8,9 +8,9 @@
  *   slices 120 12
  *   begin
  *
- * The next lines are "z0 nz hash" for nz slices from slice z0 on, "layer L K WHAT" for a layer of
- * chunks that was reduced (1) or compressed (2), "file 0 IDENTITY" for the file with the samples,
- * and "synced" when all lines before it are on disk. Only one process ever writes a journal.
+ * The next lines are "z0 nz hash" for nz slices from slice z0 on, "layer L K WHAT" for layer K of
+ * level L of chunks that was reduced (1) or compressed (2), "file 0 IDENTITY" for the file with the
+ * samples, and "synced" when all data of the lines before it are on disk.
  * Used by: shared_output.c, sink_chunks.c, sink_file.c. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
@@ -33,7 +33,7 @@ static const char boundary_end[] = ".edges", refresh_end[] = ".look";
 
 /* Consecutive slices of a process: bytes [a, b) of the unfinished output PATH.part. The whole
  * blocks among them, bytes [lo, hi), are in PATH.part (lo == hi: none); the other bytes are in the
- * process's boundary file, in at most 2 blocks, from byte `kept` on. */
+ * process's boundary file, from its byte `kept` on, in a space of 2 blocks. */
 struct span {
     uint64_t a, b, lo, hi, kept;
 };
@@ -47,7 +47,7 @@ struct place {
 
 fbp_status fbp_boundary_runs(const unsigned char *mine, size_t n, struct fbp_boundary *out)
 {
-    const size_t most = n / 2 + 1; /* greatest number of runs: every other slice */
+    const size_t most = n / 2 + 1; /* greatest number of runs, if these are every other slice */
 
     FBP_TRY(fbp_calloc((void **)&out->runs, most, sizeof *out->runs, "runs of slices"));
     for (size_t z = 0; z < n; z++) {
@@ -77,15 +77,15 @@ static struct span span_of(struct fbp_output *o, const struct fbp_boundary *e, s
     out.lo = (out.a + e->block - 1) / e->block * e->block;
     out.hi = out.b / e->block * e->block;
     if (o->block && e->runs[i].z0 + e->runs[i].nz == o->sink.info.n[2])
-        out.hi = out.b; /* the last layer of chunks may be incomplete: it counts as a whole block */
+        out.hi = out.b; /* a last layer of chunks with fewer slices counts as a whole block */
     if (out.lo >= out.hi)
         out.lo = out.hi = out.b;
     return out;
 }
 
 /* Find the file (PATH.part or boundary file) and position that store byte `at` of the unfinished
- * output, and how many bytes of [at, at + n) follow contiguously in that file; n 0: no slice of the
- * process contains the byte. */
+ * output, and how many bytes of [at, at + n) follow contiguously in that file. The result's n is 0
+ * if no slice of the process contains the byte. */
 static struct place place_of(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                              uint64_t n)
 {
@@ -129,8 +129,8 @@ static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, siz
     return true;
 }
 
-/* Write bytes [at, at + n) of PATH.part to the files in which a process stores them (PATH.part and
- * its boundary file), or read them from these files. */
+/* Write bytes [at, at + n) of the unfinished output to the files in which a process stores them
+ * (PATH.part and its boundary file), or read them from these files. */
 static fbp_status transfer(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                            char *data, size_t n, bool write)
 {
@@ -196,7 +196,7 @@ fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *e,
 int fbp_peer_remove_journal(const char *journal)
 {
     const char *const ends[] = {boundary_end, refresh_end, ""}; /* the journal is removed last */
-    /* an array on the stack, because malloc() may fail at this point */
+    /* array on the stack: the removal must not fail for lack of memory */
     char name[PATH_MAX + sizeof boundary_end];
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -231,12 +231,14 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     FBP_TRY(fbp_print_path(&o->log, "%s.%zuof%zu.%08x", j->manifest, j->own.part, j->own.n_parts,
                            (unsigned)fbp_random_number()));
     FBP_TRY(fbp_part_create(o->log, &o->log_fd));
-    (void)!flock(o->log_fd, LOCK_EX); /* wait: readers of a journal lock it for a moment */
+    /* This waits if another process has locked the journal for a moment to read it. */
+    (void)!flock(o->log_fd, LOCK_EX);
     if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)
         return fbp_fail_write(o->log, errno, 0);
 
-    /* A block of PATH.part is a memory page, or larger if the file system reports larger blocks: if
-     * two machines write one block, caches of network file systems lose data. */
+    /* Size of a block: a layer of chunks (o->block), or FBP_ENV_STRIPE, or the block size of the
+     * file system, the last two in whole memory pages up to 1 GiB. If two machines wrote one block,
+     * caches of network file systems could lose data. */
     e->block = given ? strtoull(given, NULL, 10) : 0;
     if (e->block == 0)
         e->block = fstat(o->fd >= 0 ? o->fd : o->log_fd, &st) == 0 ? (uint64_t)st.st_blksize : page;
@@ -275,7 +277,7 @@ static fbp_status open_peer(const char *path, int *fd)
                : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
 }
 
-/* Parse the lines of a journal before the line "begin"; false: they are incomplete. */
+/* Parse the lines of a journal before the line "begin"; false: they are incomplete or invalid. */
 static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
 {
     const size_t n = o->sink.info.n[2];
@@ -298,8 +300,9 @@ static bool parse_description(struct fbp_output *o, struct fbp_peer *p)
     return true;
 }
 
-/* Fill in a struct fbp_peer for a manifest that was the journal of a single process: all slices
- * belong to that process, without boundary blocks and without a line "synced". */
+/* Read the manifest as the journal of a single process, which it was if several processes resume
+ * the output of that one: all slices belong to that process, there are no boundary blocks, and no
+ * slice counts as synced. */
 static fbp_status read_manifest(struct fbp_output *o, struct fbp_peer *p)
 {
     size_t n = 0;
@@ -325,13 +328,13 @@ static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
     if (fd < 0)
         return FBP_OK;
     p->alive = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    /* The journal is read through `fd`, because another process may remove its name. */
+    /* The journal is read through `fd`, because another process may unlink p->path. */
     const fbp_status st = fbp_read_open_text(fd, p->path, FBP_JOURNAL_MOST_BYTES, &p->text, &n);
     close(fd);
     FBP_TRY(st);
     FBP_TRY(
         fbp_calloc((void **)&p->boundary.runs, most, sizeof *p->boundary.runs, "runs of slices"));
-    /* the process of this journal ended before it wrote the line "begin" */
+    /* the process of this journal was stopped before it wrote the line "begin" */
     if (!parse_description(o, p)) {
         p->boundary.n_runs = 0;
         p->lines = p->text + strlen(p->text);
@@ -430,7 +433,7 @@ bool fbp_peer_next(struct fbp_output *o, const struct fbp_peer *p, const char **
     while ((newline = strchr(*at, '\n'))) {
         const char *begin = *at;
         const size_t n = (size_t)(newline - begin);
-        char line[96]; /* a copy of one line, because sscanf() searches the end of the whole text */
+        char line[96]; /* copy of a line: sscanf() would measure all the text */
 
         *at = newline + 1;
         if (n >= sizeof line)

@@ -1,21 +1,7 @@
 /* An output that several processes write (`--part`, MPI ranks): joining, recovery of slices of
- * ended processes, publication by the last process, leaving. Called by output_files.c when a sink
- * is opened, by sink.c through the table `shared_calls`, and by team_run.c (fbp_sink_probe()).
- * shared_output.h describes the files.
- *
- * The manifest PATH.part.log begins with the line that describes the output. Further lines:
- *
- * "publish INODE": all slices are stored, and PATH.part, the file with this inode, is being
- * renamed. The inode distinguishes the output from an older file of the same name. For a stack, the
- * line has no inode.
- *
- * "named": all slices of a stack have their final names. Without this line, a slice that has no
- * temporary file either has its final name, if a journal contains its hash, or is lost.
- *
- * "complete BYTES TIME": the output of this size and time is complete. This line is written only if
- * the file system has no extended attributes (see is_recorded()).
- *
- * If one process began the output alone, its lines of slices precede the lines listed above.
+ * ended processes, publication (renaming to the final name) by the process that finds all slices
+ * stored, and leaving. Also contains probes, with which MPI ranks find whether they all use the
+ * same file system. shared_output.h describes the files.
  * Used by: output_files.c, pipeline/team_run.c. */
 #include "array/shared_output.h"
 #include "array/file/bytes.h"
@@ -39,6 +25,22 @@ static const struct fbp_sink_calls shared_calls;
 
 enum { LINE = 120 };
 
+/*
+ * The manifest PATH.part.log begins with the line that describes the output. Further lines:
+ *
+ * "publish INODE": all slices are stored, and PATH.part, the file with this inode, is being
+ * renamed. The inode distinguishes the output from an older file of the same name. For a stack (one
+ * file per slice), the line has no inode.
+ *
+ * "named": all slices of a stack have their final names. Without this line, a slice that has no
+ * temporary file either has its final name, if a journal contains its hash, or is lost.
+ *
+ * "complete BYTES TIME": the output of this size and modification time is complete. This line is
+ * written only if the file system stores no extended attributes of files (see is_recorded()).
+ *
+ * If one process began the output alone, its lines of slices precede the lines listed above.
+ */
+
 /* --- Temporary files that other programs changed --- */
 
 /* Identity of the file PATH.part: a hash of its inode number and, if known, of its birth time,
@@ -54,11 +56,12 @@ static uint64_t identity_of(struct fbp_output *o)
 }
 
 /* Check that PATH.part is the file into which all processes wrote samples. If a journal records
- * another identity, PATH.part was copied or replaced: its samples are compared with the hashes in
- * that journal. */
+ * another identity, PATH.part was copied or replaced: its samples are then compared with the hashes
+ * in that journal. Outputs in several files are not checked. */
 static fbp_status check_file(struct fbp_output *o)
 {
-    /* FUSE, CIFS and SMB2: inode numbers of a file differ between machines or mounts. */
+    /* FUSE, CIFS and SMB2: a file may have different inode numbers on different machines or mounts,
+     * so it is not checked. */
     static const unsigned others[] = {0x65735546u, 0xff534d42u, 0xfe534d42u};
     struct fbp_peers w = {.output = o, .own = true};
     unsigned long long identity;
@@ -118,8 +121,9 @@ static fbp_status find_named(struct fbp_output *o, const char *text, bool *named
     return FBP_OK;
 }
 
-/* Find the first slice that has neither its final file name nor a temporary file, in an output of
- * one file per slice; *lost: its index, or the number of slices if all have a file. */
+/* Find the first lost slice in an output of one file per slice: it has no temporary file, and no
+ * file with its final name and a hash that a journal records. *lost: its index, or the number of
+ * slices if none is lost. */
 static fbp_status find_lost(struct fbp_output *o, size_t *lost)
 {
     struct fbp_peers w = {.output = o, .own = true};
@@ -149,7 +153,8 @@ fail:
     return st;
 }
 
-/* Rename all slice files to their final names, and record that in the manifest. */
+/* Rename all slice files to their final names, unless that is done, and record it in the
+ * manifest. */
 static fbp_status name_slices(struct fbp_output *o, int manifest)
 {
     const char *path = o->shared->manifest;
@@ -189,8 +194,8 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
 #define ATTRIBUTE "user.fbp.complete"
 enum { RECORD = 1024 };
 
-/* Print the manifest's line "complete" with size and modification time of the output; false: the
- * output does not exist. */
+/* Print the manifest's line "complete" with size and modification time of the output (of a stack:
+ * of its first slice); false: the output does not exist. */
 static bool describe_output(struct fbp_output *o, char line[LINE])
 {
     struct stat st;
@@ -211,8 +216,8 @@ static bool is_complete(struct fbp_output *o, const char *text)
     return strstr(text, "\ncomplete ") && describe_output(o, line) && strstr(text, line);
 }
 
-/* Whether the output exists, and a record states that it is complete and was written with the
- * settings of this run. */
+/* Whether all files of the output exist, and its extended attribute (see above) states that it is
+ * complete and was written with the settings of this run. */
 static bool is_recorded(struct fbp_output *o)
 {
     char first[FBP_JOURNAL_LINE], text[RECORD] = "";
@@ -276,7 +281,7 @@ static fbp_status record_and_remove(struct fbp_output *o, int manifest)
 }
 
 /* Record that the output is complete, and remove the journals of all processes, then the manifest,
- * which is locked. A failure of this becomes a note (o->sink.note). */
+ * which is locked, unless it is the record. Failures become a note (o->sink.note). */
 static void complete(struct fbp_output *o, int manifest)
 {
     o->published = o->shared->complete = true;
@@ -289,8 +294,8 @@ struct manifest {
     int fd;        /* descriptor; locked */
     bool left;     /* the manifest existed before */
     bool shared;   /* the manifest describes an output of several processes */
-    bool ours;     /* the manifest describes this output, written by the same release of fbp */
-    bool alone;    /* the manifest is the journal of a single process that wrote this output */
+    bool ours;     /* the manifest describes this output, with the same settings and build of fbp */
+    bool alone;    /* the manifest is the journal of a single process that began this output */
     bool publish;  /* the manifest has the line "publish": renaming to final names had begun */
     bool named;    /* the output has its final name */
     bool complete; /* the output is complete and unchanged */
@@ -324,8 +329,8 @@ static fbp_status read_manifest(struct fbp_output *o, struct manifest *m)
     return st;
 }
 
-/* Turn the locked journal of a single process into the manifest of several. Only the version, one
- * byte, changes: if the process is killed, the file is one of the two. */
+/* Turn the locked journal of a single process into the manifest of several. Only one byte, the
+ * version, changes: if the process is killed, the file is a valid journal or a valid manifest. */
 static fbp_status share_journal(int fd, const char *path)
 {
     const size_t at = strlen("fbp-journal ");
@@ -347,8 +352,8 @@ static fbp_status refuse_running(struct fbp_output *o, const struct fbp_peer *p)
         p->part, p->n_parts, p->who[0] ? p->who : "another process");
 }
 
-/* Remove the journals of all processes of an earlier run, which must have ended. A journal that
- * remained would add its slices to the new output. */
+/* Remove the journals of all processes of an earlier run; fail if one of these processes still
+ * runs. A journal that remained would add its slices to the new output. */
 static fbp_status drop_peers(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o};
@@ -374,8 +379,9 @@ static fbp_status clear_old(struct fbp_output *o, bool ours)
     return o->store->clear(o, ours);
 }
 
-/* Check that the manifest was written for this output. The manifest of an older, finished output is
- * rewritten; any other is an error. */
+/* Check the manifest. Begin a new one if there is none, or if it belongs to an older, finished
+ * output; fail if it belongs to another output that is unfinished. If an earlier process had begun
+ * to publish this output, finish that. */
 static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
 {
     const char *path = o->shared->manifest;
@@ -392,8 +398,8 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_stat(o->part, &st, &there));
 
-    /* This process is the first one, or the manifest belongs to an older, finished output: begin a
-     * new manifest. */
+    /* This process is the first one, or the manifest belongs to an older output, whose publication
+     * had begun: begin a new manifest. */
     if (!m->left || m->old || (m->publish && !m->ours && !there)) {
         if (ftruncate(m->fd, 0) < 0)
             return fbp_fail_write(path, errno, 0);
@@ -420,8 +426,9 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
             "another release of fbp; remove this file and %s, or choose another name",
             o->part, path);
 
-    /* An earlier process had begun to give the output its final name: it was stopped before or
-     * after the renaming, or another program has removed samples since. */
+    /* The manifest belongs to this output. If an earlier process had begun to give it its final
+     * name, complete that. If another program has removed samples (`lost`), begin the output
+     * again. */
     bool lost = !there, published = m->publish;
     if (m->complete) {
         lost = false;
@@ -447,8 +454,9 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
 
 /* --- Recovery of slices in journals of ended processes that have no line "synced" --- */
 
-/* Recover those slices of this process that the journal of an ended process lists, and whose
- * samples have the recorded hash. scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
+/* Recover slices of this process that the journal of an ended process lists without a line
+ * "synced", if their samples have the recorded hash: store them as this process stores its slices,
+ * and list them in its journal. scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
 static fbp_status recover_peer(struct fbp_output *o, const struct fbp_peer *p, void *scratch)
 {
     struct fbp_peer_line line;
@@ -547,7 +555,7 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
         return FBP_OK;
     if (fbp_output_is_stack(o))
         FBP_TRY(fbp_stack_check_others(o));
-    while (fbp_peers_next(&w, &st)) { /* A running process may not write the same slices. */
+    while (fbp_peers_next(&w, &st)) { /* Fail if a running process writes slices of this process. */
         const struct fbp_boundary *b = &w.peer.boundary;
 
         for (size_t i = 0; w.peer.alive && st == FBP_OK && i < b->n_runs; i++)
@@ -646,8 +654,9 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
 
 /* --- Finishing --- */
 
-/* Copy the boundary blocks of all processes to PATH.part, write the header, and rename PATH.part to
- * the output's name. If this process is killed, another one does all of this again. */
+/* Write "publish" to the manifest, then the header and the boundary blocks of all processes to
+ * PATH.part, and rename PATH.part to the output's name; of a stack, rename all slices. If this
+ * process is killed, the next one that joins completes the output. */
 static fbp_status publish(struct fbp_output *o, int manifest)
 {
     struct fbp_peers w = {.output = o, .own = true};
@@ -695,8 +704,8 @@ fail:
     return st;
 }
 
-/* Check that the file with the output's final name is the file that this process opened as
- * PATH.part, and another process renamed. */
+/* Fail if the file with the output's final name is not the file that this process opened as
+ * PATH.part and another process has renamed. */
 static fbp_status check_renamed(struct fbp_output *o)
 {
     bool named = true;
@@ -830,8 +839,8 @@ static void leave(struct fbp_output *o)
     struct fbp_peer_line line;
     bool left, made;
     struct stat st;
-    /* number of journals of other processes; the manifest counts, too, if it is the journal of a
-     * single process and lists slices */
+    /* number of journals of other processes, plus 1 if the manifest lists slices, because it was
+     * the journal of a single process */
     size_t n = 0;
     int fd;
 

@@ -1,26 +1,8 @@
 /** @file shared_output.h  An output that several processes write, each its own slices (internal).
  *
- * Included by the sinks with files (output_files.c, sink_*.c) and by shared_output.c and
- * shared_journal.c, which implement it. docs/design-output.md explains the rules. Until the output
- * PATH is complete, these files exist beside it:
- *
- * PATH.part: the samples at their final positions (stack: one file per slice).
- *
- * PATH.part.log: the manifest. A process locks it while it joins and while it publishes.
- *
- * PATH.part.log.3of16.1a2b3c4d: the journal of one process, which holds its lock until it ends.
- *
- * PATH.part.log.3of16.1a2b3c4d.edges: boundary blocks, which are the samples of that process in
- * blocks of PATH.part that it shares with other processes.
- *
- * Two processes never write to the same block of PATH.part, because network file systems do not
- * merge such writes. A block is a page, or more if the file system reports a larger block, or a
- * layer of chunks in OME-Zarr. The process that finds all slices stored writes the header and all
- * boundary blocks into PATH.part, and renames it.
- *
- * A line of a journal is valid for other processes if a line "synced" follows, which is written
- * when the samples are on disk. Slices without "synced" of a process that has ended are recovered:
- * the next owner of these slices reads them and compares their hash.
+ * Declares the functions of shared_output.c (joining, recovery, publication) and shared_journal.c
+ * (journals, boundary blocks), and lists the files beside an unfinished output.
+ * docs/design-output.md explains the rules.
  * Used by: array/.
  */
 #ifndef FBP_SRC_ARRAY_SHARED_OUTPUT_H
@@ -29,6 +11,28 @@
 #include "array/sink.h"
 
 #include <dirent.h>
+
+/*
+ * Until an output PATH is complete, these files exist beside it:
+ *
+ * PATH.part: the samples at their final positions (stack: one file per slice).
+ *
+ * PATH.part.log: the manifest. A process locks it while it joins and while it publishes.
+ *
+ * PATH.part.log.3of16.1a2b3c4d: the journal of one process, which holds its lock until it ends.
+ *
+ * PATH.part.log.3of16.1a2b3c4d.edges: boundary blocks, which are the samples of that process in
+ * blocks of PATH.part that it shares with other processes (not of a stack).
+ *
+ * Two processes never write to the same block of PATH.part while they compute, because network file
+ * systems do not merge such writes. A block is a memory page, or more if the file system reports a
+ * larger block, or a layer of chunks in OME-Zarr. The process that finds all slices stored writes
+ * the header and all boundary blocks into PATH.part, and renames it.
+ *
+ * A line of a journal is valid for other processes if a line "synced" follows, which is written
+ * when the samples are on disk. Slices without "synced" of a process that has ended are recovered:
+ * the next owner of these slices reads them and compares their hash.
+ */
 
 /** Consecutive slices [z0, z0 + nz). */
 struct fbp_slice_run {
@@ -46,7 +50,8 @@ struct fbp_boundary {
 };
 
 struct fbp_shared_output {
-    /** number of this process and number of processes; own.mine is not used, see fbp_sink.mine */
+    /** number and role of this process, and number of processes; own.mine is not used, but
+     * fbp_sink.mine is */
     struct fbp_sink_share own;
     char *manifest; /**< path of the manifest, the file PATH.part.log */
     struct fbp_boundary boundary;
@@ -62,15 +67,15 @@ struct fbp_shared_output {
  * other processes list as stored. */
 fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_share *share);
 
-/** Prepare a new output if o->log, which is locked, is the manifest of an earlier run that is not
- * resumed: check that none of its processes runs, and remove their files. A record of a complete
- * output is only emptied. *is_shared: o->log is a manifest, and is resumed. */
+/** If o->log, which is locked, is the manifest of an earlier run that is not resumed, prepare a new
+ * output: fail if one of its processes still runs, and remove their journals. A record of a
+ * complete output is only emptied. *is_shared: o->log is a manifest, and is resumed. */
 fbp_status fbp_shared_output_yield(struct fbp_output *o, bool *is_shared);
 
 /**
  * Join a shared output as its first process, or resume alone an output that several processes
- * began. The journal is locked. Slices that a single process wrote are resumed, too; its journal
- * becomes the manifest.
+ * began. o->log is locked. If a run of a single process is resumed, its journal becomes the
+ * manifest.
  *
  * share  slices of this process; NULL: all
  * alone  the journal is of an earlier run of a single process

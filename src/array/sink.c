@@ -1,8 +1,7 @@
 /* Sinks, the outputs for slices of a volume: opening by name and parameters, writing, finishing and
- * closing. Each public function fbp_sink_*() checks its arguments and calls the table of the kind
- * of sink (struct fbp_sink_calls in sink.h). Called by other sinks, src/pipeline, centre.c,
- * simulate.c, eprit.c, cli, benchmarks and programs. Also contains the kinds "null:" and
- * "hash:".
+ * closing. The functions fbp_sink_*() check their arguments and call the table of the kind of sink
+ * (struct fbp_sink_calls in sink.h). Also contains the kinds "null:", which stores nothing, and
+ * "hash:", which computes a hash of all values.
  * Used by: bench/, cli/, analysis/, array/, phantom/, pipeline/, scan/. */
 #include "array/sink.h"
 #include "array/device_memory.h"
@@ -100,7 +99,8 @@ void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, b
 }
 
 /* Set the type of the stored samples: floats, or integers that represent the range of values `lo`
- * to `hi`. *fingerprint, the hash of all settings, is extended by type and range. */
+ * to `hi`. Unless the type is float32, *fingerprint, the hash of all settings, is extended by type
+ * and range; 0 stays 0. */
 static fbp_status take_type(struct fbp_array_info *info, const struct fbp_sink_request *rq,
                             uint64_t *fingerprint)
 {
@@ -277,8 +277,8 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
     return (s->files ? s->files->store->write : s->calls->write)(s, z0, nz, data);
 }
 
-/* Write slices in another precision than the sink stores: they are converted one at a time, to save
- * memory. */
+/* Write slices given as floats to a sink of doubles, or the reverse: they are converted one at a
+ * time, to save memory. */
 static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const bool to_double = s->info.type == FBP_F64;

@@ -1,21 +1,13 @@
 /** @file sink.h  The interface of sinks, and functions that sinks with files share (internal).
  *
- * A sink stores the slices of a volume, in any order, from several threads. Included by all sinks,
- * by the EPR writer (src/scan/format/eprit.c), and by plan_output.c and plan_run.c. Each kind of
- * sink is a table struct fbp_sink_calls and a struct that begins with struct fbp_sink. sink.c
- * chooses the table by the name of the output and calls its functions. sink_caller.c writes to
- * memory and functions of the caller.
+ * A sink is an output: it stores the slices of a volume, in any order, from several threads. Each
+ * kind of sink is a table of functions (struct fbp_sink_calls) and a struct that begins with struct
+ * fbp_sink. sink.c chooses the table by the name of the output and calls its functions; sinks of
+ * sink_caller.c write to memory or functions of the calling program.
  *
- * Sinks with files begin with struct fbp_output. sink_file.c writes one file, sink_stack.c one file
- * per slice, sink_chunks.c a folder of chunks; shared_output.c lets several processes write any of
- * them. output_files.c manages the files beside an output PATH until it is complete:
- *
- * PATH.part: the samples, a file or a folder of chunks. In a stack, each slice has its NAME.part.
- *
- * PATH.part.log: journal and lock. The first line describes the output. Each other line, "z0 nz
- * hash", is appended when slices [z0, z0 + nz) are stored. A run that resumes reads the samples
- * again and compares their hash; therefore no order of writes to the disk is required. A line
- * "publish" states that all slices of a stack are on disk and are being renamed.
+ * Sinks with files begin with struct fbp_output: sink_file.c writes one file, sink_stack.c one file
+ * per slice, sink_chunks.c a folder of chunks; with shared_output.c, several processes write one of
+ * these. A second table, struct fbp_store, stores samples in temporary files.
  * Used by: array/, pipeline/, scan/format/.
  */
 #ifndef FBP_SRC_ARRAY_SINK_H
@@ -60,11 +52,12 @@ struct fbp_sink_calls {
     /** Stores slices and marks them as written; data: double for FBP_F64, else float. NULL in sinks
      * with files, whose struct fbp_store has a write() function. */
     fbp_status (*write)(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
-    /** called when all slices of this process are written */
+    /** Completes the output; called when all slices of this process are written. */
     fbp_status (*finish)(struct fbp_sink *s);
     size_t (*kept)(struct fbp_sink *s); /**< number of slices that a resumed run would find */
     uint64_t (*hash)(const struct fbp_sink *s);
-    /** removes unfinished files, and frees the members that this kind of sink adds */
+    /** removes unfinished files, unless a run can resume them, and frees the members that this kind
+     * of sink adds */
     void (*close)(struct fbp_sink *s);
 };
 
@@ -117,7 +110,15 @@ static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
 void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped);
 
 /*
- * output_files.c: safe handling of temporary files
+ * output_files.c: the files beside an output PATH until it is complete
+ *
+ * PATH.part: the samples, a file or a folder of chunks. In a stack, each slice has its NAME.part.
+ *
+ * PATH.part.log: journal and lock. The first line describes the output. A line "z0 nz hash" is
+ * appended when slices [z0, z0 + nz) are stored. A run that resumes reads the samples again and
+ * compares their hash; therefore no order of writes to the disk is required. A line "publish"
+ * states that all slices of a stack are on disk and are being renamed. If several processes write
+ * the output, this file is their manifest (shared_output.h).
  *
  * In a folder that other users can write to, a name such as v.mha.part may be any file: an input, a
  * link to one, a pipe. A file is created only if none exists. An existing file is reused only
@@ -151,7 +152,7 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
 fbp_status fbp_part_find_named(int fd, const char *path, bool *named);
 
 /** Remove a temporary file if it is known to be fbp's (`ours`) or empty; refuse any other file, and
- * all input files of the output `o` (NULL: they are not checked). */
+ * input files of the run that opens the output `o` (NULL: inputs are not checked). */
 fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours);
 
 /** Create a temporary file for reading and writing; fail if the file exists. */
@@ -205,7 +206,8 @@ struct fbp_store {
     fbp_status (*reserve)(struct fbp_output *o);
     fbp_status (*sync)(struct fbp_output *o);    /**< syncs the temporary samples to disk */
     fbp_status (*publish)(struct fbp_output *o); /**< gives the complete output its final name */
-    /** Checks that all samples of an output of several processes exist. NULL: nothing to check. */
+    /** Checks that all chunks exist into which several processes have written slices. NULL: nothing
+     * to check. */
     fbp_status (*check)(struct fbp_output *o);
     /** Completes an interrupted publish(). NULL: nothing to do. */
     fbp_status (*settle)(struct fbp_output *o);
@@ -225,7 +227,8 @@ struct fbp_output {
     const struct fbp_sink_params *params;
     bool resume;   /**< continue the files of an earlier run */
     bool compress; /**< the samples are compressed when all of them are written */
-    /** The program itself reads the file again and removes it: the file is not synced to disk. */
+    /** The program itself reads the file again and removes it (spool.c): writing starts no sync to
+     * disk. */
     bool passing;
     bool owned;     /**< this sink created or resumed the temporary files: it may remove them */
     bool log_made;  /**< this sink is allowed to remove the journal */
@@ -263,12 +266,12 @@ void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
                       const struct fbp_sink_request *rq);
 
 /** Choose format, file names and header of an output that is a file or a folder of chunks, and
- * check them. check: function that refuses a name in use that cannot be replaced. */
+ * check them. check: function that fails if its path exists and cannot be replaced. */
 fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_request *rq,
                                 fbp_status (*check)(const char *path));
 
-/** Fail if the array is a series of volumes at several times, unless the format can store such a
- * series (`has_place`). */
+/** Fail if the array is a series of volumes (frames) at several times, unless the format can store
+ * a series (`has_place`), or if the frames cannot have the same number of slices. */
 fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place);
 
 /** Set the names of the temporary files o->part and o->log beside o->path. If o->path is a link,
@@ -295,11 +298,12 @@ fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours);
 /** Size of the complete PATH.part [bytes]. */
 uint64_t fbp_output_part_bytes(struct fbp_output *o);
 
-/** Write the format's header to the unfinished output PATH.part. */
+/** Write the format's header to the unfinished output PATH.part, if samples begin after a header
+ * there. */
 fbp_status fbp_output_write_header(struct fbp_output *o);
 
-/** Write slices to the unfinished output PATH.part as floats, or converted to integers; the
- * function store->write of outputs in one file. */
+/** Write slices to the unfinished output PATH.part as floats or doubles, or converted to integers,
+ * and list them in the journal; the function store->write of outputs in one file. */
 fbp_status fbp_output_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
 
 /** Hash slices [z0, z0 + nz) of the unfinished output PATH.part. boundary: file with the boundary
@@ -313,7 +317,7 @@ fbp_status fbp_output_hash(struct fbp_output *o, const struct fbp_boundary *boun
 bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                     uint64_t hash, void *scratch);
 
-/** The first line of a journal. */
+/** Print the first line of the journal of an output, which describes the output. */
 enum { FBP_JOURNAL_LINE = 160, FBP_JOURNAL_MOST_BYTES = 1 << 28 };
 void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE]);
 

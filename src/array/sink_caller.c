@@ -1,7 +1,6 @@
 /* Sinks that deliver slices to the calling program: into its memory (fbp_sink_memory()), or to its
- * functions (fbp_sink_callback()). Called by programs, bindings, cli (cmd_recon.c, recon_water.c,
- * sweep.c), centre.c, simulate.c, src/pipeline (among others devices.c: memory of a device) and
- * benchmarks. Counterpart: source_caller.c.
+ * functions (fbp_sink_callback()). The memory may be that of a device (fbp_sink_on_device()).
+ * Counterpart: source_caller.c.
  * Used by: bench/, cli/, analysis/, phantom/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
@@ -94,7 +93,7 @@ fbp_status fbp_sink_memory(fbp_sink **out, void *samples, enum fbp_type type, co
 struct called_sink {
     struct fbp_sink sink;
     struct fbp_sink_functions callback;
-    /* held while the callbacks begin() and end() run, and write() unless `concurrent` is set */
+    /* held while the callback begin() runs, and while write() runs unless `concurrent` is set */
     pthread_mutex_t turn;
     /* asked: begin() was called; begun: it succeeded, and end() was not called yet */
     bool asked, begun;

@@ -1,14 +1,14 @@
-/* The sink for OME-Zarr: a folder of chunk files with smaller resolution levels. sink.c calls its
- * table `fbp_sink_chunks`. Until the output is complete, the folder is named PATH.part.
+/* The sink for OME-Zarr (table `fbp_sink_chunks`): a folder of chunk files with levels of lower
+ * resolution. Until the output is complete, the folder is named PATH.part.
  *
  * The file "L/Z/Y/X" is a chunk of level L. Slices are first written into uncompressed ("plain")
  * chunks. If the output is compressed, a plain chunk is named "L/Z/Y/X.part"; it is compressed
  * ("packed") when it is complete, and removed when all chunks of its layer are packed.
  *
- * A layer is the set of chunks with the same Z. A layer with all its slices is reduced: the means
- * of 2 x 2 x 2 voxels are written into the next level, where they fill half a layer. If several
- * processes write slices of one layer, the last process reduces it. Chunks of level 0 that several
- * processes write are boundary blocks (shared_output.h): one process at a time writes a chunk.
+ * A layer is the set of chunks with the same L and Z. A layer with all its slices is reduced: the
+ * means of 2 x 2 x 2 voxels are written into the next level, where they fill half a layer. If
+ * several processes write slices of one layer, these are in boundary files (shared_output.h) until
+ * the process that publishes the output copies them to the chunks and reduces the layer.
  * Used by: sink.c. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
@@ -255,8 +255,8 @@ static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool creat
                : cannot(c, "enlarge", k->plain);
 }
 
-/* Fail with FBP_ERR_IO if the file of a chunk, compressed or not, is missing or has another size.
- * remedy: end of the message, after the name PATH.part; NULL: "* and start again". */
+/* Fail with FBP_ERR_IO if the file of a chunk, compressed or not, is missing or has an impossible
+ * size. remedy: end of the message, after the name PATH.part; NULL: "* and start again". */
 static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, const char *remedy)
 {
     const char *const names[] = {k->plain, k->packed};
@@ -332,7 +332,8 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const struc
     if (fd < 0)
         return fbp_fail(FBP_ERR_IO, "%s/%s: is missing", c->out.part, chunk->plain);
 
-    /* One call copies a slice if the box has all columns, all slices if it has all rows, too. */
+    /* One read or write copies a slice of the chunk if the box has all its columns, and all slices
+     * if the box has all its rows, too. */
     const bool whole = n[0] == inside[0];
     const size_t run_nz = whole && n[1] == inside[1] ? n[2] : 1, run_ny = whole ? n[1] : 1;
     const size_t rows = run_nz > 1 ? edge[1] : run_ny, x = whole ? 0 : at[0];
@@ -409,15 +410,16 @@ static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
 
 /* --- Layers --- */
 
-/* A layer whose means several threads compute, or which they compress. A work item is a column of
- * chunks: in the next level for means, in this layer for compression. */
+/* A layer whose means several threads compute, or which they compress. A work item is one chunk: of
+ * the next level for means, of this layer for compression. */
 struct work {
     struct chunks *chunks;
     size_t level, layer;
     void *buffers[MOST_THREADS];
 };
 
-/* Number of voxels of chunk k inside an axis of n voxels; `chunk`: voxels of a whole chunk. */
+/* Number of voxels that chunk k contains along an axis of n voxels; `chunk`: voxels of a whole
+ * chunk. */
 static size_t voxels_in(size_t n, size_t chunk, size_t k)
 {
     const size_t left = n - k * chunk;
@@ -507,7 +509,7 @@ fail:
     FBP_TRY(st);
 
     /* Uncompressed files are removed only after all chunks are compressed: after a kill, each chunk
-     * exists in one of the two forms. */
+     * exists in at least one of the two forms. */
     for (size_t i = 0; !reduce && i < items; i++)
         unlinkat(c->out.fd, chunk_of(c, level, layer, i).plain, 0);
     pthread_mutex_lock(&c->out.sink.lock);
@@ -545,7 +547,7 @@ static bool has_next_level(const struct chunks *c, size_t level)
     return level + 1 < c->levels.n_levels;
 }
 
-/* Count slices as written. If a layer is then complete, and this process wrote all its slices,
+/* Count slices as written. If a layer is then complete, and this process writes all its slices,
  * compute its means for the next level, and compress it. */
 static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
 {
@@ -561,7 +563,7 @@ static fbp_status count(struct fbp_output *o, size_t z0, size_t nz)
         if (!complete || !is_own(c, 0, layer))
             continue;
 
-        /* Reduce and compress the layer, then layers of higher levels that this completes. */
+        /* Reduce and compress the layer, then layers of coarser levels that this completes. */
         pthread_mutex_lock(&c->turn);
         for (size_t level = 0; complete && st == FBP_OK; level++, layer /= 2) {
             complete = false;
@@ -589,7 +591,7 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
 
         for (n = 1; i + n < nz && fbp_sink_has(s, z0 + i + n, 1) == there;)
             n++;
-        if (there) /* this run or an earlier one has stored and counted them */
+        if (there) /* these slices are stored and counted already, by this run or an earlier one */
             continue;
         FBP_TRY(fbp_output_write(s, z0 + i, n, (const char *)data + i * fbp_sink_given_bytes(s)));
         FBP_TRY(count(s->files, z0 + i, n));
@@ -761,8 +763,8 @@ static fbp_status open_folder(struct fbp_output *o, bool create)
                : fbp_part_refuse(o->part, "it belongs to another user");
 }
 
-/* Check that the disk has space for all chunks that do not exist yet. Compressed chunks are not
- * counted. */
+/* Check that the disk has space for all chunks, without the parts that exist. Nothing is checked if
+ * chunks are compressed, because their sizes are unknown. */
 static fbp_status check_room(struct fbp_output *o)
 {
     const struct chunks *c = (const struct chunks *)o;
@@ -798,8 +800,8 @@ static fbp_status sync_chunks(struct fbp_output *o)
 
 /* --- Publication --- */
 
-/* Compute and compress all layers that no process has completed, and check that the files of all
- * chunks exist. */
+/* Reduce and compress all layers for which no process has recorded it, and check that the files of
+ * all chunks exist. */
 static fbp_status complete(struct chunks *c)
 {
     const struct fbp_levels *l = &c->levels;
@@ -896,7 +898,7 @@ static void close_chunks(struct fbp_output *o)
 
 static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request *rq)
 {
-    enum { FASTEST = 1 }; /* fastest zlib level, because slower ones gain little on noise */
+    enum { FASTEST = 1 }; /* fastest level of zlib: slower levels compress noise hardly better */
     static const struct fbp_store store = {
         .put = put,
         .get = get,

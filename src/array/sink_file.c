@@ -1,6 +1,6 @@
-/* The sink for one output file: samples at fixed positions in PATH.part, compression, and renaming
- * to the final name. sink.c calls its table `fbp_sink_file`. sink_chunks.c, sink_stack.c,
- * output_files.c and shared_output.c also call its functions for names, header and slices.
+/* The sink for one output file (table `fbp_sink_file`): samples at fixed positions in PATH.part,
+ * compression, and renaming to the final name. Other sinks with files share its functions for
+ * names, header and hashes of slices.
  * Used by: array/. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
@@ -162,8 +162,8 @@ bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, s
 
 /* --- Publication --- */
 
-/* Compress PATH.part into the new file `path`. The header is written last, because it contains the
- * compressed size. */
+/* Compress PATH.part into the new file `path`. Some formats compress their header, too; any other
+ * header is written last, because it contains the compressed size. */
 static fbp_status compress_part(struct fbp_output *o, const char *path)
 {
     enum { IN_BYTES = 1 << 18, WINDOW = 15, GZIP = 16 };
@@ -179,7 +179,7 @@ static fbp_status compress_part(struct fbp_output *o, const char *path)
     FBP_TRY(fbp_part_create(path, &fd));
     FBP_TRY_GOTO(fbp_alloc(&in, IN_BYTES, "zlib"));
     FBP_TRY_GOTO(fbp_write_buffer_open(&p, fd, path, start));
-    /* Slower levels of zlib gain little on noise. */
+    /* The fastest level of zlib is used: slower levels compress noise hardly better. */
     begun = deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, WINDOW + (o->format->gzip ? GZIP : 0), 8,
                          Z_DEFAULT_STRATEGY) == Z_OK;
     if (!begun) {
@@ -227,7 +227,8 @@ fail:
     return st;
 }
 
-/* Check that the file `from` can be renamed to `to`, before one of two files is renamed. */
+/* Fail if `to` is a folder, to which the file `from` cannot be renamed. Called before any file of
+ * the output is removed or renamed. */
 static fbp_status check_rename(const char *from, const char *to)
 {
     struct stat st;
@@ -255,8 +256,8 @@ static fbp_status remove_described(struct fbp_output *o, const char *data)
     return unlink(beside.text) < 0 ? fbp_part_cannot("remove", beside.text) : FBP_OK;
 }
 
-/* Give the file with the samples its final name, and write the small text file beside it, if the
- * format has one. */
+/* Give `data`, the file with the samples, its final name, and write the small text file beside it,
+ * if the format has one. */
 static fbp_status publish_names(struct fbp_output *o, const char *data)
 {
     const struct fbp_layout *l = &o->layout;
@@ -300,7 +301,8 @@ fail:
     return st;
 }
 
-/* Complete the output: sync PATH.part, compress it if requested, and give it its final name. */
+/* Complete the output: compress PATH.part if requested, sync the file to disk, and give it its
+ * final name. */
 static fbp_status publish(struct fbp_output *o)
 {
     const struct fbp_file_name packed = fbp_file_name("%s.z", o->part);
@@ -400,7 +402,8 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     if (strcmp(l->data_path, o->path) != 0)
         FBP_TRY(fbp_print_path(&o->lock_path, "%s.part.log", l->data_path));
 
-    /* Refuse to overwrite inputs, and files that are not regular files. */
+    /* Fail if a file exists that check() refuses to replace, or, without --force, if an input would
+     * be overwritten. */
     FBP_TRY(check(l->data_path));
     if (l->side_path)
         FBP_TRY(fbp_output_check(l->side_path));

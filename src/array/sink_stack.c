@@ -1,7 +1,6 @@
-/* The sink for one file per slice, such as "out/slice_%04d.tif", or for a single file of one slice.
- * sink.c calls its table `fbp_sink_stack`, output_files.c and shared_output.c call other functions.
- * Each slice is written completely as NAME.part; all slices are renamed at the end.
- * PATTERN.part.log is journal and lock, and its hashes are hashes of whole files.
+/* The sink for one file per slice, such as "out/slice_%04d.tif", or for a single file of one slice
+ * (table `fbp_sink_stack`). Each slice is written as a file NAME.part; all these files are renamed
+ * at the end. PATTERN.part.log is journal and lock; its hashes are hashes of whole files.
  * Used by: output_files.c, shared_output.c, sink.c. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"

@@ -1,9 +1,8 @@
 /* Opens sources, the inputs for views and volumes: fbp_source_open() chooses the format by content,
- * by name or by the caller's description of a headerless file. Also contains sources that wrap
- * another source, and fbp_source_hold(), which keeps decompressed views in memory. Called by
- * src/array, src/analysis, src/pipeline, src/prep, src/scan, cli, benchmarks and programs.
- * source_stack.c opens one file per view, source_caller.c memory of the caller;
- * array/file/source_read.c reads samples.
+ * by the caller's description of a headerless file, or by name. Also contains sources that wrap
+ * another source, and fbp_source_hold(), which keeps decompressed views in memory. source_stack.c
+ * opens one file per view, source_caller.c memory of the caller; array/file/source_read.c reads
+ * samples.
  * Used by: bench/, cli/, analysis/, array/, pipeline/, prep/, scan/. */
 #include "array/array.h"
 #include "array/file/bytes.h"
@@ -20,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Set size and type of a source from the caller's description of a file of `size` bytes without a
- * header. */
+/* Set size and type of a source from the caller's description of a headerless file; fail if
+ * they do not match the file's `size` bytes. */
 static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, uint64_t size)
 {
     uint64_t bytes = 0, total = 0;
@@ -81,7 +80,7 @@ static fbp_status open_as(struct fbp_source *src, const struct fbp_format *forma
 }
 
 /* Open src->path. If it names a single file, its format is found by its contents, by the caller's
- * description, or by its name. */
+ * description or NAME.json beside it, or by its name. */
 static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
 {
     enum { HEAD_BYTES = 4096 };
@@ -233,7 +232,8 @@ fbp_status fbp_source_mean(fbp_source *source, double *mean)
     FBP_TRY_GOTO(fbp_alloc((void **)&row, nc * sizeof *row, "an image row"));
     memset(mean, 0, nc * nr * sizeof *mean);
     for (size_t k = 0; k < info->n[2]; k++)
-        for (size_t i = 0; i < nr; i++) { /* in file order, because the file may be a stream */
+        /* in file order, because some files can only be read from the beginning to the end */
+        for (size_t i = 0; i < nr; i++) {
             FBP_TRY_GOTO(fbp_source_read(source, k, 1, i, 1, FBP_F32, row));
             for (size_t c = 0; c < nc; c++)
                 mean[i * nc + c] += (double)row[c] / (double)info->n[2];

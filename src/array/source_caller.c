@@ -1,7 +1,6 @@
 /* Sources whose views come from the calling program: from its memory (fbp_source_memory()), or from
- * its functions (fbp_source_callback()). Called by programs, bindings, cmd_recon.c, sink_caller.c,
- * src/pipeline (among others devices.c: memory of a device) and benchmarks. Counterpart:
- * sink_caller.c.
+ * its functions (fbp_source_callback()). The memory may be that of a device
+ * (fbp_source_on_device()). Counterpart: sink_caller.c.
  * Used by: bench/, cli/, array/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
@@ -134,7 +133,7 @@ struct fbp_device_memory *fbp_source_device(const fbp_source *src)
 /* State of a source whose views come from a callback of the calling program. */
 struct called_source {
     struct fbp_source_functions callback;
-    /* held during a callback, unless the caller allows concurrent callbacks */
+    /* held while the callback read() runs, unless the caller allows concurrent calls */
     pthread_mutex_t turn;
 };
 

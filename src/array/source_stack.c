@@ -1,7 +1,6 @@
 /* A source with one file per view. Its name is a folder of files, or a pattern with two numbers
- * such as "views/%04d.mha 1 360". source.c calls fbp_stack_open(); names.c lists the files. Files
- * stay open between reads of neighbouring rows, and the files of a scan that is still measured may
- * appear later.
+ * such as "views/%04d.mha 1 360"; names.c lists the files. Files stay open between reads of
+ * neighbouring rows. In a scan that is still being measured, files may appear later.
  * Used by: source.c. */
 #include "array/array.h"
 #include "array/file/bytes.h"
@@ -35,7 +34,7 @@ struct stack {
     struct fbp_file_names names;
     /* description of a view's file without a header; type FBP_TYPE_NONE: the files have headers */
     struct fbp_raw raw;
-    uint64_t view_bytes;  /* bytes of a headerless file */
+    uint64_t view_bytes;  /* bytes of the samples in a headerless file */
     struct place *places; /* [n]; NULL: not known yet */
     pthread_mutex_t lock; /* protects all of `idle` */
     /* Files that stay open because their next rows may be requested next; the last entry was used
@@ -205,7 +204,7 @@ static fbp_status check_all(struct fbp_source *src)
 }
 
 /* Find whether the file of view k is complete. If it is not, the function returns FBP_OK, and
- * fbp_message() states the reason. */
+ * fbp_message() states the reason. A headerless file that is too large is an error. */
 static fbp_status is_complete(const struct fbp_source *src, size_t k, const struct stat *file,
                               bool *complete)
 {

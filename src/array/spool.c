@@ -1,6 +1,7 @@
 /* A temporary file of float values for an integer output whose range is that of the values
  * (`--output-range auto`). plan_output.c opens this sink in place of the output; plan_run.c gets
- * the range when all slices are stored, and copies the values. array.h declares the functions.
+ * the range when all slices are stored, and copies the values to the output. array.h declares the
+ * functions.
  * Used by: pipeline/plan_output.c, pipeline/plan_run.c. */
 #include "array/file/bytes.h"
 #include "array/sink.h"
@@ -25,7 +26,8 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     trial.range[1] = 1;
     FBP_TRY(fbp_sink_open(&tried, output, info, &trial));
 
-    /* The temporary file of the floats is in the folder that contains the output. */
+    /* The temporary file of the floats is beside the output or, for one file per slice, beside its
+     * folder. */
     struct fbp_output *o = tried->files;
     if (!o)
         FBP_TRY_GOTO(fbp_print_path(&name, "%s", output)); /* null: */
@@ -40,7 +42,7 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     if ((*values)->files)
         (*values)->files->passing = true;
 fail:
-    /* Only here is the integer output closed: the disk must have space for it and the floats. */
+    /* The integer output is closed only now: the disk must have space for it and for the floats. */
     fbp_sink_close(&tried);
     free(name);
     return st;

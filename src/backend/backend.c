@@ -1,5 +1,5 @@
-/* The list of all kinds of devices (backends), and access by name or index. Called by src/pipeline
- * (among others devices.c), cmd_plan.c, cmd_recon.c and benchmarks.
+/* The list of all backends (kinds of devices: CUDA, OpenGL, CPU, reference), and access to them by
+ * name or index.
  * Used by: bench/, cli/, pipeline/. */
 #include "backend/device.h"
 

@@ -1,30 +1,9 @@
 /** @file backend.h  The interface of all devices: struct fbp_job describes one reconstruction,
  * struct fbp_backend is the table of functions ("slots") of one kind of device (internal).
  *
- * Included by all backends, src/pipeline and benchmarks.  The pipeline (among others run.c and
- * devices.c) calls the slots, and handles views, rows, batches and slabs.  It contains no scan
- * geometry, no kernel and no kind of memory.  A backend filters and backprojects; it may have its
- * own memory and its own queues.  Data pass through these buffers:
- *
- *     host [view][row][column], float, double or uint16       read by pipeline/stage_read.c
- *       | upload (IN)
- *     raw        copy on the device; uint16 become floats there (backend/rows.h)
- *       | filter (FILTER): corrections, weights, filter
- *     filtered   layout of the device, `filtered_bytes` bytes per batch
- *       | backproject (BP), batch after batch, into
- *     volume     layout of the device, `volume_bytes` bytes per slab
- *       | fetch (OUT)
- *     host [channel][z][y][x], float or double                  written by array/sink.c
- *
- * To write a backend: define a const struct fbp_backend fbp_backend_NAME and add NAME to the list
- * in backend.c.  Required are name, summary, filtered_bytes, volume_bytes, can.group_views, open,
- * close, filter, clear, backproject and fetch (src/backend/ref).  All other
- * slots and flags may be left out (NULL, false, 0): the comment of each states the default.
- * Callers use a completed copy (backend/device.h), in which every slot is set but `discovery.load`,
- * and those whose presence a member of struct fbp_capabilities states.
- * Arguments were checked by the public interface and by the plan.  Slots of different stages are
- * called by different threads at the same time.  A slot that returns fbp_status sets a message
- * (fbp_fail()) if it fails.
+ * The pipeline (src/pipeline) calls the slots, and handles views, rows, batches and slabs; it
+ * contains no scan geometry, no kernel and no kind of memory.  A backend filters and backprojects;
+ * it may have its own memory and its own queues.
  * Used by: bench/, cli/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_BACKEND_H
@@ -38,6 +17,32 @@
 #include "geometry/volume.h"
 #include "prep/prep.h"
 #include "weight/weight.h"
+
+/*
+ * Data pass through these buffers:
+ *
+ *     host [view][row][column], float, double or uint16       read by pipeline/stage_read.c
+ *       | upload (IN)
+ *     raw        copy on the device; uint16 become floats there (backend/rows.h)
+ *       | filter (FILTER): corrections, weights, filter
+ *     filtered   layout of the device, `filtered_bytes` bytes per batch
+ *       | backproject (BP), batch after batch, into
+ *     volume     layout of the device, `volume_bytes` bytes per slab
+ *       | fetch (OUT)
+ *     host [channel][z][y][x], float or double                  written by array/sink.c
+ *
+ * To write a backend: define a const struct fbp_backend fbp_backend_NAME and add NAME to the list
+ * in backend.c.  Required are name, summary, filtered_bytes, volume_bytes, can.group_views, open,
+ * close, filter, clear, backproject and fetch (src/backend/ref is an example).  All other slots and
+ * flags may be left out (NULL, false, 0): the comment of each states the default.  Callers use a
+ * completed copy (backend/device.h): in it, missing slots have default functions, except
+ * discovery.load, memory.upload_pieces, filter_rows, share, meridian, links and projector, which
+ * may be NULL.
+ *
+ * Arguments were checked by the public interface and by the plan.  Slots of different stages are
+ * called by different threads at the same time.  A slot that returns fbp_status sets a message
+ * (fbp_fail()) if it fails.
+ */
 
 struct fbp_job;
 struct fbp_projector;
@@ -58,10 +63,11 @@ struct fbp_kernel_selection {
     bool boxes; /**< the kernel can compute a box within the slices; false: whole slices only */
 };
 
-/** Detector of the filtered rows.  An offset panel measures only one side, and the ramp filter
- * spreads its values to the other side: rows are padded until the detector is symmetric.  Measured
- * column c becomes column (inserted + 1) c + left of the padded detector; columns without a
- * measured sample are 0 before the filter. */
+/** Detector of the filtered rows.  An offset panel covers less on one side of the rotation axis
+ * than on the other, and the ramp filter spreads values to columns that it does not cover: rows are
+ * padded with such columns until the detector is symmetric.  Measured column c becomes column
+ * (inserted + 1) c + left of the padded detector; columns without a measured sample are 0 before
+ * the filter. */
 struct fbp_padded_detector {
     struct fbp_panel panel;
     size_t left;     /**< columns before the first measured one */
@@ -240,9 +246,9 @@ struct fbp_batch {
     /** detector rows [load_row0, load_row0 + load_rows) that are read: more than the filtered rows
      * if corrections of bad pixels or a filter along columns need neighbours */
     size_t load_row0, load_rows;
-    size_t position; /**< number of views before the batch in the buffer of filtered views, in each
-                        part of the circle; 0 if a backend has neither rates() nor
-                        can.max_resident_views */
+    /** number of views before the batch in the buffer of filtered views, counted in each part of
+     * the circle; 0 if a backend has neither rates() nor can.max_resident_views */
+    size_t position;
     bool resident; /**< the buffer keeps the filtered views for several slabs, so all batches in the
                       buffer have the same rows */
     size_t time_point; /**< time point (index of the volume in a series) of the batch's rows */

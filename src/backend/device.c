@@ -1,6 +1,5 @@
-/* fbp_backend_complete(), called by backend.c and bench/predict: sets functions that a backend does
- * not define to defaults, for devices that work in host memory and whose functions return when the
- * work is done.
+/* fbp_backend_complete(): sets functions that a backend does not define to defaults, for devices
+ * that work in host memory and whose functions return when the work is done.
  * Used by: bench/predict/predict.c, backend.c. */
 #include "backend/device.h"
 
@@ -195,7 +194,8 @@ static fbp_status no_counts(fbp_device *dev, struct fbp_prep_counts *out)
 #define DEFAULT(SLOT, VALUE) out->SLOT = out->SLOT ? out->SLOT : (VALUE)
 
 /* Copy a backend and set missing functions to defaults.  A backend defines all functions of a group
- * (such as alloc, release, upload) or none. */
+ * (such as alloc, release, upload) or none.  Functions that only some callers use, such as share(),
+ * stay NULL. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out)
 {
     *out = *given;

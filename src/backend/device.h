@@ -1,9 +1,9 @@
 /** @file device.h  Completing a backend (device.c), and short functions for the events and memory
- * of an open device, called by src/pipeline (among others stages.c and accumulator.c), backend.c
- * and benchmarks (internal).
+ * of an open device (internal).
  *
- * A backend omits slots that it does not need.  fbp_backend_complete() fills them with defaults;
- * callers need not check whether a slot is set.
+ * A backend omits slots (functions of struct fbp_backend) that it does not need.
+ * fbp_backend_complete() fills most of them with defaults; backend.h lists the slots that may stay
+ * NULL, such as filter_rows.
  * Used by: bench/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_DEVICE_H

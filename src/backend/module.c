@@ -1,6 +1,5 @@
-/* Loading of backend modules (libfbp_cuda.so, libfbp_gl.so): the table of library functions that a
- * module gets, and fbp_module_load(), which cuda/load.c and gl/load.c call. Benchmarks use the
- * table and fbp_module_variant.
+/* Loading of backend modules (shared libraries libfbp_cuda.so and libfbp_gl.so): finds and opens
+ * the file, and passes it the table of library functions that a module may call (module.h).
  * Used by: bench/common/modules.c, bench/predict/model_gpu.c, cuda/load.c, gl/load.c. */
 #include "backend/module.h"
 
@@ -24,9 +23,9 @@ const struct fbp_module_host *fbp_module_library(void)
     return &host;
 }
 
-/* Load a backend module, or set m->why.  If this build does not contain the module, m->why reports
- * that, even if may_open() fails, too; but if the module may come from another package, m->why is
- * then the reason of may_open(). */
+/* Load a backend module: set m->backend or, on failure, m->why, the reason.  If this build does not
+ * contain the module, m->why reports that, with m->remedy, even if may_open() fails, too; but for a
+ * module that another package may contain (m->packaged), it is then the reason of may_open(). */
 static void load(struct fbp_module *m)
 {
     static const char prefix[] = "libfbp_";

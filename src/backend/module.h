@@ -1,10 +1,10 @@
 /** @file module.h  Backends in shared libraries of their own (modules): the interface between
- * library and module, and loading a module (internal).  Included by backend/cuda, backend/gl,
- * backend/gpu and benchmarks.  The library does not depend on the libraries that a module is linked
- * with, and it exports no internal names.  A module therefore receives the library's functions in a
- * table (struct fbp_module_host) and returns its backend (cuda/entry.c, gl/entry.c).  A backend's
- * load.c names the file and checks whether it may be opened; module.c finds and opens the file and
- * writes the reason of a failure.
+ * library and module, and loading a module (internal).
+ * The library does not depend on the libraries that a module is linked with, and it exports no
+ * internal names.  A module therefore receives the library's functions in a table (struct
+ * fbp_module_host) and returns its backend (cuda/entry.c, gl/entry.c).  A backend's load.c names
+ * the file and checks whether it may be opened; module.c finds and opens the file, and writes the
+ * reason of a failure.
  * Used by: bench/, backend/. */
 #ifndef FBP_SRC_MODULE_H
 #define FBP_SRC_MODULE_H
@@ -14,8 +14,9 @@
 #include "base/cache.h"
 #include "base/system.h"
 
-/** Version of the interface, increased with every change of struct fbp_module_host, struct fbp_job
- * or struct fbp_backend, and of the structs that they contain. */
+/** Version of the interface between library and modules; it must be increased with every change of
+ * struct fbp_module_host, struct fbp_job or struct fbp_backend, and of the structs that they
+ * contain. */
 enum { FBP_MODULE_VERSION = 28 };
 
 /** List of the library functions that modules call: X(member of struct fbp_module_host, function).
@@ -53,17 +54,18 @@ struct fbp_module_host {
 #undef FBP_MODULE_MEMBER
 };
 
-/** The table of library functions that a GPU module has received; the module's exported function
- * sets it before anything else. */
+/** The table of library functions that a GPU module has received from the library; the module's
+ * exported function sets it. */
 extern const struct fbp_module_host *gpu_host;
 
-/** The only function that a module exports.  Returns the module's backend; or NULL, with the reason
- * in `why`, if module and library have different versions or the driver cannot be used. */
+/** Function that the library calls when it has opened a module.  Returns the module's backend; or
+ * NULL, with the reason in `why`, if module and library have different versions or the driver
+ * cannot be used. */
 typedef const struct fbp_backend *fbp_module_fn(const struct fbp_module_host *host, char *why,
                                                 size_t n);
 
-/** Returns whether module and library have the same version; a module's exported function calls it
- * first. */
+/** Returns whether module and library have the same version of the interface; a module's exported
+ * function calls it first. */
 static inline bool fbp_module_fits(const struct fbp_module_host *host)
 {
     return host->version == FBP_MODULE_VERSION && host->job_size == sizeof(struct fbp_job) &&
@@ -76,10 +78,10 @@ struct fbp_module {
      * directory of installed libraries, and by the system's loader. */
     const char *file;
     const char *symbol; /**< name of its fbp_module_fn */
-    /** NULL: this build contains the module.  Else: the end of the error message, which describes
-     * how to get the module. */
+    /** End of the error message if this build does not contain the module: how the user can get it.
+     * NULL: the build contains the module. */
     const char *remedy;
-    bool packaged; /**< the module may come from another package: if may_open() fails, the error
+    bool packaged; /**< another package may contain the module: if may_open() fails, the error
                       message is its reason, not the remedy */
     /** Returns whether the module may be opened; if not, `why` receives the reason. */
     bool (*may_open)(char *why, size_t n);
@@ -88,16 +90,16 @@ struct fbp_module {
     char why[300];                     /**< reason, if backend is NULL */
 };
 
-/** Variant of the modules that is tried first: with "bench", libfbp_bench_cuda.so before
+/** Variant of the modules that is tried first: with "bench", libfbp_bench_cuda.so is tried before
  * libfbp_cuda.so.  NULL: only the module's own file is tried. */
 extern const char *fbp_module_variant;
 
-/** Returns the library's table of functions, for code of modules that is also compiled into
+/** Returns the library's table of functions, for sources of modules that are also compiled into
  * fbp-bench. */
 const struct fbp_module_host *fbp_module_library(void);
 
-/** Opens a module on the first call.  Returns the module's backend; or NULL, with the reason in
- * `why`. Thread-safe. */
+/** Opens a module on the first call; later calls return the same result.  Returns the module's
+ * backend; or NULL, with the reason in `why`.  Thread-safe. */
 const struct fbp_backend *fbp_module_load(struct fbp_module *module, char *why, size_t n);
 
 #endif /* FBP_SRC_MODULE_H */

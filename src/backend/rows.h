@@ -1,13 +1,13 @@
-/** @file rows.h  Raw rows of a batch: their sizes and addresses in a raw buffer, and their
- * corrections in place; called by backends that work in host memory and, for sizes, by the
- * pipeline, GPU backends and benchmarks (internal).
+/** @file rows.h  Raw rows of a batch: their sizes and addresses in a buffer of raw samples, for all
+ * backends and the pipeline, and their corrections in place, for backends that work in host memory
+ * (internal).
  * Used by: bench/, backend/, pipeline/. */
 #ifndef FBP_SRC_ROWS_H
 #define FBP_SRC_ROWS_H
 
 #include "backend/views.h"
 
-/** Samples of a raw batch, of all views. */
+/** Returns the number of raw samples of a batch, of all its views and loaded rows. */
 static inline size_t fbp_raw_samples(const struct fbp_job *job, const struct fbp_batch *batch)
 {
     return batch->n_views * batch->load_rows * job->panel.n_columns;
@@ -19,14 +19,16 @@ static inline size_t fbp_raw_size(const struct fbp_job *job)
     return job->input.type == FBP_U16 ? sizeof(uint16_t) : fbp_value_size(job);
 }
 
-/** Returns the byte offset of the float samples in a raw buffer of n samples: 0, unless n uint16
- * samples are uploaded to the start of the buffer and converted to floats behind them. */
+/** Returns the offset [bytes] of the float samples in a device's buffer of n raw samples: 0, unless
+ * the samples are uint16, which are uploaded to the start of the buffer and converted to floats
+ * behind them. */
 static inline size_t fbp_raw_floats(const struct fbp_job *job, size_t n)
 {
     return job->input.type == FBP_U16 ? (n * sizeof(uint16_t) + 255) / 256 * 256 : 0;
 }
 
-/** Returns the bytes of a device's raw buffer of n samples, including the converted floats. */
+/** Returns the bytes of a device's buffer of n raw samples, including the floats to which uint16
+ * are converted. */
 static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
 {
     return fbp_raw_floats(job, n) + n * fbp_value_size(job);
@@ -51,8 +53,8 @@ static inline void fbp_needed_rows(const struct fbp_job *job, const struct fbp_b
     *r1 = n - end > reach ? end + reach : n;
 }
 
-/** Returns the address of detector row r of the batch's view k in raw
- * [n_views][load_rows][n_columns], float or double. */
+/** Returns the address of detector row r of the batch's view k in a buffer raw
+ * [n_views][load_rows][n_columns] of float or double. */
 static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batch *batch, void *raw,
                                 size_t k, size_t r)
 {
@@ -60,9 +62,10 @@ static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batc
     return (char *)raw + (k * batch->load_rows + (r - batch->load_row0)) * row;
 }
 
-/** Converts raw row r of a view of the scan to line integrals, in place.  Repaired samples are
- * added to *counts if the row's bit in the bitmap is set, and the bit is then cleared; rows without
- * repaired samples keep their bits.  Thread-safe for different rows. */
+/** Converts detector row r of a view of the scan to line integrals, in place.  Repaired samples are
+ * added to *counts if the row's bit in the bitmap is set, and the bit is then cleared; without a
+ * bitmap (bits NULL) they are always added.  Rows without repaired samples keep their bits.
+ * Thread-safe for different rows. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *bitmap,
                                    size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)
@@ -81,8 +84,8 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_r
         fbp_prep_counts_add(counts, &repaired);
 }
 
-/** Converts all loaded rows of the batch's view k to line integrals, in place, and replaces bad
- * pixels by interpolation. */
+/** Converts all loaded rows of the batch's view k to line integrals, in place, and interpolates bad
+ * pixels of the rows that the filter needs. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     void *raw, size_t k, const struct fbp_row_bitmap *bitmap,
                                     struct fbp_prep_counts *counts)

@@ -1,6 +1,5 @@
-/* fbp_slab_box(): the slab that a device computes for a requested box of voxels, called by
- * bench/papers/ino2010 and tests; and statistics of voxels, called by cpu.c, mask.c, run.c and
- * stage_write.c.
+/* The slab for a given box of voxels (fbp_slab_box()), and statistics of voxels: minimum, maximum
+ * and sum.
  * Used by: bench/papers/ino2010/, cpu/, pipeline/. */
 #include "backend/slab.h"
 
@@ -32,8 +31,8 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
 }
 
 /* Defines NAME(), which adds n voxels of type T to statistics.  LANES independent partial results
- * let the compiler use vector instructions; partial sums over RUN voxels, in T, are added up in
- * double. */
+ * let the compiler use vector instructions.  Sums are computed in T over RUN voxels, and these
+ * partial sums are added up in double. */
 #define ADD(NAME, T)                                                                      \
     void NAME(struct fbp_statistics *s, const T *x, size_t n)                             \
     {                                                                                     \

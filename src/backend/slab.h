@@ -1,5 +1,5 @@
 /** @file slab.h  Slabs (boxes of voxels that are computed at once), and statistics of voxels:
- * minimum, maximum and sum.  Called by src/pipeline, all backends and benchmarks (internal).
+ * minimum, maximum and sum (internal).
  * Used by: bench/, backend/, pipeline/. */
 #ifndef FBP_SRC_SLAB_H
 #define FBP_SRC_SLAB_H
@@ -14,8 +14,8 @@ static inline struct fbp_slab fbp_slab_whole(const struct fbp_job *job, size_t z
     return (struct fbp_slab){.nx = job->grid.n[0], .ny = job->grid.n[1], .z0 = z0, .nz = nz};
 }
 
-/** Returns the part of slices [z0, z0 + nz) that is computed for the job's requested box: the box
- *  along x and y, or whole slices if the kernel computes no boxes. */
+/** Returns the slab of slices [z0, z0 + nz) that is computed for the job's requested box of voxels:
+ * along x and y the box, or whole slices if the kernel computes no boxes. */
 static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z0, size_t nz)
 {
     struct fbp_slab out = fbp_slab_whole(job, z0, nz);
@@ -29,9 +29,9 @@ static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z
     return out;
 }
 
-/** Sets the slab *out to the voxels box[axis] = [first, end) along x, y and z. @return
- * FBP_ERR_INVALID if the box is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the job's
- * kernel computes whole slices only. */
+/** Sets the slab *out to the voxels [box[axis][0], box[axis][1]) along x, y and z.
+ * @return FBP_ERR_INVALID if the box is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
+ * job's kernel computes whole slices only */
 fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out);
 
 /** Returns the number of voxels per slice of a slab, in one channel. */
@@ -57,7 +57,7 @@ static inline void fbp_statistics_values(struct fbp_statistics *s, const struct 
         fbp_statistics_add(s, x, n);
 }
 
-/** Add the statistics of other voxels. */
+/** Add the statistics *other of other voxels to *s. */
 void fbp_statistics_join(struct fbp_statistics *s, const struct fbp_statistics *other);
 
 #endif /* FBP_SRC_SLAB_H */

@@ -1,6 +1,6 @@
-/** @file views.h  Views of a job as kernels process them: symmetric views and symmetric voxel
- * columns, and conditions for plane integrals; called by src/pipeline, all backends and
- * bench/common (internal; pure functions).
+/** @file views.h  Views of a job as kernels process them: indices of symmetric views and symmetric
+ * voxel columns, the detector pixel from which kernels count, and conditions for plane integrals
+ * (internal; pure functions).
  *
  * job->selection.symmetric_views = 1, 2 or 4 is the number of views that are processed together.
  * The scan consists of that many equal parts, and a batch contains the same number of views of each
@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/** Views per part of the scan. */
+/** Returns the number of views in each of the scan's symmetric parts. */
 static inline size_t fbp_part_views(const struct fbp_job *job)
 {
     return job->n_views / job->selection.symmetric_views;
@@ -28,16 +28,17 @@ static inline size_t fbp_batch_view(const struct fbp_job *job, const struct fbp_
     return batch->view0 + k % a_part + k / a_part * fbp_part_views(job);
 }
 
-/** Returns whether view k + n_views / 4 is view k rotated by 90 degrees counter-clockwise (not
- * clockwise), in a scan of 4 symmetric parts. */
+/** Returns whether view k + n_views / 4 is view k rotated by 90 degrees counter-clockwise (true) or
+ * clockwise (false), in a scan of 4 symmetric parts. */
 static inline bool fbp_turns_counter_clockwise(const struct fbp_job *job)
 {
     const double *a = job->views[0].s, *b = job->views[fbp_part_views(job)].s;
     return a[0] * b[1] - a[1] * b[0] > 0;
 }
 
-/** Sets *column and *row to the integer pixel nearest to the principal point of view k: coordinates
- * that count from this pixel are small near the object, so float represents them most precisely. */
+/** Sets *column and *row to the detector pixel nearest to the projection of the origin in view k.
+ * Coordinates that count from this pixel are small near the origin, where float then represents
+ * them most precisely. */
 static inline void fbp_principal_pixel(const struct fbp_job *job, size_t k, double *column,
                                        double *row)
 {
@@ -47,8 +48,8 @@ static inline void fbp_principal_pixel(const struct fbp_job *job, size_t k, doub
     *row = fmin(fmax(round(m[7] / m[11]), 0), (double)job->padded.panel.n_rows - 1);
 }
 
-/** Returns whether the row index increases with z in every view, as kernels that loop along z
- * require. */
+/** Returns whether the index of detector rows increases with z in every view, as kernels that loop
+ * along z require. */
 static inline bool fbp_rows_run_up(const struct fbp_job *job)
 {
     for (size_t k = 0; k < job->n_views; k++)
@@ -57,8 +58,9 @@ static inline bool fbp_rows_run_up(const struct fbp_job *job)
     return true;
 }
 
-/** Returns the slices [first, end) that contain all requested voxels of voxel column (x, y) and of
- * the columns symmetric to it; 0, 0: no voxel.  The job must have a region of requested voxels. */
+/** Returns the least range of slices [first, end) that contains all requested voxels of voxel
+ * column (x, y) and of the columns symmetric to it; 0, 0: no voxel.  The job must have a region of
+ * requested voxels. */
 static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job, size_t x,
                                                        size_t y)
 {
@@ -72,7 +74,7 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
             out.first = z.first < out.first ? z.first : out.first;
             out.end = z.end > out.end ? z.end : out.end;
         }
-        /* either sense of rotation yields the same set of symmetric voxel columns */
+        /* both directions of rotation yield the same set of symmetric voxel columns */
         const size_t old = x;
         x = job->selection.symmetric_views == 4 ? n[1] - 1 - y : n[0] - 1 - x;
         y = job->selection.symmetric_views == 4 ? old : n[1] - 1 - y;
@@ -82,7 +84,7 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
 
 /** Returns whether all views are plane integrals, with as many detector rows as channels.  The
  * matrix of a plane integral has rows (n/tau, -t0/tau), 0 and (0, 0, 0, 1); n: direction of the
- * view, tau: distance of samples, t0: position of the first sample. */
+ * view, tau: distance of samples [mm], t0: position of the first sample [mm]. */
 static inline bool fbp_planes_only(const struct fbp_job *job)
 {
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};

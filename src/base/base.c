@@ -1,6 +1,5 @@
-/* Errors with messages, checks of arguments and ranges of numbers, allocation, and memory of this
- * process (base.h).  All folders of src, cli and benchmarks call these functions; fbp_version() and
- * fbp_message() are public (fbp/types.h).
+/* Error messages of threads, checks of arguments and of ranges of numbers, allocation of memory,
+ * and the memory that this process uses and may use (base.h).
  * Used by: bench/, cli/, analysis/, array/, backend/, base/, fft/, filter/, geometry/, phantom/,
  * picture/, pipeline/, prep/, scan/, team/, weight/. */
 #define FBP_STATUS_C
@@ -37,7 +36,7 @@ void fbp_message_clear(void)
 
 void fbp_message_adopt(const char *text)
 {
-    /* Text quoted from a file may hold control characters, which must not reach a terminal. */
+    /* A message may quote text from a file, whose control characters must not reach a terminal. */
     if (!message[0] && text != message)
         fbp_printable(message, sizeof message, text, strlen(text), "");
 }
@@ -113,7 +112,7 @@ fbp_status fbp_copy_struct_in(const char *name, void *own, size_t n, const void 
 
 void fbp_copy_struct_out(void *theirs, const void *own, size_t n)
 {
-    const size_t first = sizeof n; /* struct_size stays */
+    const size_t first = sizeof n; /* the caller's struct_size stays */
 
     memcpy((char *)theirs + first, (const char *)own + first, n - first);
 }
@@ -229,8 +228,8 @@ fbp_status fbp_reserve(void **list, size_t size, size_t n, size_t *room, const c
     return FBP_OK;
 }
 
-/* Read the bytes of a line "Key:   123 kB" from a file under /proc; 0: the file or the line is
- * missing. */
+/* Read a number of bytes from a line "Key:   123 kB" of a file under /proc; 0: the file or the line
+ * is missing. */
 static uint64_t proc_bytes(const char *path, const char *key)
 {
     char line[256];

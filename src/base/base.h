@@ -1,7 +1,6 @@
-/** @file base.h  Errors with messages, checks of arguments, and allocation.  Most files of src
- * include it, directly or through other headers; so do cli/recon.c and benchmarks.  A function that
- * can fail returns fbp_status; its message is latched per thread by fbp_fail() and read with
- * fbp_message() (fbp/types.h).
+/** @file base.h  Errors with messages, checks of arguments and of ranges of numbers, and allocation
+ * of memory.  A function that can fail returns fbp_status; fbp_fail() records its message for the
+ * calling thread, and fbp_message() (fbp/types.h) returns it.
  * Used by: bench/, cli/, analysis/, array/, backend/, base/, fft/, filter/, geometry/, phantom/,
  * picture/, pipeline/, prep/, scan/, team/, weight/. */
 #ifndef FBP_SRC_BASE_BASE_H
@@ -14,12 +13,12 @@
 
 /* Errors */
 
-/** Record an error message for this thread and return `status`: `return fbp_fail(FBP_ERR_IO, "%s:
- * %s", …)`.  The first message since the last fbp_message_clear() is kept, because later messages
- * are consequences. */
+/** Record an error message for this thread (format and arguments as for printf()) and return
+ * `status`: `return fbp_fail(FBP_ERR_IO, "%s: %s", …)`.  The first message since the last
+ * fbp_message_clear() is kept, because later messages are consequences. */
 fbp_status fbp_fail(fbp_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** Fail with FBP_ERR_NOMEM and the message "cannot allocate 1.2 GiB for WHAT". */
+/** Record the message "memory: cannot allocate 1.2 GiB for WHAT; …", and return FBP_ERR_NOMEM. */
 fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 
 #if defined __clang_analyzer__ && !defined FBP_STATUS_C
@@ -31,10 +30,11 @@ fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 /** If st is a failure, prepend "WHERE: " to this thread's message; returns st. */
 fbp_status fbp_error_context(const char *where, fbp_status st);
 
-/** Delete the error message of this thread; every public function that can fail does this first. */
+/** Delete the error message of this thread; public functions that can fail do this first. */
 void fbp_message_clear(void);
 
-/** Record the error message `text` of another thread as the message of this thread. */
+/** Record the error message `text` of another thread as the message of this thread, unless this
+ * thread has a message already. */
 void fbp_message_adopt(const char *text);
 
 /** Evaluate `expr`, and return its status from the calling function if it is a failure. */
@@ -61,9 +61,9 @@ void fbp_message_adopt(const char *text);
 fbp_status fbp_check_pointers(const char *function, const char *names, const void *const *pointers,
                               size_t n);
 
-/** FBP_REQUIRE(pointers…) is the first line of a public function: if one of the pointers is NULL,
- * the function returns an error.  FBP_REQUIRE_ELSE() instead returns `value` without a message, so
- * signal handlers may call functions that use it. */
+/** FBP_REQUIRE(pointers…), at the start of a public function: if one of the pointers is NULL, the
+ * function returns FBP_ERR_INVALID with a message.  FBP_REQUIRE_ELSE() instead returns `value`
+ * without a message, so signal handlers may call functions that use it. */
 #define FBP_POINTERS(...) ((const void *const[]){__VA_ARGS__})
 #define FBP_REQUIRE(...)                                                          \
     FBP_TRY(fbp_check_pointers(__func__, #__VA_ARGS__, FBP_POINTERS(__VA_ARGS__), \
@@ -75,8 +75,9 @@ fbp_status fbp_check_pointers(const char *function, const char *names, const voi
                 return value;                                                             \
     } while (0)
 
-/** Copy the caller's struct `name` (n bytes) to `own`. Each public struct of parameters or results
- *  begins with size_t struct_size, which must equal the size in this build of the library. */
+/** Copy the caller's struct `name` (n bytes) to `own`; FBP_ERR_INVALID if its size differs.  Each
+ * public struct of parameters or results begins with size_t struct_size, which must equal the size
+ * in this build of the library. */
 fbp_status fbp_copy_struct_in(const char *name, void *own, size_t n, const void *theirs);
 
 /** Check struct_size of a caller's struct as fbp_copy_struct_in() does, but do not copy it. */
@@ -99,7 +100,7 @@ struct fbp_range {
     const char *expected; /**< text for messages, such as "a number from 1 to 3 (mm)" */
 };
 
-/** Ranges of parameters; their limits are those of the public header fbp/ranges.h. */
+/** Ranges of parameters, most of them with the limits of the public header fbp/ranges.h. */
 extern const struct fbp_range fbp_range_finite, fbp_range_pitch, fbp_range_distance,
     fbp_range_position, fbp_range_angle, fbp_range_rotation, fbp_range_skew, fbp_range_header,
     fbp_range_i0, fbp_range_depth, fbp_range_value, fbp_range_scale, fbp_range_noise,
@@ -115,27 +116,26 @@ fbp_status fbp_check_range(const struct fbp_range *range, const char *name, doub
 /** Check a range like fbp_check_range(), but also accept 0, which means the default. */
 fbp_status fbp_check_optional(const struct fbp_range *range, const char *name, double x);
 
-/** Fail if the value of an enum is not in [0, most].  name: name of the parameter for the message.
- */
+/** Fail with FBP_ERR_INVALID if the value of an enum is not from 0 to `most`.  name: name of the
+ * parameter, for the message. */
 fbp_status fbp_check_choice(const char *name, long value, long most);
 
 /* Memory */
 
-/** Alignment of every buffer of samples or voxels [bytes]: that of a cache line and of a 512-bit
- * vector. */
+/** Alignment of memory from fbp_alloc() [bytes]: that of a cache line and of a 512-bit vector. */
 enum { FBP_ALIGN = 64 };
 
-/** Set *out to a * b; returns FBP_ERR_NOMEM if the product overflows.  what: name of the memory,
- * for the message. */
+/** Set *out to the number of elements a * b; returns FBP_ERR_NOMEM if the product overflows.  what:
+ * name of the memory, for the message. */
 fbp_status fbp_mul(size_t a, size_t b, const char *what, size_t *out);
 
-/** Allocate uninitialized memory aligned to FBP_ALIGN; *out is NULL on failure. Blocks of 2 MiB and
- *  more are fresh pages, which fbp_free() returns to the system. */
+/** Allocate uninitialized memory aligned to FBP_ALIGN (blocks of 2 MiB and more: to 2 MiB); *out is
+ * NULL on failure.  what: name of the memory, for the message.  fbp_free() releases it. */
 fbp_status fbp_alloc(void **out, size_t bytes, const char *what);
 void fbp_free(void *p);
 
 /** Take the next `bytes` of a block of fbp_alloc(), aligned to FBP_ALIGN: returns their address,
- * and adds them to *used.  block NULL: only *used is computed. */
+ * and adds their number, rounded up, to *used.  block NULL: only *used is computed. */
 static inline void *fbp_carve(void *block, size_t *used, size_t bytes)
 {
     void *const part = block ? (char *)block + *used : NULL;
@@ -147,8 +147,8 @@ static inline void *fbp_carve(void *block, size_t *used, size_t bytes)
 /** Allocate n zeroed elements of `size` bytes; free() releases them. */
 fbp_status fbp_calloc(void **out, size_t n, size_t size, const char *what);
 
-/** Reallocate *list, which has space for *room elements of `size` bytes, if n elements do not fit:
- * at least doubles *room. */
+/** Reallocate *list, which has space for *room elements of `size` bytes, if n elements do not fit;
+ * *room is then at least doubled. */
 fbp_status fbp_reserve(void **list, size_t size, size_t n, size_t *room, const char *what);
 
 /** Resident set of this process [bytes]; 0 if the system does not report it. */
@@ -157,13 +157,15 @@ uint64_t fbp_resident_bytes(void);
 /** The limit set by fbp_limit_memory() [bytes]; 0: none. */
 uint64_t fbp_process_limit(void);
 
-/** Memory that programs can still allocate without swapping [bytes]. */
+/** Memory that programs can still allocate without swapping [bytes]; half of the physical memory if
+ * the system does not report it. */
 uint64_t fbp_available_bytes(void);
 
 /**
- * Limit the resident set of this process [bytes] from now on: for plans, readers of files and child
- * processes (fbp_isolate_readers()).  0: no limit.  Only the owner of the process, such as the
- * command, should set it; fbp_recon_params.memory_bytes limits the memory that one plan adds.
+ * Limit the resident set of this process [bytes] from now on: plans, readers of files and their
+ * child processes (fbp_isolate_readers()) obey the limit.  0: no limit.  Only the owner of the
+ * process, such as the command, should set it; fbp_recon_params.memory_bytes limits the memory that
+ * one plan adds.
  */
 void fbp_limit_memory(size_t bytes);
 

@@ -1,6 +1,5 @@
-/* A hash function for fingerprints, and files that keep measured speeds from run to run (cache.h).
- * gpu/tuner.c (through backend/module.c) and links.c keep measurements; many files of src/pipeline
- * and src/array, volume.c, prep.c, preparation.c and benchmarks hash data.
+/* A hash function for fingerprints of data, and the cache: files that keep measured speeds from run
+ * to run (cache.h).
  * Used by: bench/, array/, backend/, geometry/, pipeline/, prep/, scan/. */
 #include "base/cache.h"
 
@@ -41,8 +40,7 @@ static inline uint64_t take(uint64_t lane, const unsigned char *p)
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
 {
     const unsigned char *p = data;
-    /* four variables instead of an array, because compilers would keep an array in memory, not in
-     * registers */
+    /* four variables, not an array, which compilers would keep in memory instead of in registers */
     uint64_t a = seed ^ 0x9e3779b97f4a7c15u, b = seed + 1, c = seed ^ 0x94d049bb133111ebu,
              d = seed + n;
 
@@ -63,8 +61,8 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
 
 enum { MAX_BYTES = 1 << 16, MAX_PATH = 4096 };
 
-/* Find the path of a file of the cache; make: create the folders of the path.  Returns false if no
- * folder for the cache is known. */
+/* Find the path of a file of the cache; make: create the folders of the path.  Returns false if
+ * neither XDG_CACHE_HOME nor HOME is an absolute path, or if the path is too long. */
 static bool find_path(const char *name, char path[MAX_PATH], bool make)
 {
     const char *cache = fbp_environment(FBP_ENV_CACHE);
@@ -89,8 +87,8 @@ static bool find_path(const char *name, char path[MAX_PATH], bool make)
     return true;
 }
 
-/* Read the lines after the title of a cache file; free() them.  NULL: the file is missing, too long
- * or damaged. */
+/* Read the lines after the title line of a cache file; the caller frees them.  NULL: the file is
+ * missing, larger than 64 KiB or damaged, or has another title. */
 static char *read_lines(const char *path, const char *title)
 {
     FILE *file = fopen(path, "r");
@@ -133,7 +131,8 @@ bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *val
     return fits;
 }
 
-/* Create a temporary file, which close_part() renames to `path`; NULL on failure. */
+/* Create and open a temporary file next to `path`, which close_part() renames to `path`; part: its
+ * name.  NULL on failure. */
 static FILE *open_part(const char *path, char part[MAX_PATH + 8])
 {
     snprintf(part, MAX_PATH + 8, "%s.XXXXXX", path);

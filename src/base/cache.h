@@ -1,6 +1,5 @@
-/** @file cache.h  A hash function, and the cache: files that keep measurements for later runs.
- * Included by gpu/tuner.h, backend/module.h, src/array, src/pipeline, volume.c, prep.c,
- * preparation.c and benchmarks.
+/** @file cache.h  A hash function for fingerprints of data, and the cache: files that keep
+ * measurements, such as kernel speeds, for later runs.
  * Used by: bench/, array/, backend/, base/, geometry/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_BASE_CACHE_H
 #define FBP_SRC_BASE_CACHE_H
@@ -10,12 +9,12 @@
 #include <stdint.h>
 
 /** Fast 64-bit hash of n bytes, continued from the hash `seed`, for fingerprints and journals; not
- * cryptographic.  Hashes are equal on every machine. */
+ * cryptographic.  Equal bytes have equal hashes on every machine. */
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
 
 /* The cache: the file ${XDG_CACHE_HOME:-~/.cache}/fbp/NAME contains a title line and lines
- * "key<TAB>value". No function fails: if the file or its folder is not usable, nothing is cached,
- * and a damaged file is rewritten. */
+ * "key<TAB>value".  If the file or its folder is not usable, nothing is cached, and no error is
+ * reported; a damaged file is rewritten. */
 
 /** A file of the cache. */
 struct fbp_cache_file {

@@ -1,5 +1,4 @@
-/** @file math.h  Vectors of three doubles, sorting of doubles, and pi.  Included by files in
- * most folders of src, by cli and by bench.
+/** @file math.h  Vectors of three doubles, sorting of doubles, and pi.
  * Used by: bench/, cli/, analysis/, fft/, filter/, geometry/, phantom/, picture/, pipeline/, prep/,
  * scan/, weight/. */
 #ifndef FBP_SRC_BASE_MATH_H

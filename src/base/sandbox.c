@@ -1,7 +1,5 @@
-/* Runs the HDF5 library in child processes with limits on time and memory (sandbox.h).  The readers
- * of HDF5 (src/array/format/hdf5*.c, src/scan/format/hdf5_scan.c) call fbp_sandbox_run() or pack
- * results for it; hdf5.c and mat.c note memory of their own, plan.c and hdf5_chunks.c read the
- * greatest amount, and cli/program.c turns the child processes on.
+/* Runs a parser of another project (the HDF5 library) in a child process with limits on time and
+ * memory, and returns its result to this process through a pipe (sandbox.h).
  * Used by: cli/, array/format/, pipeline/, scan/format/. */
 #include "base/sandbox.h"
 
@@ -121,7 +119,7 @@ static _Noreturn void run_in_child(int fd, const struct fbp_sandbox_limits *limi
     const uint64_t resident = strtoull(end, NULL, 10) * page;
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        signal(signals[i], SIG_DFL); /* the program's handlers must not run */
+        signal(signals[i], SIG_DFL); /* the signal handlers of the program must not run */
     if (null >= 0) {
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
@@ -142,13 +140,13 @@ static _Noreturn void run_in_child(int fd, const struct fbp_sandbox_limits *limi
     _exit(0);
 }
 
-/* Start a child process that runs fn; *fd: end of a pipe from which this process reads the child's
- * answer. */
+/* Start a child process that runs fn(arg); *fd: end of a pipe from which this process reads the
+ * child's answer (struct head, error message, result). */
 static fbp_status start_child(const char *path, const struct fbp_sandbox_limits *limits,
                               fbp_sandbox_fn *fn, void *arg, pid_t *child, int *fd)
 {
-    /* Lock that is held until this process has closed the writing end of the pipe: a child that
-     * another thread starts in between would inherit that end and keep the pipe open. */
+    /* Held until this process has closed the writing end of the pipe: a child that another thread
+     * starts in between would inherit that end and keep the pipe open. */
     static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
     int ends[2], error;
 
@@ -179,7 +177,7 @@ static fbp_status start_child(const char *path, const struct fbp_sandbox_limits 
                     path, strerror(error));
 }
 
-/* Read the child's answer to its end. */
+/* Read the child's answer from the pipe `fd` to its end, for at most `seconds`. */
 static fbp_status collect(const char *path, const char *library, int fd, double seconds,
                           struct fbp_blob *all)
 {
@@ -212,10 +210,11 @@ static fbp_status collect(const char *path, const char *library, int fd, double 
         if (n == 0)
             return FBP_OK;
         if (all->n > MAX_REPLY)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: %s finds more data in the file than fits into memory; the file is "
-                            "damaged, or too large for this machine",
-                            path, library);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "%s: %s returned more than 1 GiB for the file, the limit; check whether "
+                "the file is damaged",
+                path, library);
         if (fbp_blob_put(all, piece, (size_t)n) != FBP_OK) {
             fbp_message_clear();
             return fbp_fail(FBP_ERR_NOMEM,
@@ -230,7 +229,8 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
                            const struct fbp_sandbox_limits *given, fbp_sandbox_fn *fn, void *arg,
                            struct fbp_blob *reply)
 {
-    static const uint64_t LEAST_BYTES = (uint64_t)64 << 20; /* a child needs these for any file */
+    static const uint64_t LEAST_BYTES = (uint64_t)64 << 20; /* memory that a child needs for any
+                                                               file */
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER; /* HDF5 is not thread-safe */
     struct fbp_sandbox_limits limits = *given;
     struct fbp_blob all = {0};
@@ -253,7 +253,7 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
     }
 
     /* Limit the child to the memory that is left below the limit of this process
-     * (fbp_limit_memory()). */
+     * (fbp_limit_memory()), but to at least LEAST_BYTES. */
     const uint64_t most = fbp_process_limit(), held = most ? fbp_resident_bytes() : 0;
     const uint64_t rest = most > held ? most - held : 0;
     uint64_t room = limits.leaves_copy ? rest / 2 : rest;
@@ -286,14 +286,15 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
         st = fbp_blob_put(reply, all.bytes + at + head.n_message, head.n_reply);
     else if (st == FBP_OK && (sig == SIGINT || sig == SIGTERM))
         st = fbp_fail(FBP_ERR_CANCELLED, "%s: reading the file was interrupted", path);
-    else if (st == FBP_OK) /* not FBP_ERR_INVALID: the file may be undamaged */
+    else if (st == FBP_OK) /* not FBP_ERR_INVALID, because the file may be undamaged */
         st = fbp_fail(FBP_ERR_IO,
                       "%s: %s crashed while it read the file (%s), because the file is damaged or "
                       "memory was exhausted; copy it again, or close other programs",
                       path, library, sig ? strsignal(sig) : "it gave up");
     free(all.bytes);
 
-    if (reduced && st != FBP_OK && st != FBP_ERR_CANCELLED) { /* the limit may be the reason */
+    if (reduced && st != FBP_OK && st != FBP_ERR_CANCELLED) { /* the reduced memory limit may be the
+                                                                 reason of the failure */
         char size[32], cause[1000];
         snprintf(cause, sizeof cause, "%s", fbp_message());
         fbp_message_clear();

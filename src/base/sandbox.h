@@ -1,18 +1,20 @@
-/** @file sandbox.h  Runs parsers of other projects in child processes, if the program enables it.
- * Called by HDF5 readers (src/array/format, src/scan/format), mat.c, plan.c and cli/program.c.
+/** @file sandbox.h  Runs parsers of other projects (the HDF5 library) in child processes, if the
+ * program enables it.
  *
  * Libraries that read damaged files may crash, loop or exhaust memory.  After
- * fbp_isolate_readers(true), which cli/program.c calls, such a library runs in a forked child with
- * limits on time and memory, and its results are returned as bytes; a crash becomes an error
- * message.  The parent process then never calls the library, so fork() never copies a held lock of
- * the library.  Otherwise the library runs in this process, without limits, one call at a time.
+ * fbp_isolate_readers(true), which the command calls at its start, such a library runs in a forked
+ * child with limits on time and memory, and its results are returned as bytes; a crash becomes an
+ * error message.  The parent process then never calls the library, so fork() never copies a held
+ * lock of the library.  Otherwise the library runs in this process, without limits, one call at a
+ * time.
  * Used by: cli/, array/format/, base/, pipeline/. */
 #ifndef FBP_SRC_BASE_SANDBOX_H
 #define FBP_SRC_BASE_SANDBOX_H
 
 #include "base/base.h"
 
-/** A growing buffer of bytes; free() releases its member `bytes`. */
+/** A growing buffer of n bytes, with memory for `room` bytes; free() releases its member
+ * `bytes`. */
 struct fbp_blob {
     unsigned char *bytes;
     size_t n, room;
@@ -21,43 +23,46 @@ struct fbp_blob {
 /** Append n bytes. */
 fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n);
 
-/** Copy n bytes at *at to `out` and advance *at; false if fewer bytes remain. */
+/** Copy n bytes from position *at of the buffer to `out`, and advance *at by n; false if fewer
+ * bytes remain. */
 bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n);
 
 /** Function that runs in a child process and writes its result to `reply`; fbp_sandbox_run()
  * returns the result, the status and the error message to the parent process. */
 typedef fbp_status fbp_sandbox_fn(void *arg, struct fbp_blob *reply);
 
-/** Limits of a child. */
+/** Limits of a child process. */
 struct fbp_sandbox_limits {
     uint64_t memory_bytes; /**< limit of the child's address space, in addition to the present size
                               of this process [bytes] */
-    double seconds;        /**< limit of the child's elapsed time [s] */
-    /** The child also copies its data to shared memory: half of the limit is for the child. */
+    double seconds;        /**< limit of the child's elapsed time, and of its CPU time [s] */
+    /** The child also copies its data to shared memory: of the memory left below the limit of the
+     * process (fbp_limit_memory()), it may use half. */
     bool leaves_copy;
 };
 
 /**
- * Run fn(arg): in a child after fbp_isolate_readers(true), else in this process. A child's standard
- * output and error are discarded.
+ * Run fn(arg): in a child process after fbp_isolate_readers(true), else in this process.  A child's
+ * standard output and error are discarded.
  *
  * path, library  for messages: the file, and its reader ("the HDF5 library")
- * reply          empty before the call; the child's reply on success
- * @return the child's status with its message; FBP_ERR_INVALID if it exceeded a limit; FBP_ERR_IO
- *         if it crashed or cannot be started; FBP_ERR_CANCELLED if it was interrupted (Ctrl-C also
- *         reaches the child); FBP_ERR_NOMEM. Several threads may call this at once.
+ * reply          empty before the call; the result of fn on success
+ * @return the status of fn, with its message; for a child also FBP_ERR_INVALID if it exceeded its
+ * time limit or returned more than 1 GiB, FBP_ERR_IO if it crashed or cannot be started,
+ * FBP_ERR_CANCELLED if it was interrupted (Ctrl-C also reaches the child), and FBP_ERR_NOMEM.
+ * Several threads may call this at once.
  */
 fbp_status fbp_sandbox_run(const char *path, const char *library,
                            const struct fbp_sandbox_limits *given, fbp_sandbox_fn *fn, void *arg,
                            struct fbp_blob *reply);
 
-/** Greatest memory [bytes] that one child process of this thread and its answer used, in addition
- * to this process, since the last fbp_sandbox_forget(). */
+/** Greatest memory [bytes] that one child process, started by this thread since the last
+ * fbp_sandbox_forget(), and its answer used in addition to this process. */
 uint64_t fbp_sandbox_bytes(void);
 void fbp_sandbox_forget(void);
 
-/** Let fbp_sandbox_bytes() include memory that a reader in this process uses while it opens a file,
- * besides the samples that it returns. */
+/** Let fbp_sandbox_bytes() also count memory that a reader in this process uses while it opens a
+ * file, in addition to the samples that it returns. */
 void fbp_sandbox_note(uint64_t bytes);
 
 /**

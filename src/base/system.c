@@ -1,6 +1,5 @@
 /* Properties of the host: environment variables, instruction sets and caches of the CPU, NUMA
- * nodes, shared libraries (system.h).  The backends, src/array, src/pipeline, src/team,
- * base/cache.c, prep/phase.c and benchmarks call these functions.
+ * nodes, shared libraries (system.h).
  * Used by: bench/, array/, backend/, base/, pipeline/, prep/, team/. */
 #include "base/system.h"
 
@@ -149,7 +148,7 @@ enum {
     WORDS = MAX_NODES / WORD_BITS
 };
 
-/* Read the first line of the file sys/name; false if it is missing. */
+/* Read the first line of the file NAME in the folder SYS; false if it is missing. */
 static bool read_line(const char *sys, const char *name, char line[MAX_LINE])
 {
     char path[MAX_PATH];
@@ -167,8 +166,8 @@ int fbp_numa_node(const char *sys, const char *bus_id)
 {
     char name[MAX_PATH], line[MAX_LINE], *end;
 
-    /* Reject ids with characters that PCI bus ids do not have: the path must not leave the folder
-     * `sys`. */
+    /* Reject ids with characters that PCI bus ids do not have, because the path must not leave the
+     * folder `sys`. */
     if (!*bus_id || strspn(bus_id, "0123456789abcdefABCDEF:.") != strlen(bus_id) ||
         strstr(bus_id, "..") ||
         snprintf(name, sizeof name, "bus/pci/devices/%s/numa_node", bus_id) >= (int)sizeof name)
@@ -193,8 +192,8 @@ int fbp_numa_near(const char *sys, const char *bus_id)
     return fbp_numa_node(sys, bus_id);
 }
 
-/* Make the bit mask of a NUMA node for system calls; false: this node does not exist, or the user
- * has set a memory policy. */
+/* Make the bit mask of a NUMA node for system calls; false: the node is unknown (negative or above
+ * 1023), or the user has set a memory policy. */
 static bool make_mask(unsigned long mask[WORDS], int node)
 {
     int mode = MPOL_DEFAULT;
@@ -207,7 +206,8 @@ static bool make_mask(unsigned long mask[WORDS], int node)
     return true;
 }
 
-/* mbind() and set_mempolicy() use one bit less than the number of bits that they are given. */
+/* The system calls mbind() and set_mempolicy() use one bit less of a mask than the number of bits
+ * that they are given. */
 
 void fbp_numa_place(void *memory, size_t bytes, int node)
 {

@@ -1,6 +1,5 @@
 /** @file system.h  Properties of the host: clock, environment variables, CPU, NUMA nodes, shared
- * libraries.  Backends, src/array, src/base, src/pipeline, prep/phase.c, src/team, cli and
- * benchmarks include it.
+ * libraries.
  * Used by: bench/, cli/, array/, backend/, base/, pipeline/, prep/, team/. */
 #ifndef FBP_SRC_BASE_SYSTEM_H
 #define FBP_SRC_BASE_SYSTEM_H
@@ -33,9 +32,9 @@ static inline struct timespec fbp_deadline(clockid_t clock, double seconds)
  * different texts may compute values with different bits. */
 const char *fbp_build(void);
 
-/** Open a shared library.  Folders searched: that of this library or program, its ../lib, the
- * installation folder of libraries, the system's path.  NULL: not found; dlerror() returns the
- * reason. */
+/** Open a shared library.  Folders searched, in this order: that of this library or program, its
+ * ../lib, the installation folder of libraries, the folders of the system's loader.  NULL: not
+ * found; dlerror() returns the reason. */
 void *fbp_open_plugin(const char *file);
 
 /* Environment variables */
@@ -48,12 +47,13 @@ enum fbp_variable {
     FBP_ENV_FFT,         /**< cufft: the CUDA backend uses cuFFT for rows of all lengths */
     FBP_ENV_SHAPE,       /**< index of a GPU kernel's block shape */
     FBP_ENV_TUNE,        /**< 0: kernel speeds are not measured, and none are stored in the cache */
-    FBP_ENV_GL_SHADERS,  /**< folder of the shader files *.glsl, for --device gl */
+    FBP_ENV_GL_SHADERS,  /**< folder of shader files *.glsl that replace the built-in ones, for
+                            --device gl */
     FBP_ENV_GL_BLOCK,    /**< limit of the size of an OpenGL storage buffer block, for --device gl
                             [bytes] */
     FBP_ENV_GL_CONTEXTS, /**< 1: --device gl copies and computes in turn, in one context */
     FBP_ENV_CUDA_HOME,   /**< folder of CUDA, to find cuFFT */
-    FBP_ENV_CUDA_PATH,   /**< alternative to CUDA_HOME */
+    FBP_ENV_CUDA_PATH,   /**< folder of CUDA, to find cuFFT, in addition to CUDA_HOME */
     FBP_ENV_CACHE,       /**< parent folder of the cache (base/cache.h) */
     FBP_ENV_HOME,        /**< home folder; its .cache is used if XDG_CACHE_HOME is not set */
     FBP_ENV_HDF5_PREFIX, /**< search path for files that an HDF5 file refers to */
@@ -77,15 +77,17 @@ const char *fbp_environment(enum fbp_variable variable);
 enum fbp_cpu_flag {
     FBP_CPU_AVX2 = 1u << 0,
     FBP_CPU_AVX512 = 1u << 1,
-    /** Gather instructions are faster than eight loads; results do not depend on this flag. */
+    /** Gather instructions of the CPU are faster than eight loads; results do not depend on this
+     * flag. */
     FBP_CPU_GATHER = 1u << 2,
 };
 
-/** Features of the processor as a set of enum fbp_cpu_flag, limited by the environment variable
- * FBP_CPU=c|avx2|avx512 (for tests). */
+/** Features of the processor as a set of enum fbp_cpu_flag, limited to the instruction set that the
+ * environment variable FBP_CPU=c|avx2|avx512 names (for tests). */
 unsigned fbp_cpu_flags(void);
 
-/** Name of the highest instruction set among the CPU features `flags`: "c", "avx2", "avx512". */
+/** Name of the highest instruction set among the CPU features `flags`: "avx512", "avx2", or "c"
+ * (plain C). */
 const char *fbp_cpu_level(unsigned flags);
 
 /** Size of a core's second-level cache [bytes]; 512 KiB if the system does not report it. */
@@ -98,8 +100,8 @@ const char *fbp_cpu_model(char *buf, unsigned long n);
  * NUMA nodes: a device copies fastest from and to the memory of its own node
  *
  * A node is only preferred: if its memory is full, the system uses pages of another node.  A memory
- * policy that the user has set (numactl) is not changed.  No function fails if the system forbids
- * the calls, for example in a container.
+ * policy that the user has set (numactl) is not changed.  If the system forbids the calls, for
+ * example in a container, the functions have no effect.
  */
 
 /** Folder in which the system describes its devices; tests pass another folder. */
@@ -112,7 +114,7 @@ int fbp_numa_node(const char *sys, const char *bus_id);
 int fbp_numa_near(const char *sys, const char *bus_id);
 
 /** Prefer a NUMA node for pages of `memory` that are not allocated yet; no effect if node < 0.
- * memory: start of a page. */
+ * memory: address of the first page. */
 void fbp_numa_place(void *memory, size_t bytes, int node);
 
 /** Prefer a NUMA node for new pages of the calling thread until fbp_numa_end().  Returns false if

@@ -1,6 +1,5 @@
-/* Text: sizes, similar names, paths, safe printing of text from files, and parsing of JSON
- * (text.h).  Called by src/analysis, src/array, src/base, src/pipeline, src/prep, src/scan, cli and
- * benchmarks.
+/* Text: sizes in bytes, similar names, paths, safe printing of text from files, and parsing of JSON
+ * (text.h).
  * Used by: bench/, cli/, analysis/, array/, base/, pipeline/, prep/, scan/. */
 #include "base/text.h"
 
@@ -145,7 +144,9 @@ bool fbp_has_extension(const char *path, const char *extensions)
  * it is not well formed (Unicode 15, 3.9). */
 static size_t decode(const unsigned char *text, size_t n, unsigned *number)
 {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000}; /* longer forms are invalid */
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000}; /* least number per length: a
+                                                                     longer encoding of a smaller
+                                                                     number is invalid */
     const unsigned lead = text[0];
     const size_t len = lead < 0x80            ? 1
                        : (lead >> 5) == 0x06u ? 2
@@ -176,8 +177,8 @@ size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const c
         char one[8];
         const size_t len = decode(at, n - i, &c);
         const bool kept = len == 1 && c != 0 && strchr(keep, (int)c);
-        /* whether the character is a control character: C0, DEL, C1 (Unicode 15, 23.1), line
-         * or paragraph end, or change of direction. */
+        /* true for a control character: C0, DEL, C1 (Unicode 15, 23.1), line or paragraph end, or
+         * change of direction */
         const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
                              (c >= 0x2066 && c <= 0x2069);
         if (len > 0 && (kept || !control))
@@ -198,13 +199,14 @@ size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const c
 
 fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **out)
 {
-    enum { TREE_BYTES = 32 }; /* memory of the tree per byte of text */
+    enum { TREE_BYTES = 32 }; /* estimated memory of the parsed tree per byte of text */
     const char *zero = text;
 
     *out = cJSON_ParseWithLengthOpts(text, n + 1, end, end != NULL);
     if (!*out) {
-        /* cJSON returns NULL if the text is not JSON, and also if an allocation fails.  To tell the
-         * two apart, parse once more, and check whether memory for the tree can be allocated. */
+        /* cJSON_ParseWithLengthOpts() returns NULL if the text is not JSON, and also if an
+         * allocation fails.  To distinguish these cases, parse once more, and check whether memory
+         * for the tree can be allocated. */
         *out = cJSON_ParseWithLengthOpts(text, n + 1, end, end != NULL);
         void *volatile room = *out ? NULL : malloc(TREE_BYTES * (n + 1));
         const bool has_room = room;
@@ -213,10 +215,10 @@ fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **
             return has_room ? FBP_ERR_INVALID : fbp_fail_nomem(n, "JSON");
     }
     while ((zero = strchr(zero, '\\')) && strncmp(zero, "\\u0000", 6) != 0)
-        zero += 2; /* another escape */
+        zero += 2; /* an escape sequence other than \u0000 */
     if (!zero)
         return FBP_OK;
-    cJSON_Delete(*out); /* C's strings would end at the character 0 */
+    cJSON_Delete(*out); /* reject the text, because in C a string would end at the character 0 */
     *out = NULL;
     if (end)
         *end = zero;

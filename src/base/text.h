@@ -1,5 +1,5 @@
-/** @file text.h  Text: sizes, names, paths, JSON, safe printing of text from files.  Included by
- * many folders of src (among others src/array and src/scan), cli and benchmarks.
+/** @file text.h  Text: sizes in bytes, similar names, paths, JSON, and safe printing of text from
+ * files.
  * Used by: bench/, cli/, analysis/, array/, base/, phantom/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_BASE_TEXT_H
 #define FBP_SRC_BASE_TEXT_H
@@ -8,30 +8,31 @@
 
 #include <cjson/cJSON.h>
 
-/** Print a size as fbp_bytes_text() does, but from a double, because the size may exceed every
- * integer type. */
+/** Print a number of bytes as fbp_bytes_text() does, but from a double, because an estimate may
+ * exceed every integer type. */
 char *fbp_bytes_estimate_text(char *buf, size_t n, double bytes);
 
-/** Print a size as fbp_bytes_text() does, but rounded up: as a memory limit, the printed size
- * suffices. */
+/** Print a number of bytes as fbp_bytes_text() does, but rounded up, so that the printed size
+ * suffices as a memory limit. */
 char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes);
 
-/** Edit distance (Levenshtein) of two words, ignoring case; 48 if a word is longer than 48 bytes.
- */
+/** Edit distance (Levenshtein) of two words, ignoring case; 48 if a word is longer than 48
+ * bytes. */
 size_t fbp_edit_distance(const char *a, const char *b);
 
-/** Return the one of candidates[n] that has the least edit distance from `word`; NULL if none is
- * close. */
+/** Return the one of candidates[n] with the least edit distance from `word`, for a suggestion; NULL
+ * if none is similar. */
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);
 
-/** Join `path` to the folder of the file `base`; an absolute `path` is copied.  Returns malloc'ed
- * memory; NULL when out of memory. */
+/** Join `path` to the folder that contains the file `base`; an absolute `path` is copied.  Returns
+ * malloc'ed memory; NULL when out of memory. */
 char *fbp_path_join(const char *base, const char *path);
 
 /** Part of a path after the last '/'. */
 const char *fbp_base_name(const char *path);
 
-/** True if the path ends in one of `extensions` (".mha .mhd .nii.gz"), in upper or lower case. */
+/** True if the path ends in one of `extensions`, a list such as ".mha .mhd .nii.gz"; upper and
+ * lower case are equal. */
 bool fbp_has_extension(const char *path, const char *extensions);
 
 /** Copy text into malloc'ed memory; NULL when out of memory. */
@@ -41,11 +42,11 @@ char *fbp_strdup(const char *text);
 char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * Parse text[n], which is followed by a 0 byte. cJSON_Delete() frees *out.
+ * Parse text[n], which is followed by a 0 byte, as JSON.  cJSON_Delete() frees *out.
  *
- * end  position of the error; NULL: text after the value is accepted
+ * end  output, position of the error; NULL: text after the value is accepted
  * @return FBP_ERR_NOMEM with a message; FBP_ERR_INVALID, without a message, if the text is not JSON
- *         or contains a string with the character 0
+ * or contains a string with the character 0
  */
 fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **out);
 
@@ -62,8 +63,8 @@ fbp_status fbp_json_parse(const char *text, size_t n, const char **end, cJSON **
  */
 size_t fbp_printable(char *out, size_t room, const char *text, size_t n, const char *keep);
 
-/** Print a number of bytes with three digits: "64 B", "12.5 KiB", "1.50 GiB" (powers of 1024). Text
- *  beyond buf[n] is omitted.  Returns buf. */
+/** Print a number of bytes with at most three digits: "64 B", "12.5 KiB", "1.50 GiB" (powers of
+ * 1024).  Text beyond buf[n] is omitted.  Returns buf. */
 char *fbp_bytes_text(char *buf, size_t n, uint64_t bytes);
 
 #endif /* FBP_SRC_BASE_TEXT_H */

@@ -1,6 +1,5 @@
-/* Cancellation, a pool of compute threads, and a queue of indices between the stages of a run
- * (threads.h).  Most folders of src (among others src/pipeline), two files of cli and benchmarks
- * call these functions; fbp_stopper_*() and fbp_stopped() are public.
+/* Cancellation of calls, a pool of compute threads, and a bounded queue of indices between threads
+ * (threads.h).
  * Used by: bench/, cli/, array/, backend/, base/, filter/, geometry/, phantom/, picture/,
  * pipeline/, prep/, team/, weight/. */
 #include "base/threads.h"
@@ -76,8 +75,8 @@ fbp_status fbp_check_cancelled(void)
     return fbp_stopped() ? fbp_fail(FBP_ERR_CANCELLED, "interrupted") : FBP_OK;
 }
 
-/* Get the flag of struct fbp_stopper as an atomic; it is a plain bool, because C++ programs include
- * its header. */
+/* Get the flag of struct fbp_stopper as an atomic; in the public header it is a plain bool, because
+ * C++ programs include it. */
 static atomic_bool *flag_of(struct fbp_stopper *stopper)
 {
     _Static_assert(sizeof(atomic_bool) == sizeof(bool),
@@ -105,14 +104,14 @@ void fbp_stopper_stop(struct fbp_stopper *stopper)
 
 /* The pool */
 
-/* One call of fbp_pool_for().  It lies on the caller's stack, and in the pool's list until all its
- * items have begun. */
+/* A running parallel loop: one call of fbp_pool_for() or fbp_pool_for_first().  It lies on the
+ * caller's stack, and is in the pool's list until all its items have begun. */
 struct loop {
     fbp_pool_fn *fn;
     void *user;
     size_t next, n_items, n_running;
     bool skip; /* cancelled: no further item is run */
-    /* Cancel flag of the caller, for the threads that run the caller's items */
+    /* cancel flag of the caller's thread, which the pool's threads obey while they run its items */
     const struct fbp_cancel_flag *flag;
     struct loop *later;
 };
@@ -246,7 +245,7 @@ static void run_loop(fbp_pool *p, size_t n_items, fbp_pool_fn *fn, void *user, b
         const struct timespec until = fbp_deadline(CLOCK_MONOTONIC, ASKED_EVERY);
         if (pthread_cond_timedwait(&p->done, &p->lock, &until) == 0 || l.skip)
             continue;
-        pthread_mutex_unlock(&p->lock); /* asked() may take long */
+        pthread_mutex_unlock(&p->lock); /* fbp_stopped() may call a callback that takes long */
         const bool stopped = fbp_stopped();
         pthread_mutex_lock(&p->lock);
         l.skip = stopped;

@@ -1,6 +1,5 @@
-/** @file threads.h  Cancellation, a pool of compute threads, and a queue of indices between the
- * stages of a run.  Most folders of src (among others src/pipeline), cli/program.c and benchmarks
- * include it.
+/** @file threads.h  Cancellation of calls, a pool of compute threads, and a bounded queue of
+ * indices between threads, such as the stages of a run.
  * Used by: bench/, cli/, array/, backend/, base/, filter/, geometry/, phantom/, picture/,
  * pipeline/, prep/, team/, weight/. */
 #ifndef FBP_SRC_BASE_THREADS_H
@@ -13,12 +12,13 @@
 #endif
 #include <unistd.h>
 
-/* Cancellation: every loop over views, slices, slabs or files calls fbp_check_cancelled() at
- * intervals far below a second. */
+/* Cancellation: loops over views, slices, slabs or files call fbp_check_cancelled() at intervals
+ * far below a second. */
 
 #ifndef __cplusplus /* atomic_bool exists in C only; C++ sources (CUDA) do not use cancellation */
 
-/** A flag that cancels the calls of a thread; a call within another one obeys both calls' flags. */
+/** A flag that cancels the library calls of a thread, in a chain: if one call is made within
+ * another one, setting the flag of either cancels the inner call. */
 struct fbp_cancel_flag {
     const atomic_bool *set;              /**< true: cancelled */
     const struct fbp_cancel_flag *outer; /**< flag of the caller; NULL: none */
@@ -30,15 +30,16 @@ bool fbp_cancel_flagged(const struct fbp_cancel_flag *flag);
 /** Conditions that cancel the calls of one thread, in addition to fbp_stop(). */
 struct fbp_cancel_scope {
     const struct fbp_cancel_flag *flag; /**< NULL: none */
-    bool (*asked)(void *user); /**< called about every 50 ms; returns true to cancel; NULL: none */
+    bool (*asked)(void *user); /**< callback, called at most every 50 ms by fbp_stopped(); returns
+                                  true to cancel; NULL: none */
     void *user;                /**< argument of asked() */
-    double next;               /**< time of the next call of asked() [s] */
-    bool said; /**< whether asked() has returned true, after which it is not called again */
-    bool deaf; /**< whether this thread ignores all cancellation, including fbp_stop(); set during
-                  clean-up */
+    double next; /**< earliest time of the next call of asked(), by fbp_seconds() [s] */
+    bool said;   /**< whether asked() has returned true, after which it is not called again */
+    bool deaf;   /**< whether this thread ignores all cancellation, including fbp_stop(); set during
+                    clean-up */
 };
 
-/** Install a cancel scope in this thread (NULL: none); returns the previous scope. */
+/** Make `next` the cancel scope of this thread (NULL: none); returns the previous scope. */
 struct fbp_cancel_scope *fbp_cancel_scope(struct fbp_cancel_scope *next);
 
 /** Get the cancel flag of this thread's scope, for threads that run its work items; NULL: none. */
@@ -50,8 +51,8 @@ void fbp_stop(void);
 
 #endif
 
-/** Return FBP_ERR_CANCELLED if the calls of this thread are cancelled (fbp_stopped()), else FBP_OK.
- * Cheap enough for every step of a loop. */
+/** Return FBP_ERR_CANCELLED, with a message, if the calls of this thread are cancelled
+ * (fbp_stopped()), else FBP_OK. */
 fbp_status fbp_check_cancelled(void);
 
 /* A pool of threads, shared by parallel loops of several callers. */
@@ -73,13 +74,13 @@ int fbp_core_count(void);
 fbp_status fbp_pool_create(fbp_pool **out, int n_threads);
 void fbp_pool_destroy(fbp_pool **pool);
 
-/** Run fn for every item in [0, n_items), and return when all have ended.  After cancellation of
- * the caller no further item begins: call fbp_check_cancelled() after the loop, before its results
- * are used. */
+/** Run fn for every item in [0, n_items) in the threads of the pool, and return when all have
+ * ended.  After cancellation of the caller no further item begins: call fbp_check_cancelled() after
+ * the loop, before its results are used. */
 void fbp_pool_for(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
-/** Run a loop like fbp_pool_for(), but before all loops that wait in the pool: for short work on
- * which other threads wait. */
+/** Run a loop like fbp_pool_for(), but before the remaining items of all other loops in the pool:
+ * for short work for which other threads wait. */
 void fbp_pool_for_first(fbp_pool *pool, size_t n_items, fbp_pool_fn *fn, void *user);
 
 /** Run fn for every item in [0, n_items), in the pool or, if pool is NULL, in this thread.  After a
@@ -93,12 +94,12 @@ typedef struct fbp_queue fbp_queue;
 fbp_status fbp_queue_create(fbp_queue **out, size_t capacity);
 void fbp_queue_destroy(fbp_queue **queue);
 
-/** Append an item to a queue; blocks while the queue is full.  Returns false if the queue is
- * closed. */
+/** Append an item to a queue; blocks while the queue is full and not closed.  Returns false if the
+ * queue is closed. */
 bool fbp_queue_push(fbp_queue *queue, size_t item);
 
-/** Remove the first item of a queue; blocks while the queue is empty.  Returns false if the queue
- * is closed and empty.  Adds the waiting time [s] to *waited, if not NULL. */
+/** Remove the first item of a queue; blocks while the queue is empty and not closed.  Returns false
+ * if it is closed and empty.  Adds the waiting time [s] to *waited, if not NULL. */
 bool fbp_queue_pop(fbp_queue *queue, size_t *item, double *waited);
 
 /** Close a queue: no more items can be appended, but the items that it contains can be removed. */

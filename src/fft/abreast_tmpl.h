@@ -1,16 +1,14 @@
 /*
- * Template of transforms in double of ABREAST rows side by side, in place, by the plans of fft.h
- * (struct fbp_mixed); prep/phase_tmpl.h includes it:
+ * Template of in-place Fourier transforms in double of ABREAST complex rows at once, by the plans
+ * of fft.h (struct fbp_mixed).  Layout of point i of row l:
  *
  *     x[(i 2 + part) ABREAST + l],   part 0 real, 1 imaginary, l < ABREAST
  *
  * Parameters: ABREAST; LANES, doubles per vector, which divides it; FMA(a, b, c), a b + c, and
- * FNMA(a, b, c), c - a b.  A row has the same bits with any LANES.
- *
- * The transform cuts blocks by decimation in frequency, and the inverse joins them by decimation in
- * time (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9): frequencies stay where
- * they fall, in the order of fbp_mixed_order().  A block that fits a cache is cut to its end before
- * the next.
+ * FNMA(a, b, c), c - a b.  The forward transform cuts blocks by decimation in frequency, the
+ * inverse joins them by decimation in time (Van Loan, Computational Frameworks for the FFT, 1992,
+ * 1.4 and 1.9).  Frequencies are not sorted; fbp_mixed_order() returns their order.  A block that
+ * fits a cache is completed before the next.
  * Used by: prep/phase_tmpl.h.
  */
 #include "fft/fft.h"
@@ -21,7 +19,7 @@
 typedef double V __attribute__((vector_size(8 * LANES)));
 
 #define S              double
-#define VSET1(a)       ((a) - (V){0}) /* a in all lanes */
+#define VSET1(a)       ((a) - (V){0}) /* a in all elements of a vector */
 #define VFMA(a, b, c)  FMA(a, b, c)
 #define VFNMA(a, b, c) FNMA(a, b, c)
 
@@ -29,7 +27,8 @@ typedef double V __attribute__((vector_size(8 * LANES)));
 
 enum { POINT = 2 * ABREAST, MOST = 5 };
 
-/* Offset of a point's real parts; real and imaginary parts are exchanged to transform back. */
+/* Direction of a transform: THERE: forward; BACK: inverse, which is the forward transform with real
+ * and imaginary parts exchanged.  The value is the offset of the parts that count as real. */
 enum way { THERE = 0, BACK = ABREAST };
 
 INLINE V load(const double *p)
@@ -63,9 +62,9 @@ INLINE void store_points(double *x, size_t m, size_t n, enum way way, const V *r
     }
 }
 
-/* Cut each block of radix * m points into `radix` blocks (way THERE), or join `radix` blocks to one
- * (BACK).  Points are multiplied by twiddle factors after cutting or before joining, except at the
- * last level, m = 1. */
+/* One level of a transform: cut each block of radix * m points into `radix` blocks (way THERE), or
+ * join `radix` blocks to one (BACK).  Points are multiplied by twiddle factors after cutting or
+ * before joining, except at the last level, m = 1. */
 INLINE void do_blocks(enum way way, size_t radix, size_t m, size_t blocks, const double *turns,
                       double *x)
 {
@@ -108,15 +107,15 @@ static void join(size_t radix, size_t m, size_t blocks, const double *turns, dou
     any_radix(BACK, radix, m, blocks, turns, x);
 }
 
-/* True if `points` points fit a cache that also holds other data.  Blocks are then transformed
- * level by level, else one block after another. */
+/* True if `points` points (of all ABREAST rows) have at most 32 KiB, and thus fit a cache that also
+ * holds other data.  Blocks are then transformed level by level, else one block after another. */
 INLINE bool fits_cache(size_t points)
 {
     return points * POINT <= 4096;
 }
 
 /* Transform `blocks` blocks of n points by all levels from `level` on; w: twiddle factors of
- * `level`. */
+ * `level` and of the next levels. */
 static void transform(enum way way, const struct fbp_mixed *f, unsigned level, size_t n,
                       size_t blocks, const double *w, double *x)
 {

@@ -1,7 +1,7 @@
 /* Fourier transforms of rows in double, of any length.  A length with a prime factor greater than 5
  * becomes a convolution with a chirp (Bluestein 1970), all others are transformed by mixed radices
  * (Stockham; Van Loan 1992).  A real row of even length is transformed as a complex row of half the
- * length.  src/filter, src/prep and backend/cpu/convolve.c call these functions.
+ * length.
  * Used by: bench/fft/, backend/cpu/, filter/, prep/. */
 #include "fft/fft.h"
 
@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Parameters of small_tmpl.h: a vector is one double, because one row at a time is transformed. */
+/* Parameters of small_tmpl.h: a "vector" is one double here, because one row at a time is
+ * transformed. */
 typedef double V;
 
 #define S              double
@@ -27,9 +28,9 @@ enum { MOST = 5 };
 
 static const char WHAT[] = "the plan of a transform";
 
-/* One level of Stockham's transform, whose result is in the order of frequencies (Van Loan,
- * Computational Frameworks for the FFT, 1992, 1.7): blocks of radix * m points, `side` of them
- * interleaved. */
+/* One level of Stockham's transform from x to out; after all levels the frequencies are sorted (Van
+ * Loan, Computational Frameworks for the FFT, 1992, 1.7).  Blocks have radix * m points, and `side`
+ * blocks are interleaved; w: twiddle factors. */
 INLINE void level(size_t radix, size_t m, size_t side, const double *w, const double *x,
                   double *out)
 {
@@ -53,7 +54,7 @@ INLINE void level(size_t radix, size_t m, size_t side, const double *w, const do
         }
 }
 
-/* Transform x, [n][2], in place by mixed radices; work: as large as x. */
+/* Transform the complex row x, [n][2], in place by mixed radices; work: as large as x. */
 static void run_mixed(const struct fbp_mixed *f, double *x, double *work)
 {
     const double *w = f->turns, *from = x;
@@ -81,7 +82,8 @@ static void run_mixed(const struct fbp_mixed *f, double *x, double *work)
 
 void fbp_mixed_order(const struct fbp_mixed *f, size_t *frequency)
 {
-    for (size_t i = 0; i < f->n; i++) { /* the digits of i in reverse order */
+    for (size_t i = 0; i < f->n; i++) { /* frequency[i]: the digits of i, in the mixed radices, in
+                                           reverse order */
         size_t m = f->n, times = 1, at = i;
         frequency[i] = 0;
         for (unsigned l = 0; l < f->n_levels; l++) {
@@ -104,7 +106,8 @@ fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n)
             f->radix[f->n_levels++] = radices[i];
     if (left != 1)
         return FBP_ERR_UNSUPPORTED;
-    /* a level of blocks of p points has p - p / radix twiddle factors; all levels have n - 1 */
+    /* a level of blocks of p points has p - p / radix twiddle factors, which its blocks share; all
+     * levels together have n - 1 */
     FBP_TRY(fbp_alloc((void **)&f->turns, 2 * n * sizeof(double), WHAT));
     double *out = f->turns;
     size_t points = n;
@@ -127,9 +130,10 @@ void fbp_mixed_close(struct fbp_mixed *f)
 struct fbp_fft {
     size_t n;
     size_t points; /* length of the complex transform: n, or n/2 for real rows of even length */
-    struct fbp_mixed mixed; /* transform of `points` points, or of a longer convolution */
-    double *chirp;          /* [points][2]; NULL: no convolution */
-    double *response;       /* [mixed.n][2] of the convolution */
+    struct fbp_mixed mixed; /* plan for `points` points, or for a longer convolution */
+    double *chirp;          /* chirp of a convolution, [points][2]; NULL: the transform is no
+                               convolution */
+    double *response;       /* response of the convolution, [mixed.n][2] */
     double *turns; /* real rows of even length: twiddle factors exp(-2 pi i k / n), [n/4 + 1][2];
                       else NULL */
 };
@@ -165,8 +169,8 @@ static void swap_parts(double *z, size_t n)
     }
 }
 
-/* Compute the complex transform.  With a chirp c(j) = exp(-pi i j^2 / n), it is a convolution: X(k)
- * = c(k) sum_j (x(j) c(j)) conj c(k - j). */
+/* Compute the complex transform of x in place.  With a chirp c(j) = exp(-pi i j^2 / n), it is a
+ * convolution: X(k) = c(k) sum_j (x(j) c(j)) conj c(k - j). */
 static void run(const struct fbp_fft *f, double *x, double *work)
 {
     const size_t m = f->mixed.n;

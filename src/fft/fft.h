@@ -1,5 +1,5 @@
-/** @file fft.h  Fourier transforms of rows in double (internal), called by src/filter, src/prep,
- * job.c, cpu/convolve.c and bench/fft.  lanes.h filters rows in float.
+/** @file fft.h  Fourier transforms of rows in double, of any length (internal).  lanes.h filters
+ * rows in float.
  *
  *     X(k) = sum_j x(j) exp(-2 pi i j k / n);  the inverse has + i.  Neither divides by n.
  *
@@ -14,15 +14,15 @@
 
 #include <stddef.h>
 
-/** Get the least even length 2^a 3^b 5^c >= n, which is fast to transform; 0 if it exceeds size_t.
- * */
+/** Get the least even length 2^a 3^b 5^c >= n, which is fast to transform; 0 if it exceeds SIZE_MAX
+ * / 16. */
 size_t fbp_fft_length(size_t n);
 
-/** Transform of rows of any length. */
+/** Plan of the transforms of rows of one length. */
 struct fbp_fft;
 
-/** Make a plan for complex rows of n points, n <= INT_MAX / 4.  FBP_ERR_NOMEM, FBP_ERR_UNSUPPORTED.
- * */
+/** Make a plan for complex rows of n points, 0 < n <= INT_MAX / 4; fails only with
+ * FBP_ERR_NOMEM. */
 fbp_status fbp_fft_open_complex(struct fbp_fft **out, size_t n);
 /** Make a plan for rows of n real numbers, whose spectra have n/2 + 1 complex numbers. */
 fbp_status fbp_fft_open_real(struct fbp_fft **out, size_t n);
@@ -30,21 +30,20 @@ fbp_status fbp_fft_open_real(struct fbp_fft **out, size_t n);
 /** May be called for NULL. */
 void fbp_fft_close(struct fbp_fft **fft);
 
-/** Get the size of the scratch memory for a complex or real transform of n points [doubles]; at
- * least 1. */
+/** Get the size [doubles] of the scratch memory for a complex or real transform of n points. */
 size_t fbp_fft_work(size_t n);
 
 /** Transform a complex row [n] in place.  work: scratch memory [fbp_fft_work(n)]. */
 void fbp_fft_complex(const struct fbp_fft *fft, double _Complex *row, double *work);
 
-/** Transform a real row [n] to its spectrum [n/2 + 1], or a spectrum to a row; the input may be
- * overwritten. */
+/** fbp_fft_real() transforms a real row [n] to its spectrum [n/2 + 1], fbp_fft_real_back() a
+ * spectrum to a row; the input may be overwritten.  work: scratch memory [fbp_fft_work(n)]. */
 void fbp_fft_real(const struct fbp_fft *fft, double *row, double _Complex *spectrum, double *work);
 void fbp_fft_real_back(const struct fbp_fft *fft, double _Complex *spectrum, double *row,
                        double *work);
 
 /** Transform an even sequence in place.  values: [n], one half of its period 2 (n - 1), n > 1; any
- * alignment.  The result is even, too, and values is half of it. */
+ * alignment.  The spectrum is even, too, and values receives one half of it. */
 fbp_status fbp_fft_even(double *values, size_t n);
 
 enum { FBP_MIXED_LEVELS = 40 };
@@ -54,7 +53,8 @@ struct fbp_mixed {
     size_t n;
     unsigned n_levels;
     size_t radix[FBP_MIXED_LEVELS];
-    double *turns; /**< exp(-2 pi i p k / n) of all levels */
+    double *turns; /**< twiddle factors exp(-2 pi i p k / P) of all levels; P: points per block of
+                      the level */
 };
 
 /** Make a plan for n points; FBP_ERR_UNSUPPORTED, without an error message, if n has a prime factor
@@ -62,8 +62,8 @@ struct fbp_mixed {
 fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n);
 void fbp_mixed_close(struct fbp_mixed *f);
 
-/** Get frequency[n]: the frequency at each position after an in-place transform (abreast_tmpl.h),
- * which does not sort frequencies. */
+/** Get frequency[n], the frequency that is at each position after an in-place transform
+ * (abreast_tmpl.h), which does not sort frequencies. */
 void fbp_mixed_order(const struct fbp_mixed *f, size_t *frequency);
 
 #endif /* FBP_SRC_FFT_H */

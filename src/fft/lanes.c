@@ -1,6 +1,6 @@
 /* Filters rows of floats by FFT, many rows at once in the lanes of vectors (lanes.h): plans, with
  * tables computed in double, and the functions for vectors of four floats, for any processor and
- * without FMA. backend/cpu/convolve.c calls it.
+ * without FMA.
  * Used by: backend/cpu/convolve.c. */
 #include "fft/lanes.h"
 
@@ -17,8 +17,8 @@ fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double 
     unsigned levels = 0;
 
     *p = (struct fbp_lanes_plan){.n = n, .has_phase = imaginary != NULL};
-    /* Radix 4 comes first, because the first level must be 4 or 2, and blocks soon become small
-     * enough for a cache; the smallest blocks take the remaining factors 2. */
+    /* Radix 4 comes first, because the first level must be 4 or 2, and because blocks then soon
+     * become small enough for a cache; the smallest blocks take the remaining factors 2. */
     radices[levels++] = rest % 4 == 0 ? 4 : 2;
     rest /= radices[0];
     for (; rest % 4 == 0 && rest % 16 != 8; rest /= 4)
@@ -29,7 +29,7 @@ fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double 
         radices[levels++] = 5;
     for (; rest % 3 == 0; rest /= 3)
         radices[levels++] = 3;
-    if (p->leaf == 1 && levels > 1) /* the last level, without turns */
+    if (p->leaf == 1 && levels > 1) /* the smallest blocks have no twiddle factors */
         p->leaf = radices[--levels];
     p->n_levels = levels;
     for (unsigned i = 0; i < levels; i++) {
@@ -51,8 +51,8 @@ fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double 
     }
     FBP_TRY(fbp_alloc((void **)&p->response, parts * n * sizeof *p->response, "filter response"));
     for (size_t i = 0; i < n; i++) {
-        /* an in-place transform leaves frequency k at position i: the digits of i in reverse order
-         * */
+        /* An in-place transform leaves frequency k at position i: the digits of k are those of i,
+         * in the mixed radices, in reverse order. */
         size_t left = i, times = 1, k = 0;
         for (unsigned l = 0; l < p->n_levels; l++) {
             k += times * (left / p->level[l].m);

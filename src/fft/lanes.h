@@ -1,13 +1,14 @@
-/** @file lanes.h  Rows of floats through a filter, two per lane of the vectors at once (internal);
- * backend/cpu/convolve.c uses it.
+/** @file lanes.h  Filters rows of floats by FFT, many rows at once: two rows per lane of the CPU's
+ * vectors (internal).
  *
- * A lane holds two rows, one as the real and one as the imaginary part of a complex row z:
+ * A lane holds two rows, one as the real and one as the imaginary part of a complex row:
  *
  *     x[(i 2 + part) lanes + l],   i < n, part 0 real, 1 imaginary, l < lanes
  *
- * The transform of all is that of one row with vectors in place of numbers, and lanes do not
- * influence each other.  It works in place: a frequency is multiplied at the place where it falls,
- * and transformed back.  All work on a block that fits a cache is done before the next block.
+ * The transform is that of one row with vectors in place of numbers, and lanes do not influence
+ * each other.  It works in place: frequencies are not sorted, but multiplied by the filter's
+ * response where they are, and transformed back.  All work on a block that fits a cache is done
+ * before the next block.
  * Used by: backend/cpu/cpu.h, lanes.c, lanes_avx2.c, lanes_avx512.c.
  */
 #ifndef FBP_SRC_LANES_H
@@ -29,7 +30,7 @@ struct fbp_lanes_level {
                           [p][k - 1][2] */
 };
 
-/** Plan of a filter by transforms of n points: n = 2^a 3^b 5^c is even; rows have at most n/2
+/** Plan of a filter by transforms of n points, n = 2^a 3^b 5^c and even; rows have at most n/2
  * samples. */
 struct fbp_lanes_plan {
     size_t n;
@@ -42,16 +43,18 @@ struct fbp_lanes_plan {
     float *turns;    /**< twiddle factors of all levels */
 };
 
-/** Make a plan to filter rows of up to n/2 samples.  response, imaginary  factors of the
- * frequencies 0 … n/2 (imaginary parts: NULL if 0), including the 1/n of the inverse transform */
+/** Make a plan to filter rows of up to n/2 samples.
+ *
+ * response, imaginary  real and imaginary parts of the factors of the frequencies 0 … n/2,
+ * including the 1/n of the inverse transform; imaginary NULL: 0 */
 fbp_status fbp_lanes_plan_open(struct fbp_lanes_plan *p, size_t n, const double *response,
                                const double *imaginary);
 void fbp_lanes_plan_close(struct fbp_lanes_plan *p);
 
 struct fbp_lanes {
     size_t lanes;
-    /** Filter rows in place.  x: FBP_ALIGN-aligned, plan->n points; its first half contains rows
-     * followed by zeros, its second half is not read, and not valid afterwards. */
+    /** Filter rows in place.  x: FBP_ALIGN-aligned, plan->n points; its first half contains the
+     * rows, followed by zeros; its second half is not read, and is undefined afterwards. */
     void (*filter)(const struct fbp_lanes_plan *plan, float *x);
     /** Copy n samples of rows a[l] and b[l], times scale_a[l] and scale_b[l], to the real and the
      * imaginary parts of lane l of x, for all lanes. */
@@ -62,7 +65,8 @@ struct fbp_lanes {
                     float *const *a, float *const *b);
 };
 
-/** Get the functions for vectors of at most `lanes` floats; those for 4 floats always exist. */
+/** Get the functions for the longest vectors of at most `lanes` floats; those for 4 floats always
+ * exist. */
 const struct fbp_lanes *fbp_lanes_table(size_t lanes);
 
 /** Functions for vectors of 4 floats (C), of AVX2 and of AVX-512; the last two on x86-64 only. */

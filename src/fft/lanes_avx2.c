@@ -1,5 +1,5 @@
-/* Filters rows of floats by FFT in AVX2 vectors (template: lanes_tmpl.h); lanes.c selects it.
- * Compiled with -mavx2 -mfma; must not be called on processors without these instructions.
+/* Filters rows of floats by FFT in AVX2 vectors (template: lanes_tmpl.h; plans: lanes.h).  Compiled
+ * with -mavx2 -mfma; must not be called on processors without these instructions.
  * Used by: lanes.c. */
 #include "fft/lanes.h"
 

@@ -1,4 +1,4 @@
-/* Filters rows of floats by FFT in AVX-512 vectors (template: lanes_tmpl.h); lanes.c selects it.
+/* Filters rows of floats by FFT in AVX-512 vectors (template: lanes_tmpl.h; plans: lanes.h).
  * Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl; must not be called on processors
  * without these instructions.
  * Used by: lanes.c. */

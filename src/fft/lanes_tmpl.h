@@ -1,5 +1,5 @@
 /*
- * Template of the transforms of lanes.h; lanes.c, lanes_avx2.c and lanes_avx512.c include it.
+ * Template of the functions of lanes.h (filter, gather, scatter) for one length of vectors.
  * Parameters:
  *
  *   VL                      floats per vector
@@ -8,7 +8,7 @@
  *   VFMA(a, b, c)           a b + c, and VFNMA(a, b, c) c - a b
  *   VZIP(a, b, lo, hi)      lo = a0 b0 a1 b1 …, hi the rest
  *   VLOADU(p), VSTOREU(p, a)  for p that is not aligned
- *   TABLE                   name of the table
+ *   TABLE                   name of the struct fbp_lanes that is defined
  *
  * The transform cuts blocks by decimation in frequency, and the inverse joins them by decimation in
  * time (Van Loan, Computational Frameworks for the FFT, 1992, 1.4 and 1.9).
@@ -20,7 +20,8 @@
 
 enum { POINT = 2 * VL, MOST = 8 };
 
-/* Offset of a point's real parts; real and imaginary parts are exchanged to transform back. */
+/* Direction of a transform: THERE: forward; BACK: inverse, which is the forward transform with real
+ * and imaginary parts exchanged.  The value is the offset of the parts that count as real. */
 enum way { THERE = 0, BACK = VL };
 
 INLINE void load(float *x, size_t m, size_t n, enum way way, V *re, V *im)
@@ -54,7 +55,8 @@ INLINE void cut(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* Join `radix` blocks to one, and store only its first wanted * m points. */
+/* One level of the inverse transform: join `radix` blocks to one, and store only its first wanted *
+ * m points. */
 INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
@@ -68,7 +70,8 @@ INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, f
     }
 }
 
-/* Cut whole rows into `radix` blocks; their second half counts as zeros and is not read. */
+/* First level of the transform: cut whole rows into `radix` blocks (2 or 4); the rows' second half
+ * counts as zeros and is not read. */
 INLINE void cut_half(size_t radix, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
@@ -95,7 +98,8 @@ INLINE void cut_half(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* Transform n of the smallest blocks, multiply by the filter's response, and transform back. */
+/* Transform n of the smallest blocks (leaves), multiply them by the filter's response, and
+ * transform them back. */
 INLINE void leaves(size_t radix, bool has_phase, float *x, size_t n, const float *response)
 {
     for (; n > 0; n--, x += radix * POINT, response += (has_phase ? 2 : 1) * radix) {
@@ -137,8 +141,9 @@ static void (*const all_leaves[MOST + 1][2])(float *x, size_t n, const float *re
     [1] = {leaves_1, phases_1}, [2] = {leaves_2, phases_2}, [3] = {leaves_3, phases_3},
     [4] = {leaves_4, phases_4}, [5] = {leaves_5, phases_5}, [8] = {leaves_8, phases_8}};
 
-/* Filter the blocks that the previous level has cut; `at`: position of the first of them in the
- * row. */
+/* Filter the blocks that the level before `level` has cut from one block: transform them by all
+ * further levels, multiply by the response, and transform back.  at: position of the first of them
+ * in the row. */
 static void filter_blocks(const struct fbp_lanes_plan *f, unsigned level, float *x, size_t at)
 {
     const struct fbp_lanes_level *l = &f->level[level];
@@ -183,7 +188,8 @@ static void filter(const struct fbp_lanes_plan *f, float *x)
 }
 
 /* Transpose a square of VL vectors: interleaving the first half of the vectors with the second half
- * rotates the bits of each element's index by one; log2(VL) rotations exchange row and column. */
+ * rotates the bits of each element's index by one; after log2(VL) rotations, rows and columns are
+ * exchanged. */
 INLINE void transpose(V a[VL])
 {
     UNROLL

@@ -1,6 +1,6 @@
 /*
- * Template of the small transforms that larger ones are made of, in place; fft.c, abreast_tmpl.h
- * and lanes_tmpl.h include it.  Parameters:
+ * Template of small in-place Fourier transforms, of 2, 3, 4, 5 or 8 points, of which longer
+ * transforms consist.  Parameters:
  *
  *   V, S                type of the points: vectors, or numbers; type of numbers
  *   VSET1(a)            a in all lanes
@@ -11,9 +11,10 @@
  */
 
 #define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("GCC unroll 16") /* arrays of vectors must end in registers */
+/* Unroll a loop, so that arrays of vectors are kept in registers. */
+#define UNROLL _Pragma("GCC unroll 16")
 
-/* (re, im) times (a, b). */
+/* Multiply the complex number (re, im) by (w[0], w[1]). */
 INLINE void turn(V *re, V *im, const S *w)
 {
     const V a = VSET1(w[0]), b = VSET1(w[1]), x = *re;
@@ -92,7 +93,7 @@ INLINE void dft5(V *re, V *im)
     im[4] = pi + ur;
 }
 
-/* Transform 8 points: join the transforms of the even and of the odd points. */
+/* Transform 8 points: join the transforms of the points with even and with odd indices. */
 INLINE void dft8(V *re, V *im)
 {
     const V h = VSET1(0.70710678118654752440);

@@ -1,7 +1,6 @@
-/* Filters of detector rows: design of the band-limited ramp and its windows (Kak & Slaney 1988), a
- * window along columns, weights of interpolation around a circle, and filtering of a row in double.
- * Called by job.c and epr_rings.c of src/pipeline, pad.c, parabola.c, the backends "ref" and "cpu";
- * names.c, cmd_plan.c, cmd_recon.c and benchmarks call fbp_filter_name() and the like.
+/* Filters of detector rows: names of all filters, design of the band-limited ramp with a window
+ * (Kak & Slaney 1988), filtering of a row in double; also a window along detector columns, and
+ * weights of interpolation around a circle.
  * Used by: bench/, cli/, backend/, filter/, pipeline/. */
 #include "filter/filter.h"
 
@@ -16,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All filters, with the cosines of their windows.  Entries without cosines: shepp-logan, whose
+/* All filters, with the cosine terms of their windows.  Entries without cosines: shepp-logan, whose
  * window is a sinc, and the filters of plane integrals (parabola.c). */
 static const struct {
     const char *name;
@@ -163,7 +162,7 @@ fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filt
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, false));
     const size_t n = out->n_fft / 2 + 1;
     FBP_TRY_GOTO(fbp_calloc((void **)&even, n, sizeof *even, "the filter"));
-    /* The kernel is even: a cosine transform of its samples n >= 0 is sufficient. */
+    /* The ramp's kernel is even: a cosine transform of its samples n >= 0 is sufficient. */
     for (size_t i = 0; i < n; i++)
         out->response[i] = fbp_ramp_kernel(i);
     FBP_TRY_GOTO(fbp_fft_even(out->response, n));
@@ -242,7 +241,8 @@ fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff
         g[i] = fbp_filter_window(FBP_FILTER_HANN, 2 * (double)i / (double)n_fft / cutoff) /
                (double)n_fft;
     FBP_TRY_GOTO(fbp_fft_even(g, n));
-    /* the kernel ends at the least s for which |g[n]|, |n| > s, add up to < FBP_COLUMN_ERROR */
+    /* half-width: the least s for which |g[n]| of all |n| > s add up to less than
+     * FBP_COLUMN_ERROR */
     size_t s = n_rows - 1;
     for (double left = 2 * fabs(g[s]); s > 0 && left < FBP_COLUMN_ERROR; left += 2 * fabs(g[s]))
         s--;
@@ -262,8 +262,9 @@ void fbp_column_filter_clear(struct fbp_column_filter *f)
     *f = (struct fbp_column_filter){0};
 }
 
-/* Compute the kernel that converts samples to coefficients of a periodic cubic spline: the inverse
- * of (1, 4, 1) / 6 on a circle. */
+/* Prepare interpolation by periodic cubic splines: scratch[n] receives the kernel that converts
+ * samples to spline coefficients, the inverse of (1, 4, 1) / 6 on a circle.  Other methods need no
+ * preparation. */
 void fbp_cyclic_prepare(enum fbp_ring_interpolation how, size_t n, double *scratch)
 {
     const double turn = 2 * FBP_PI / (double)n;
@@ -276,7 +277,7 @@ void fbp_cyclic_prepare(enum fbp_ring_interpolation how, size_t n, double *scrat
     }
 }
 
-/* i modulo n, also for negative i. */
+/* Returns the whole number i modulo n, also for negative i. */
 static size_t around(double i, size_t n)
 {
     const double m = fmod(i, (double)n);
@@ -304,7 +305,7 @@ void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x, con
                 weights[j] += w[i] * scratch[(k + n - j) % n];
         }
         return;
-    default: /* Fourier series: a sum of cosines; for an even number of samples, the term of the
+    default: /* FBP_RINGS_FFT: Fourier series; for an even number of samples, the term of the
                 highest frequency has half weight */
         for (size_t i = 0; i < n; i++) {
             const double a = FBP_PI * (x - (double)i), b = a / (double)n;

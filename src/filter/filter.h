@@ -1,7 +1,6 @@
-/** @file filter.h  Design of filters for detector rows (ramp, windows, window along columns,
- * padding), and their application in double (internal; pure functions). Used by job.c, epr_rings.c
- * and names.c of src/pipeline, backend.h, the backends "ref" and "cpu", cli/recon.h and
- * bench/fft.
+/** @file filter.h  Filters for detector rows (ramp with a window, and filters of plane integrals),
+ * a window along detector columns, extrapolation of rows beyond the panel, and the application of
+ * these filters in double (internal; pure functions).
  * Used by: bench/, cli/, backend/, filter/, pipeline/. */
 #ifndef FBP_SRC_FILTER_H
 #define FBP_SRC_FILTER_H
@@ -12,24 +11,27 @@
 #include "filter/pad.h"
 
 /**
- * A filter for rows of n_columns samples of unit pitch.
+ * A filter for rows of n_columns samples of unit pitch.  For line integrals it is a ramp times a
+ * window:
  *
  *     h(0) = 1/4,  h(n) = -1/(pi n)^2 for odd n, 0 for even n       (Kak & Slaney 1988, eq. 3.61)
  *
  * h is sampled on a circle of n_fft >= 2 n_columns points, Fourier transformed, and multiplied by
- * the window W(f / f_cut): the result is `response`. `kernel` is its inverse transform: both forms
- * are the same filter.
+ * the window W(f / f_cut): the result is `response`. `kernel` is its inverse transform, up to
+ * half_width: if that is n_columns - 1, both forms are the same filter.
  */
 struct fbp_filter_design {
     size_t n_columns;
-    size_t n_fft;      /**< 2^a 3^b 5^c */
+    size_t n_fft;      /**< length of the Fourier transforms: 2^a 3^b 5^c, at least 2 n_columns;
+                          n_columns if `periodic` */
     double *response;  /**< [n_fft/2 + 1] factors of frequencies, including the 1/n_fft of the
                           inverse transform */
     size_t half_width; /**< number of kernel samples on either side of sample 0; at most n_columns -
                           1 */
     double *kernel; /**< [half_width + 1] kernel[n], n >= 0; symmetric unless kernel_back is set */
     /** For a real kernel that is not symmetric (fbp_deconvolution_design()): imaginary parts of the
-     * response, and kernel_back[n] = kernel[-n], n = 0 … half_width.  NULL: symmetric kernel. */
+     * response [n_fft/2 + 1], and kernel_back[n] = kernel[-n], n = 0 … half_width.  NULL: symmetric
+     * kernel. */
     double *imaginary, *kernel_back;
     bool periodic; /**< true: rows are periodic, n_fft is n_columns, and kernel is NULL */
     /** Number of passes of a row through the filter, 1 or 2; before the second pass, the row is cut
@@ -38,10 +40,9 @@ struct fbp_filter_design {
 };
 
 /**
- * Design a filter of line integrals, ramp times window. half_width: number of kernel samples on
- * either side of sample 0; 0: n_columns - 1.
- * @return FBP_ERR_INVALID for a cutoff outside (0, 1], FBP_ERR_UNSUPPORTED for a filter of plane
- *         integrals
+ * Design a filter of line integrals, ramp times window.  cutoff: fraction of the Nyquist frequency;
+ * half_width: number of kernel samples on either side of sample 0; 0: n_columns - 1.
+ * @return as fbp_filter_check(); FBP_ERR_UNSUPPORTED for a filter of plane integrals; FBP_ERR_NOMEM
  */
 fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
                              size_t n_columns, size_t half_width);
@@ -59,8 +60,8 @@ fbp_status fbp_filter_check(enum fbp_filter filter, double cutoff, size_t n_colu
 fbp_status fbp_filter_design_alloc(struct fbp_filter_design *design, bool asymmetric);
 
 /**
- * Fill an allocated design from a kernel: `kernel` gets its samples up to half_width, `response`
- * that of all its samples on a circle of n_fft points.
+ * Fill an allocated design (fbp_filter_design_alloc()) from a kernel: `kernel` gets its samples up
+ * to half_width, `response` the response of all its samples on a circle of n_fft points.
  *
  * ahead   kernel[n], n = 0 … n_columns - 1
  * behind  kernel[-n]; NULL: symmetric
@@ -68,13 +69,13 @@ fbp_status fbp_filter_design_alloc(struct fbp_filter_design *design, bool asymme
 fbp_status fbp_filter_from_kernel(struct fbp_filter_design *design, const double *ahead,
                                   const double *behind);
 
-/** Ramp kernel h(n) of unit pitch. */
+/** Ramp kernel h(n) of unit pitch (struct fbp_filter_design). */
 double fbp_ramp_kernel(size_t n);
 
 /** True if the filter is the ramp times a window (ram-lak, shepp-logan, cosine, hamming, hann). */
 bool fbp_filter_is_window(enum fbp_filter filter);
 
-/** One cosine of a window W(x) = sum of amplitude cos(pi frequency x), x = f / f_cut. */
+/** One term of a window W(x) = sum of amplitude * cos(pi frequency x), with x = f / f_cut. */
 struct fbp_window_term {
     double amplitude, frequency;
 };
@@ -82,8 +83,8 @@ struct fbp_window_term {
 /** Greatest number of terms of a window. */
 enum { FBP_WINDOW_TERMS = 4 };
 
-/** Get the cosines of a filter's window, [FBP_WINDOW_TERMS], with zeros after the last; NULL: the
- * window is not a sum of cosines. */
+/** Get the cosine terms of a filter's window, [FBP_WINDOW_TERMS], with zeros after the last; NULL:
+ * the window is not a sum of cosines. */
 const struct fbp_window_term *fbp_filter_terms(enum fbp_filter filter);
 
 /** Compute the window W(x) of a filter at x = f / f_cut; 0 outside [0, 1]. */
@@ -113,8 +114,8 @@ fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff
 void fbp_column_filter_clear(struct fbp_column_filter *filter);
 
 /**
- * Interpolate a periodic function: get the weights of samples i = 0 … n - 1 in the value at x
- * (in samples); their sum is 1.
+ * Interpolate a periodic function of n samples: get the weights of samples i = 0 … n - 1 in the
+ * value at position x (in samples); their sum is 1.
  *
  * scratch  [n], written by fbp_cyclic_prepare(); read for splines only
  */
@@ -122,27 +123,28 @@ void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x, con
                         double *weights);
 void fbp_cyclic_prepare(enum fbp_ring_interpolation how, size_t n, double *scratch);
 
-/** A filter that is applied to one row per call, in double; any number of threads may use it. */
+/** A filter that is applied to one row per call, in double; several threads may use it at the same
+ * time. */
 struct fbp_row_filter {
     const struct fbp_filter_design *design;
     bool spatial; /**< convolution in space instead of by FFT */
     struct fbp_fft *fft;
 };
 
-/** Buffers of one thread. */
+/** Buffers that a thread needs to filter a row. */
 struct fbp_row_work {
     double *line; /**< n_fft samples, input and output */
     double _Complex *spectrum;
     double *scratch; /**< scratch memory of the transforms */
 };
 
-/** Get the size of the buffers that fbp_row_work_alloc() allocates [doubles]. */
+/** Get the size [doubles] of the buffers that fbp_row_work_alloc() allocates. */
 size_t fbp_row_work_doubles(const struct fbp_filter_design *f);
 fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *f);
 void fbp_row_work_free(struct fbp_row_work *work);
 
-/** Prepare a row filter; `design` must outlive it. spatial: convolution in space instead of by FFT.
- * */
+/** Prepare a row filter; `design` must outlive it.  spatial: convolution in space instead of by
+ * FFT. */
 fbp_status fbp_row_filter_open(struct fbp_row_filter *out, const struct fbp_filter_design *design,
                                bool spatial);
 void fbp_row_filter_close(struct fbp_row_filter *filter);
@@ -156,32 +158,35 @@ void fbp_row_filter_close(struct fbp_row_filter *filter);
 void fbp_row_filter(const struct fbp_row_filter *filter, const struct fbp_row_work *work,
                     double *out);
 
-/** Tables that continue rows beyond the panel (pad.h); the same for all rows of a scan. */
+/** Tables of the filtered extrapolations of rows beyond the panel (pad.h); the same for all rows of
+ * a scan. */
 struct fbp_pad {
     struct fbp_pad_rule rule;
     size_t n_columns; /**< columns of filtered rows */
-    float *tables;    /**< [end][n_lengths][n_columns] */
+    float *tables;    /**< [end of the row][n_lengths][n_columns] filtered extrapolation phi(t /
+                         length) of a row whose value at that end is 1 */
 };
 
 struct fbp_pad_request {
-    enum fbp_pad_kind kind; /**< COSINE or ELLIPSE */
+    enum fbp_pad_kind kind; /**< FBP_PAD_COSINE or FBP_PAD_ELLIPSE */
     enum fbp_filter filter;
     double cutoff;
     size_t half_width; /**< greatest distance of the kernel's samples from its centre; 0: the whole
                           row */
     size_t n_columns;  /**< columns of the panel */
     size_t before,
-        after; /**< numbers of columns of filtered rows before and after those of the panel */
+        after; /**< number of columns of filtered rows before and after those of the panel */
 };
 
 /**
- * Compute the tables that continue rows beyond the panel.
- * @return FBP_ERR_INVALID for rows of fewer than 8 columns
+ * Compute the tables of the filtered extrapolations of rows beyond the panel (pad.h).
+ * @return FBP_ERR_INVALID for panels of fewer than 8 columns, or as fbp_filter_design()
  */
 fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq);
 void fbp_pad_destroy(struct fbp_pad **pad);
 
-/** Get filtered continuation number `at` [n_columns] of a row's first end (0) or last end (1). */
+/** Get the filtered extrapolation [n_columns] with length number `at` of a row's first end (0) or
+ * last end (1). */
 static inline const float *fbp_pad_table(const struct fbp_pad *p, int end, size_t at)
 {
     return p->tables + ((size_t)end * p->rule.n_lengths + at) * p->n_columns;
@@ -190,12 +195,12 @@ static inline const float *fbp_pad_table(const struct fbp_pad *p, int end, size_
 /** Size of all tables [floats]. */
 size_t fbp_pad_floats(const struct fbp_pad *pad);
 
-/** Compute how a row continues beyond both of its ends. line: weighted samples of the panel;
+/** Compute how a row is extrapolated beyond both of its ends.  line: weighted samples of the panel;
  * weights: the weights of these samples. */
 void fbp_pad_ends(const struct fbp_pad_rule *rule, const float *line, const float *weights,
                   struct fbp_pad_end out[2]);
 
-/** Add to a filtered row the contribution of the columns beyond the panel's ends. */
+/** Add to a filtered row the filtered extrapolations beyond both ends of the panel. */
 void fbp_pad_apply(const struct fbp_pad *pad, const struct fbp_pad_end ends[2], float *row);
 
 /** Name of a filter: "ram-lak", "shepp-logan", "cosine", "hamming", "hann", "second-difference",

@@ -1,14 +1,14 @@
-/* Continues detector rows beyond the panel (pad.h): tables of the filtered continuation, and their
- * use on the CPU.  job.c makes the tables, the backends "ref" and "cpu" add them to rows; names.c,
- * cmd_plan.c, cmd_recon.c and benchmarks call fbp_pad_name().
+/* Extrapolation of detector rows beyond the panel (pad.h): tables of the filtered extrapolations,
+ * and their use on the CPU.
  * Used by: bench/predict/, cli/, backend/cpu/, backend/ref/, pipeline/. */
 #include "filter/filter.h"
 
 #include "base/base.h"
 #include "base/math.h"
 
-static const double COSINE_PART = 0.15; /* length of a cosine continuation [row lengths] */
-static const double MOST_PART = 0.4; /* greatest length of an elliptic continuation [row lengths] */
+/* Length of a cosine extrapolation, and greatest length of an elliptic one [row lengths]. */
+static const double COSINE_PART = 0.15;
+static const double MOST_PART = 0.4;
 static const double LENGTHS_AN_OCTAVE = 4;
 
 const char *fbp_pad_name(size_t i)
@@ -51,8 +51,8 @@ fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq
     const size_t reach = rq->half_width ? rq->half_width : whole;
     FBP_TRY_GOTO(fbp_alloc((void **)&p->tables, fbp_pad_floats(p) * sizeof(float), "the padding"));
     FBP_TRY_GOTO(fbp_filter_design(&f, rq->filter, rq->cutoff, p->n_columns + longest, 0));
-    /* table[c]: phi (pad.h) filtered, the sum over t > 0 of kernel[c - c(t)] phi(t / length), where
-     * c(t) is the column at distance t beyond the panel's end */
+    /* table[c]: the extrapolation phi (pad.h) filtered, which is the sum over t > 0 of kernel[c -
+     * c(t)] phi(t / length); c(t): the column at distance t beyond the panel's end */
     for (int end = 0; end < 2; end++)
         for (size_t i = 0; i < r->n_lengths; i++) {
             float *table = p->tables + ((size_t)end * r->n_lengths + i) * p->n_columns;
@@ -95,7 +95,7 @@ size_t fbp_pad_floats(const struct fbp_pad *p)
     return 2 * (size_t)p->rule.n_lengths * p->n_columns;
 }
 
-/* Get the measured value of column c from its weighted value; 0 if the weight is 0. */
+/* Get the measured value of column c from its weighted value; 0 if the weight is not positive. */
 static float measured(const float *line, const float *weights, unsigned c)
 {
     return weights[c] > 0 ? line[c] / weights[c] : 0;

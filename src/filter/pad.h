@@ -1,21 +1,11 @@
-/** @file pad.h  Continuation of rows beyond the panel's ends, for the host and for devices
- * (internal). pad.c computes the tables for job.c; the filters of all backends and, for names,
- * cli/recon.h include this file.
+/** @file pad.h  Extrapolation of detector rows beyond the panel's ends, for the host and for
+ * devices: the shape of the extrapolation, and its fit to each row (internal; C, CUDA).
  *
  * A row that does not fall to 0 at the end of the panel is continued by P phi(t / E): t is the
  * distance beyond the end [columns], P the row's value there, E the length, and phi a fixed
- * decreasing function. The filter is linear: the continuation adds P (h * phi_E)(c) to filtered
- * column c. Tables contain h * phi_E for several lengths E, computed once in double; values in
- * between are interpolated. The length of the transforms does not change.
- *
- * cosine   phi = (1 + cos(pi x)) / 2; E is a fixed fraction of the row.
- * ellipse  phi = sqrt(1 - 0.7 x - 0.3 x^2). The square of the projection of an ellipse is a
- *          parabola; therefore a parabola through the end is fitted to the squares of 32 samples of
- *          the row's outer half, and E is the distance to its zero (Maltz et al. 2007, Med. Phys.
- *          34, 3077, also fit an ellipse). If a row does not fall towards its end, E is short.
- *
- * The fit uses measured values without weights, because redundancy weights would change their
- * shape. bench/results/accuracy.md has the choices and their errors.
+ * decreasing function.  The filter is linear: the extrapolation adds P (h * phi_E)(c) to filtered
+ * column c.  Tables contain h * phi_E for several lengths E, computed once in double; values in
+ * between are interpolated.  The length of the transforms does not change.
  * Used by: cli/recon.h, backend/cuda/filter_kernels.h, backend/gl/filter.c, filter.h.
  */
 #ifndef FBP_SRC_PAD_H
@@ -25,6 +15,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The function phi(x), x = t / E, and the length E.
+ *
+ * cosine   phi = (1 + cos(pi x)) / 2; E is a fixed fraction of the row.
+ * ellipse  phi = sqrt(1 - 0.7 x - 0.3 x^2).  The square of the projection of an ellipse is a
+ *          parabola; therefore a parabola through the end is fitted to the squares of 32 samples of
+ *          the row's outer half, and E is the distance to its zero (Maltz et al. 2007, Med. Phys.
+ *          34, 3077, also fit an ellipse).  If a row does not fall towards its end, E is short.
+ *
+ * The fit uses measured values without weights, because redundancy weights would change their
+ * shape.  bench/results/accuracy.md has the choices and their errors. */
+
 #ifndef FBP_PAD_FN /* compilers of devices have other keywords */
 #    define FBP_PAD_FN static inline
 #endif
@@ -33,31 +34,31 @@
  * FBP_PAD_LENGTHS: greatest number of tables per end of the row. */
 enum { FBP_PAD_POINTS = 32, FBP_PAD_LENGTHS = 64 };
 
-/** Parameters of the continuation of rows beyond the panel, equal for all rows. */
+/** Parameters of the extrapolation of rows beyond the panel, equal for all rows. */
 struct fbp_pad_rule {
     unsigned n_columns; /**< columns of the panel */
     unsigned edge;      /**< number of outermost samples that determine the row's value at an end */
     bool fit;           /**< true: length E is fitted to each row; false: E = lengths[0] */
-    bool ends[2]; /**< true: the row is continued at this end; false: end towards the axis of an
-                     offset panel */
+    bool ends[2]; /**< true: the row is extrapolated at this end (0: first column, 1: last); false:
+                     the filtered row has columns beyond the panel at this end (offset panel) */
     unsigned n_lengths;
     float lengths[FBP_PAD_LENGTHS]; /**< lengths E of the tables [columns], ascending */
 };
 
-/** Continuation of a row at one of its ends: amount * ((1 - part) * tables[at] + part * tables[at +
- * 1]). */
+/** Extrapolation of a row at one of its ends: amount * ((1 - part) * tables[at] + part * tables[at
+ * + 1]), with the tables of struct fbp_pad for this end. */
 struct fbp_pad_end {
     float amount, part;
     unsigned at;
 };
 
-/** Sums for the fit of y = p(x)^2 - p(0)^2 by b x + c x^2 over the outer half of a row p, x in [-1,
- * 0). */
+/** Sums for the least-squares fit of y = p(x)^2 - p(0)^2 by b x + c x^2 over the outer half of a
+ * row p; x in [-1, 0), 0 at the row's end. */
 struct fbp_pad_sums {
     float xx, xxx, xxxx, xy, xxy;
 };
 
-/** Column of fit point i at an end. */
+/** Get the column of sample i of the fit of an ellipse at an end of the row. */
 FBP_PAD_FN unsigned fbp_pad_point(const struct fbp_pad_rule *r, int end, unsigned i)
 {
     const unsigned off = (i + 1) * (r->n_columns / 2) / FBP_PAD_POINTS;
@@ -78,8 +79,8 @@ FBP_PAD_FN float fbp_pad_share(const struct fbp_pad_rule *r, unsigned i)
     return 1 / n + (r->edge > 1 ? mean * (mean - (float)i) / spread : 0);
 }
 
-/** Add sample i of the fit of an ellipse to the sums. p: measured value; p0: value at the row's
- * end. */
+/** Add sample i of the fit of an ellipse to the sums.  p: measured value; p0: the row's value at
+ * its end. */
 FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, float p0,
                             struct fbp_pad_sums *s)
 {
@@ -111,7 +112,8 @@ FBP_PAD_FN float fbp_pad_reach(const struct fbp_pad_rule *r, float p0, const str
     return fminf(fmaxf(reach, 0), cap) * n;
 }
 
-/** Find the tables for this length. */
+/** Find the two tables between whose lengths `reach` [columns] lies, and the weight of the
+ * second. */
 FBP_PAD_FN void fbp_pad_place(const struct fbp_pad_rule *r, float reach, struct fbp_pad_end *out)
 {
     unsigned at = 0;

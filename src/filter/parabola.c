@@ -1,6 +1,5 @@
 /* Design of filters of plane integrals (EPR): f^2 in place of the ramp (Natterer 1986),
- * deconvolution of the line shape, filters of periodic rows, cubic splines (Unser 1993).  Called by
- * pipeline/job.c and backend/cpu/convolve.c.
+ * deconvolution of the line shape, filters of periodic rows, cubic splines (Unser 1993).
  * Used by: backend/cpu/convolve.c, pipeline/job.c. */
 #include "filter/parabola.h"
 
@@ -15,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernels that approximate minus the second derivative by differences of samples: values at 0 … 4,
- * the kernel is even; to be divided by 4 pi^2. */
+/* Kernels that approximate minus the second derivative by differences of samples: values at 0 … 4
+ * (the kernels are even).  Divided by 4 pi^2, they are filters whose response approximates f^2. */
 enum { N_TAPS = 5 };
 
 static const double *taps_of(enum fbp_filter filter)
@@ -31,7 +30,7 @@ static const double *taps_of(enum fbp_filter filter)
                                                      : NULL;
 }
 
-/* Compute sin(pi x) and cos(pi x), without a rounding error of pi x that increases with x. */
+/* Compute sin(pi x); cos_pi(): cos(pi x).  The rounding error does not increase with x. */
 static double sin_pi(double x)
 {
     const double r = remainder(x, 2);
@@ -45,7 +44,7 @@ static double cos_pi(double x)
 }
 
 /* Compute the integral of v^k cos(a v), or of v^k sin(a v) if odd is 1, over [0, 1/2] by a power
- * series: terms of the closed form cancel if a is small. */
+ * series, for small a: there, the terms of the closed form cancel. */
 static double series(double a, int k, int odd)
 {
     double term = odd ? a : 1, half = ldexp(1, -(k + odd + 1)), sum = 0;
@@ -113,7 +112,8 @@ double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f)
         return f * f *
                (fbp_filter_is_window(filter) ? fbp_filter_window(filter, 2 * f / cutoff) : 1);
     for (int i = 1; i < N_TAPS; i++) {
-        const double s = sin_pi(i * f); /* the taps' sum is 0: nothing cancels */
+        const double s = sin_pi(i * f); /* because the taps add up to 0, the response is a sum of
+                                           squared sines, in which nothing cancels */
         sum -= 4 * taps[i] * s * s;
     }
     return sum / (4 * FBP_PI * FBP_PI);
@@ -139,7 +139,8 @@ static fbp_status two_ramps(double cutoff, size_t n_columns, size_t oversampling
     FBP_TRY_GOTO(fbp_fft_even(ramp, last + 1));
     for (size_t i = 0; i <= last; i++)
         ramp[i] *= (double)i <= cutoff * (double)last ? ramp[i] / (double)circle : 0;
-    /* in the extended spectrum, the ramp's last frequency stands for f and -f: half for each */
+    /* in the extended spectrum, the ramp's last frequency occurs as f and as -f: half of its value
+     * for each */
     if (oversampling > 1)
         ramp[last] /= 2;
     FBP_TRY_GOTO(fbp_fft_even(ramp, room));
@@ -186,8 +187,8 @@ fail:
     return st;
 }
 
-/* A point of the integral over frequencies: frequency f [cycles per sample], weight w; h: spectrum
- * h^(f) of the reference, replaced by weight times filter response in divide(). */
+/* A point of the numerical integral over frequencies: frequency f [cycles per sample], weight w; h:
+ * spectrum h^(f) of the reference, which divide() replaces by weight times filter response. */
 struct point {
     double f, w;
     double complex h;
@@ -198,15 +199,15 @@ struct band {
     struct point *at; /* [n] */
 };
 
-/* Number of frequencies between two checks whether the run is cancelled. */
+/* Number of frequencies after which the design checks whether the run is cancelled. */
 enum { A_WHILE = 8 };
 
 /* Without a Wiener term: least |h^(f)| / max |h^| at frequencies f above that of the maximum.
  * Smaller values are noise, and the design fails. */
 static const double LEAST = 1e-5;
 
-/* Compute the factor of a table of factors at frequency f [cycles per sample]; 1 without a table.
- * */
+/* Compute the factor of a table of factors (struct fbp_response) at frequency f [cycles per
+ * sample]; 1 without a table. */
 static double factor_at(const struct fbp_response *r, double f)
 {
     const double *at = r->table, x = 2 * f;
@@ -222,15 +223,15 @@ static double factor_at(const struct fbp_response *r, double f)
     return at[-1] + (x - at[-2]) / (at[0] - at[-2]) * (at[1] - at[-1]);
 }
 
-/* Compute the reference's spectrum h^(f), the sum of h[m] exp(-2 pi i f (m - centre)); 1 without a
- * reference. */
+/* Compute the Fourier transform h^(f) of the reference spectrum: the sum of h[m] exp(-2 pi i f (m -
+ * centre)); 1 without a reference. */
 static double complex spectrum_at(const struct fbp_reference *r, double f)
 {
     const double complex step = cexp(-2 * FBP_PI * I * f);
     double complex sum = r->n ? 0 : 1, turn = 1;
 
     for (size_t m = 0; m < r->n; m++) {
-        if (m % 64 == 0) /* recomputed, because roundings add up */
+        if (m % 64 == 0) /* recomputed from time to time, because rounding errors add up */
             turn = cexp(-2 * FBP_PI * I * fmod(f * ((double)m - r->centre), 1));
         sum += r->h[m] * turn;
         turn *= step;
@@ -238,8 +239,8 @@ static double complex spectrum_at(const struct fbp_reference *r, double f)
     return sum;
 }
 
-/* Replace the spectrum h^ of each point by the filter's factor R / h^ (or its Wiener form), times
- * twice the point's weight: for f and for -f. R: response without deconvolution. */
+/* Replace h^ of each point by the filter's factor R / h^ (or its Wiener form), times twice the
+ * point's weight, for f and for -f.  R: response without deconvolution. */
 static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
 {
     const struct fbp_reference *r = &s->reference;
@@ -334,8 +335,8 @@ static const double gauss[N_GAUSS] = {
     .36268378337836198297, .31370664587788728734, .22238103445337447054, .10122853629037625915};
 
 /* Set the points of the integral over frequencies f from 0 to the cutoff.  Intervals end at the
- * entries of the table of factors, and are so short that exp(2 pi i f x) for x <= longest, times
- * the reference's spectrum, turns by less than a third of a turn in each. */
+ * entries of the table of factors, and are so short that in each of them the phase of exp(2 pi i f
+ * x) for x <= longest, times the reference's transform, changes by less than a third of a turn. */
 static fbp_status integration_band(const struct fbp_spectral_filter *s, double longest,
                                    struct band *b)
 {
@@ -417,13 +418,15 @@ fbp_status fbp_periodic_design(struct fbp_filter_design *out, const struct fbp_s
     FBP_TRY_GOTO(fbp_calloc((void **)&out->imaginary, n, sizeof *out->imaginary, "the filter"));
     b.n = (size_t)floor(s->cutoff * (double)n_columns / 2 + 1e-9);
     FBP_TRY_GOTO(fbp_calloc((void **)&b.at, b.n, sizeof *b.at, "the filter"));
-    for (size_t i = 0; i < b.n; i++) { /* frequencies above 0; the response at 0 stays 0 */
+    for (size_t i = 0; i < b.n; i++) { /* points at the frequencies above 0; the response at 0 stays
+                                          0 */
         b.at[i].f = (double)(i + 1) / (double)n_columns;
         b.at[i].w = .5; /* divide() multiplies by 2, for f and -f */
     }
     FBP_TRY_GOTO(divide(&b, s));
     for (size_t i = 0; i < b.n; i++) {
-        const bool last = 2 * (i + 1) == n_columns; /* real, because rows are real */
+        const bool last = 2 * (i + 1) == n_columns; /* the last frequency's factor is real, because
+                                                       rows are real */
         out->response[i + 1] = creal(b.at[i].h) / (double)n_columns;
         out->imaginary[i + 1] = last ? 0 : cimag(b.at[i].h) / (double)n_columns;
     }

@@ -1,11 +1,10 @@
 /** @file parabola.h  Filters of plane integrals (EPR): f^2 in place of the ramp, deconvolution of
- * the line shape, cubic splines through filtered samples (internal; double, pure functions). Used
- * by job.c, which makes the filters, epr_off.c, design.c, and the backends "cpu" and "ref".
+ * the line shape, cubic splines through filtered samples (internal; double, pure functions).
  *
  * A volume is exactly the integral over a half sphere of p(t, n) * h with h^(f) = f^2 (Natterer,
- * The Mathematics of Computerized Tomography, 1986, II.2; f in cycles per length). f^2 is smooth at
- * 0; therefore the band-limited filter has a closed form in the distance x from its centre, here in
- * units of the row's samples, and for any real x.
+ * The Mathematics of Computerized Tomography, 1986, II.2; f in cycles per length).  f^2 is smooth
+ * at 0; therefore the band-limited filter has a closed form in the distance x from its centre, here
+ * in units of the row's samples, and for any real x.
  * Used by: backend/cpu/, backend/ref/, filter/, pipeline/.
  */
 #ifndef FBP_SRC_PARABOLA_H
@@ -25,8 +24,8 @@
  */
 double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x);
 
-/** Compute the response R(f) of fbp_parabola_kernel() for f from 0 to cutoff / 2 [cycles per
- * sample]. */
+/** Compute the response R(f) of fbp_parabola_kernel() at a frequency f from 0 to cutoff / 2 [cycles
+ * per sample]. */
 double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f);
 
 /**
@@ -63,11 +62,12 @@ struct fbp_reference {
     size_t n;        /**< 0: no spectrum, no deconvolution */
     /** index of the line's centre in h [samples]; it may differ from the centre of rows */
     double centre;
-    double wiener; /**< Wiener term; > 0: conj h^ / (|h^|^2 + wiener max |h^|^2) replaces 1 / h^ */
+    double wiener; /**< Wiener term; > 0: 1 / h^ is replaced by conj h^ / (|h^|^2 + wiener max
+                      |h^|^2); 0: not replaced */
 };
 
-/** Table of factors for a filter's response, by fractions of the Nyquist frequency: linear between
- * two entries, constant before the first and after the last. */
+/** Table of factors by which a filter's response is multiplied, as a function of the frequency:
+ * linear between two entries, constant before the first and after the last. */
 struct fbp_response {
     size_t n; /**< 0: the response is not changed */
     /** [n][2]: fraction of the Nyquist frequency, in [0, 1] and ascending; factor */
@@ -127,7 +127,8 @@ fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
  * column, and a row with one more column at either end defines the whole spline between its
  * samples.
  */
-/** Number of terms after which the kernel of spline coefficients is below 1e-18. */
+/** Number of samples from its centre after which the kernel of spline coefficients is below
+ * 1e-18. */
 enum { FBP_SPLINE_REACH = 32 };
 
 /**
@@ -140,13 +141,13 @@ enum { FBP_SPLINE_REACH = 32 };
  */
 fbp_status fbp_filter_spline(struct fbp_filter_design *design, size_t n_columns, size_t half_width);
 
-/** Number, slightly above 1/2, that is added before floor() selects the nearest sample: positions
- * exactly between two samples, frequent in symmetric scans, are rounded up on all devices, despite
- * different rounding errors. */
+/** Number, slightly above 1/2, that is added to a position before floor() selects the nearest
+ * sample: positions exactly between two samples, frequent in symmetric scans, are rounded up on all
+ * devices, despite different rounding errors. */
 static const double FBP_NEAREST = .5 + 1. / 4096;
 
-/** Get the weights B(u - i), i = floor(u) - 1 … floor(u) + 2, of the cubic B-spline B, from the
- * fraction of u. */
+/** Get the weights B(u - i) of the cubic B-spline B for samples i = floor(u) - 1 … floor(u) + 2.
+ * fraction: u - floor(u). */
 static inline void fbp_spline_weights(double fraction, double w[4])
 {
     const double t = fraction, s = 1 - t;

@@ -1,6 +1,5 @@
-/* Circular scans: views from a description (called by src/scan, cmd_simulate.c, phantom/simulate.c
- * and benchmarks), and the rotation axis and its position, fitted to given views (called by
- * facts.c, kind.c, view.c, weight.c, job.c and rectify.c).
+/* Circular scans: the check and the views of a scan that is described by angles and distances
+ * (struct fbp_circle), and the rotation axis and its position, fitted to given views.
  * Used by: bench/, cli/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
@@ -61,8 +60,7 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
-        if (!(sdd >= sod)) /* a detector nearer to the source than the axis is virtual, or the
-                              distances are interchanged */
+        if (!(sdd >= sod)) /* such a detector is virtual, or the distances are interchanged */
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: the source-to-detector distance %g mm is below "
                             "the source-to-axis distance %g mm; for a virtual detector, multiply "
@@ -91,8 +89,8 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
             views[k].s[i] = sod * n[i];
             views[k].d[i] = (sod - sdd) * n[i] + c.offset_mm[0] * u[i] + c.offset_mm[1] * v[i];
         }
-        /* rotate the panel about its own u axis, then about its v axis, then about its normal, each
-         * as moved by the rotations before */
+        /* rotate the panel about its own u axis, then about its v axis, then about its normal; each
+         * axis is first moved by the rotations before */
         fbp_turn_pair(v, n, c.tilt_rad[0]);
         fbp_turn_pair(n, u, c.tilt_rad[1]);
         fbp_turn_pair(u, v, c.tilt_rad[2]);
@@ -104,9 +102,9 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
     return FBP_OK;
 }
 
-/* The rotation axis is z if the normal of the plane of the sources is at most an angle from z:
- * NEAR_TIMES times the angle by which the sources deviate from the plane, but at least NEAR_LEAST
- * and at most NEAR_MOST [rad]. */
+/* The rotation axis is z if the angle between z and the normal of the plane of the sources is
+ * small: at most NEAR_TIMES times the angle by which the sources deviate from the plane, this limit
+ * being at least NEAR_LEAST and at most NEAR_MOST [rad].  Else it is the normal. */
 static const double NEAR_LEAST = 0.05 * FBP_PI / 180, NEAR_MOST = 5 * FBP_PI / 180, NEAR_TIMES = 3;
 
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
@@ -120,7 +118,7 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
         return 0;
     for (size_t k = 0; k < n_views; k++)
         fbp_axpy(mean, 1 / (double)n_views, views[k].s, mean);
-    /* Matrix C: sum of the outer products of the source positions relative to their centroid. */
+    /* C: sum of the outer products of the source positions relative to their centroid. */
     for (size_t k = 0; k < n_views; k++) {
         double q[3];
         fbp_axpy(views[k].s, -1, mean, q);
@@ -130,8 +128,8 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     const double trace = C[0][0] + C[1][1] + C[2][2];
 
     /* Power iteration on the adjugate of C yields the product of the two greatest eigenvalues of C,
-     * and the eigenvector of the least one, the normal of the plane of the sources.  A start along
-     * z would miss a normal perpendicular to z. */
+     * and the eigenvector of the least one, which is the normal of the plane of the sources.  A
+     * start along z would miss a normal perpendicular to z. */
     for (int i = 0; i < 3; i++)
         fbp_cross(C[(i + 1) % 3], C[(i + 2) % 3], adj[i]);
     for (int round = 0; round < 100; round++) {
@@ -147,8 +145,8 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     for (int i = 0; i < 3; i++)
         Cn[i] = fbp_dot(C[i], n);
     const double least = fbp_dot(n, Cn);
-    /* second greatest eigenvalue of C, from sum and product of the two greatest: it is small if the
-     * sources lie on a line; the least eigenvalue is small if they lie in a plane */
+    /* second: second greatest eigenvalue of C, from sum and product of the two greatest; it is
+     * small if the sources lie on a line; the least eigenvalue is small if they lie in a plane */
     const double half = (trace - least) / 2;
     const double second = half - sqrt(fmax(half * half - product, 0));
     if (!(second > 1e-6 * trace && least < 0.01 * second))
@@ -163,9 +161,9 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     return 0;
 }
 
-/* The rotation axis counts as passing through the origin if its distance is below ASIDE_LEAST times
- * the circle's radius (parallel beam: times the panel's width), or below ASIDE_TIMES times the
- * error of the fit. */
+/* The rotation axis counts as passing through the origin if its distance from the origin is below
+ * ASIDE_LEAST times the circle's radius (parallel beam: times the panel's width), or below
+ * ASIDE_TIMES times the error of the fit. */
 static const double ASIDE_LEAST = 1e-3, ASIDE_TIMES = 3;
 
 /*
@@ -226,7 +224,8 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
         height += fbp_dot(views->view[k].s, axis) / (double)views->n;
     bool found = find_centre(kind, views, axis, centre);
     fbp_axpy(centre, height, axis, centre);
-    for (size_t k = 0; found && k < views->n; k++) { /* every view must see `centre` */
+    for (size_t k = 0; found && k < views->n; k++) { /* `centre` must project onto the columns of
+                                                        every panel */
         found = kind->matrix(&views->view[k], &views->panel, P);
         if (!found)
             break;

@@ -1,5 +1,5 @@
-/* Coverage of a circular scan: the arc of the views and its gaps (struct fbp_arc), and the
- * redundancy of each ray (struct fbp_ray_coverage).  Called by facts.c and weight/weight.c.
+/* Coverage of a circular scan: the arc of the views and its gaps (struct fbp_arc), and the number
+ * of times that each ray is measured, with the weights that follow (struct fbp_ray_coverage).
  * Used by: facts.c, weight/weight.c. */
 #include "geometry/coverage.h"
 
@@ -10,7 +10,7 @@
 
 static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;
 enum {
-    FEWEST = 3, /* angles of a full turn */
+    FEWEST = 3, /* least number of angles of a full turn */
     COLUMNS = 5 /* number of fan angles, from 0 to the edge, at which gaps between ray directions
                    are measured */
 };
@@ -19,7 +19,8 @@ enum {
 static const double SAME = 1e-7;
 
 struct item {
-    /* angle of the view [rad]: modulo the period; after sorting: from the first view of the arc */
+    /* angle of the view [rad]: modulo the period; after sorting: counted from the first view of the
+     * arc */
     double angle;
     size_t view;
 };
@@ -35,7 +36,7 @@ struct work {
     struct group *groups;
     double *gaps, *sorted; /* gaps[i]: gap between the angles of groups[i] and of the next group;
                               the last gap, back to the first group, is the largest */
-    double period;         /* angles count modulo this */
+    double period;         /* angles are taken modulo this [rad]: pi or 2 pi */
     double reach[2]; /* extent of the arc beyond its first and beyond its last view [rad]; 0 if the
                         views cover the whole period */
     size_t n, m;     /* number of items, of groups */
@@ -66,10 +67,10 @@ static void gap_range(struct work *w, size_t n, double out[3])
 }
 
 /*
- * The greatest of m gaps, least first, that random angles would have besides the others: gaps that
- * are distributed exponentially exceed mean + deviation (ln m + 3) in 1 to 4 sets of 100.  The
- * greatest gap does not count for mean and deviation, nor do others that stand out by far; 1.12
- * makes up for that.  For even steps it is the step.
+ * Estimate the greatest gap [rad] that random angles would have, from the m gaps between angles in
+ * ascending order: of 100 sets of exponentially distributed gaps, 1 to 4 have a gap above mean +
+ * deviation (ln m + 3).  Mean and deviation exclude the greatest gap, and gaps that are much larger
+ * than most; the factor 1.12 compensates for that.  For even steps, the result is the step.
  */
 static double drawn_gap(const double *gaps, size_t m)
 {
@@ -86,10 +87,10 @@ static double drawn_gap(const double *gaps, size_t m)
     return fmin(45 * DEGREE, mean + 1.12 * deviation * (log((double)m) + 3));
 }
 
-/* Find the largest of m ascending gaps that is still a step: 1.5 median steps, 2.5 if that is below
- * 90 degrees, or the largest gap expected of random angles.  One missing view is replaced by its
- * neighbours, for coarse steps up to a quarter turn; at a larger gap the turn ends, and the rays
- * are taken from opposite views. */
+/* Find the greatest gap [rad] that still counts as a step between neighbouring views, from m gaps
+ * in ascending order: 1.5 median steps, 2.5 if these are below 90 degrees, or the largest gap
+ * expected of random angles.  A single missing view is thus replaced by its neighbours; a larger
+ * gap is an end of the arc, and its rays are taken from opposite views. */
 static double largest_step(const double *gaps, size_t m)
 {
     const double median = gaps[(m - 1) / 2];
@@ -223,21 +224,22 @@ enum {
     MOST_GROUPS = 8, /* greatest number of different detector offsets; if there are more, they count
                         as scatter about one offset */
     FEWEST_IN_GROUP = 3, /* views of a group */
-    PLACES = 17 /* number of detector positions, per angle inside a gap, for which the rays are
-                   searched for in other views */
+    PLACES = 17 /* number of detector positions at which, for each angle in a gap, rays are searched
+                   in other views */
 };
 static const double BIN = 2 * FBP_PI / BINS;
 
 /* Least difference between the detector offsets of two groups of views, as a fraction of the
  * detector's width. */
 static const double APART = 0.05;
-/* Angular distance from a gap at which the confidence in the views next to the gap reaches 1
- * [degrees]. */
+/* Angular distance from a gap [degrees] at which the confidence in the views next to the gap
+ * reaches 1. */
 static const double FEATHER = 15;
-/* Least distance over which weights rise at a detector edge, and width of a margin at each edge in
- * which other views need not have measured the rays of a gap [detector widths]. */
+/* Fraction of the detector's width: least distance over which weights rise at a detector edge, and
+ * width of a margin at each edge in which other views need not have measured the rays of a gap. */
 static const double LEAST_FEATHER = 0.02;
-/* Other views replace those missing in a gap if their gaps are at most this part of its size. */
+/* Views of other groups, and opposite views, replace those missing in a gap if their own gaps are
+ * at most this fraction of its size. */
 static const double MUCH_SMALLER = 0.25;
 /* A gap larger than this [degrees] counts as the end of an arc: the confidence in the views beside
  * it is lowered even if no other view has measured its rays. */
@@ -245,8 +247,8 @@ static const double FILLED = 45;
 /* Least confidence in views at a gap; above 0, because some rays of the gap may not have been
  * measured by any view. */
 static const double LEAST = 1e-4;
-/* Width of the parts into which a view's angular cell is divided when its weight is integrated
- * [degrees]. */
+/* Width of the parts [degrees] into which a view's angular cell (its step) is divided when its
+ * weight is integrated. */
 static const double PART = 1;
 
 struct gap {
@@ -255,8 +257,10 @@ struct gap {
 };
 
 struct fbp_coverage_group {
-    double lo, hi; /* x that all its views have measured */
-    /* distances from lo and from hi over which the confidence rises from 0 to 1; 0: a step */
+    double lo, hi; /* range of x (fan angle, or distance from the axis) that all views of the group
+                      measure */
+    /* distances from lo and from hi over which the confidence rises from 0 to 1; 0: a step from 0
+     * to 1 */
     double feather[2];
     float *confidence; /* [BINS + 1], along beta */
     float *gap; /* [BINS] size of the gap between views that contains each angular bin [rad]; 0: no
@@ -264,7 +268,7 @@ struct fbp_coverage_group {
 };
 
 struct fbp_coverage_view {
-    /* its group, and the number of views of the group at this angle, which share the cell */
+    /* index of its group; number of views of the group at the same angle, which share the cell */
     size_t group, sharers;
     /* Cell of the view [rad]: from half way to the previous view of its group to half way to the
      * next. */
@@ -282,8 +286,8 @@ static double smooth(double x)
     return x * x * (3 - 2 * x);
 }
 
-/* Group the views by detector offset; all views form one group if there would be too many groups,
- * or a group of too few views. */
+/* Group the views by detector offset; returns the number of groups.  All views form one group if
+ * there would be more than MOST_GROUPS groups, or a group of fewer than FEWEST_IN_GROUP views. */
 static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const double (*edge)[2])
 {
     size_t first = 0, n = 0;
@@ -311,8 +315,8 @@ static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const
 }
 
 /* True if ray (beta, x) was measured by a group other than `except`, or from the opposite side by
- * any group. A ray in a gap between the views of a group counts as measured if the gap is at most
- * `largest`. */
+ * any group.  A ray in a gap between the views of a group counts as measured if the gap is at most
+ * `largest` [rad]. */
 static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, double beta,
                                double x, double largest)
 {
@@ -330,7 +334,7 @@ static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, 
 }
 
 /* Lower the confidence in a group's views in and near a gap, if other views have measured the rays
- * of the gap. */
+ * of the gap, or if the gap is larger than FILLED. */
 static void leave_to_others(struct fbp_ray_coverage *c, const struct gap *gap)
 {
     struct fbp_coverage_group *g = &c->group[gap->group];
@@ -405,7 +409,8 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 v->sharers = end - i;
             }
         }
-        /* A stored gap begins and ends half a median step from its two views, which cover this. */
+        /* A stored gap begins and ends half a median step from the views beside it, which cover
+         * these half steps. */
         const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
         for (size_t i = 0; i < m; i++) {
             const struct gap found = {start[i] + usual / 2, gap[i] - usual, index};
@@ -416,9 +421,9 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 g->gap[(size_t)at % BINS] = (float)found.size;
         }
     }
-    /* If another group, or opposite rays of any group, extend beyond a group's detector edge, the
-     * confidence in the group is 0 at this edge, and rises to 1 where the overlap with them ends.
-     * If all views have one offset, the weights are Wang's. */
+    /* If another group, or opposite rays of any group, extend beyond an edge of a group's detector,
+     * the confidence in the group is 0 at this edge, and rises to 1 where the overlap with them
+     * ends.  If all views have one offset, the weights are Wang's. */
     for (size_t i = 0; i < out->n_groups; i++) {
         struct fbp_coverage_group *g = &out->group[i];
         const double slack = LEAST_FEATHER * (g->hi - g->lo);

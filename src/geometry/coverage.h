@@ -1,6 +1,6 @@
-/** @file coverage.h  Angles of the views on the circle, and the number of times that each ray is
- *  measured (internal; double, pure functions). geometry/facts.c and weight/weight.c call both
- *  parts.
+/** @file coverage.h  Angles of the views of a circular scan as an arc with gaps (struct fbp_arc),
+ * and how often each ray is measured (struct fbp_ray_coverage), with the weights that follow
+ * (internal; double, pure functions).
  * Used by: coverage.c, facts.c, weight/weight.c. */
 #ifndef FBP_SRC_COVERAGE_H
 #define FBP_SRC_COVERAGE_H
@@ -26,8 +26,9 @@ struct fbp_arc {
                          arc_rad */
     double *cell; /**< [n][2] start and end of each view's angular step; views at one angle have the
                      same */
-    bool full;    /**< the arc is not cut at a gap (fbp_arc_create()) */
-    size_t n_gaps;    /**< number of gaps above the largest step (largest_step() in coverage.c) */
+    bool full;    /**< true: the arc is the whole period, not cut at a gap (fbp_arc_create()) */
+    size_t n_gaps;    /**< number of gaps between neighbouring angles that are too large for a step
+                         between views (largest_step() in coverage.c) */
     size_t n_angles;  /**< number of different angles */
     double start_rad; /**< angle of the first view of the arc [rad]; of view 0 if the arc is full */
     /** Length of the arc [rad]: the period if the arc is full or all views have one angle; else
@@ -35,7 +36,7 @@ struct fbp_arc {
      * half the largest gap expected of random angles if it is larger than the step, but at most
      * half the gap between the ends. */
     double arc_rad;
-    double gap_rad;     /**< largest gap minus the median step */
+    double gap_rad;     /**< largest gap minus the median step [rad] */
     double step_rad[3]; /**< least, median and greatest step between neighbouring angles inside the
                            arc [rad] */
     /** Largest gap between the directions of measured rays, at the fan angle where it is largest
@@ -50,13 +51,13 @@ struct fbp_arc {
 };
 
 /**
- * Compute the arc.
+ * Compute the arc of the angles of n_views views about an axis.
  *
- * period_rad  pi or 2 pi. The arc is cut at its largest gap: for 2 pi if the gap exceeds the
- *             largest step, for pi if it exceeds usual_gap_rad; always if there are fewer than
- *             three angles.
+ * period_rad  angles are taken modulo this: pi or 2 pi.  The arc is cut at its largest gap: for 2
+ * pi if the gap exceeds the largest step, for pi if it exceeds usual_gap_rad; always if there are
+ * fewer than three angles.
  * fan_rad     full fan angle
- * closed      the arc is never cut; the views at both sides of a gap cover it
+ * closed      true: the arc is never cut; the views at both sides of a gap cover it
  */
 fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, size_t n_views,
                           const double axis[3], double period_rad, double fan_rad, bool closed);
@@ -84,8 +85,8 @@ void fbp_arc_clear(struct fbp_arc *arc);
  * scan.
  */
 struct fbp_ray_coverage {
-    bool source; /**< true: x, the position of a ray, is its fan angle (fan beam); false: its
-                    distance from the axis (parallel beam) */
+    bool source; /**< true (fan beam): x, the position of a ray in its view, is its fan angle [rad];
+                    false (parallel beam): its distance from the axis */
     size_t n_views;
     size_t n_groups;
     struct fbp_coverage_group *group;
@@ -93,25 +94,26 @@ struct fbp_ray_coverage {
 };
 
 /**
- * Compute how often the views measure each ray.
+ * Compute how often the views measure each ray.  Views whose detector offsets differ by less than
+ * 1/20 of the detector's width form one group.
  *
  * angle  [n_views] angle of the source about the axis [rad]
  * edge   [n_views] fan angle (parallel beam: distance from the axis) of both outermost pixel
- * centres Views whose detector offsets differ by less than 1/20 of the detector's width form one
- * group.
+ * centres
  */
 fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t n_views,
                                const double *angle, const double (*edge)[2]);
 void fbp_coverage_clear(struct fbp_ray_coverage *coverage);
 
-/** Get the largest range of directions [rad] in which no view has measured a line at x, the fan
- * angle or distance from the axis, from either side. */
+/** Get the largest range of directions [rad] in which no view has measured a line at x (fan angle,
+ * or distance from the axis), from either side. */
 double fbp_coverage_gap(const struct fbp_ray_coverage *coverage, double x);
 
-/** Get the weight of the ray at x in a view: its angular step times its redundancy weight [rad]. */
+/** Get the weight [rad] of the ray at x in a view: the view's angular step times the redundancy
+ * weight of the ray. */
 double fbp_coverage_weight(const struct fbp_ray_coverage *coverage, size_t view, double x);
 
-/** Get the angular step of a view among the views of equal detector offset [rad]; a view beside a
+/** Get the angular step [rad] of a view among the views of equal detector offset; a view beside a
  * gap gets half the gap. */
 double fbp_coverage_step(const struct fbp_ray_coverage *coverage, size_t view);
 

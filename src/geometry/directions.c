@@ -1,6 +1,5 @@
-/* Sets of directions of plane integrals (called by src/scan, names.c, epr_rings.c, cmd_simulate.c,
- * choices.c, benchmarks, bindings and programs), and Voronoi cells of directions on the sphere
- * (called by kind.c and weight/quadrature.c).
+/* Sets of directions of plane integrals on the sphere (fbp/directions.h): their names and their
+ * unit vectors; views along directions; Voronoi cells of directions on the sphere (directions.h).
  * Used by: bench/, cli/, geometry/, pipeline/, scan/, weight/. */
 #include "geometry/directions.h"
 
@@ -19,8 +18,8 @@ static const char *const orders[] = {"plain", "flip", "msps"};
 static const char *const poles[] = {"z", "x", "y"};
 static const char *const quadratures[] = {"auto", "bands", "voronoi", "harmonics", "given"};
 
-/* Greatest number of directions that may be put into maximally spaced order, which takes a time
- * proportional to the square of the number. */
+/* Greatest number of directions that may be put into maximally spaced order ("msps"), which takes a
+ * time proportional to the square of the number. */
 static const double MOST_SPACED = 50000;
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
@@ -45,7 +44,8 @@ const char *fbp_quadrature_name(size_t i)
     return i < N_OF(quadratures) ? quadratures[i] : NULL;
 }
 
-/* Return the signed angle from the pole of ring i of n, or the azimuth of direction i of n. */
+/* Return the angle [rad] from the pole, with sign, of ring i of n rings, which is also the azimuth
+ * of direction i of n directions in a ring. */
 static double angle_of(size_t i, size_t n)
 {
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
@@ -69,8 +69,9 @@ static void put(enum fbp_pole pole, double theta, double phi, double out[3])
         out[axis[pole][i]] = x[i];
 }
 
-/* Reorder the directions: the next one is always that with the least Coulomb potential of charges
- * at all previous directions and their antipodes; if several are equal, the first of them. */
+/* Put the directions into maximally spaced order: the next one is always that with the least
+ * Coulomb potential of charges at all previous directions and their antipodes; if several are
+ * equal, the first of them. */
 static fbp_status most_apart(double (*n)[3], size_t count)
 {
     const double equal = 1e-12;
@@ -96,7 +97,8 @@ static fbp_status most_apart(double (*n)[3], size_t count)
     return fbp_check_cancelled();
 }
 
-/* Copy a caller's description of a set of directions, check it, and count its directions. */
+/* Copy a caller's description of a set of directions, check it, and count its directions
+ * (*count). */
 static fbp_status check(const struct fbp_directions *given, struct fbp_directions *set,
                         size_t *count)
 {
@@ -180,11 +182,11 @@ void fbp_plane_view(const double direction[3], double spacing_mm, double first_m
  * rings have them, do no harm.
  */
 
-/* Directions nearer than this are equal. */
+/* Directions are equal if their difference is shorter than this. */
 static const double EQUAL = 1e-9;
 
 /* Half the side of the square, on the plane that touches the unit sphere, from which a Voronoi cell
- * is cut. A cell that reaches an edge of the square extends nearly 90 degrees from its point. */
+ * is cut.  A cell that reaches an edge of the square extends nearly 90 degrees from its point. */
 static const double HORIZON = 1e6;
 
 /* A point of the sphere: direction i if i < count, else the antipode of direction i - count. */
@@ -198,7 +200,7 @@ struct line {
     double a[2], b;
 };
 
-/* A corner of a Voronoi cell, and the line from this corner to the next. */
+/* A corner of a Voronoi cell, and the line from this corner to the next one. */
 struct corner {
     double p[2];
     struct line edge;
@@ -211,7 +213,8 @@ struct cell {
     double e[2][3];
     size_t n;
     struct corner *corner, *spare; /* a cut adds at most one corner */
-    double reach;                  /* greatest distance of a corner */
+    double reach;                  /* greatest distance of a corner from the point `at`, on the
+                                      plane */
 };
 
 static int by_height(const void *a, const void *b)
@@ -227,8 +230,8 @@ static double beyond(const struct line *l, const double p[2])
 }
 
 /* Compute the intersection of two lines from their equations, because coordinates of very distant
- * corners have few exact digits. If the lines are parallel, the result is p, a corner that lies on
- * both except for rounding. */
+ * corners have few exact digits.  If the lines are parallel, the result is p, a corner that lies on
+ * both except for rounding errors. */
 static void meet(const struct line *l, const struct line *m, const double p[2], double out[2])
 {
     const double det = l->a[0] * m->a[1] - l->a[1] * m->a[0];
@@ -288,7 +291,8 @@ static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t 
 {
     const double *const at = p[i].x;
     const double start[3] = {fabs(at[0]) < 0.6, fabs(at[0]) >= 0.6, 0};
-    bool more[2] = {true, true}; /* upwards, downwards */
+    bool more[2] = {true, true}; /* true: there may be more points that cut the cell, upwards [0]
+                                    and downwards [1] */
     double apart[3];
     size_t equal = 1;
 
@@ -309,7 +313,8 @@ static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t 
             if (!more[down])
                 continue;
             const double *x = p[down ? i - step : i + step].x;
-            /* sorted by height: if this point is too far up (or down) for a cut, so is the next */
+            /* points are sorted by height: if this point is too far up (or down) to cut the cell,
+             * so is the next */
             more[down] = !(fabs(x[2] - at[2]) > 2 * sin(atan(c->reach)) + EQUAL);
             if (!more[down])
                 continue;
@@ -357,8 +362,8 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
                                   "directions: all %zu lie in one plane, which does not determine "
                                   "a volume; give directions all over a half sphere",
                                   count));
-        /* solid angle of the cell, as a sum of triangles, each of the cell's point and two
-         * neighbouring corners (van Oosterom and Strackee 1983) */
+        /* solid angle of the cell, as a sum over triangles of the cell's point and two neighbouring
+         * corners (van Oosterom and Strackee 1983) */
         double angle = 0;
         for (size_t k = 0; k < cell.n; k++) {
             const double *p = cell.corner[k].p, *q = cell.corner[(k + 1) % cell.n].p;
@@ -373,7 +378,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
     }
     for (size_t i = 0; i < count; i++)
         sum += own[i];
-    for (size_t i = 0; area && i < count; i++) /* the difference is rounding alone */
+    for (size_t i = 0; area && i < count; i++) /* the sum is 2 pi except for rounding */
         area[i] = own[i] * (2 * FBP_PI / sum);
     fbp_sort(reach, count);
     *out = (struct fbp_sphere){(size_t)(different + 0.5), reach[count - 1], reach[count / 2]};

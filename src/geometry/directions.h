@@ -1,7 +1,7 @@
-/** @file directions.h  Sets of directions of plane integrals (EPR): cells on the sphere, planes
- * through a common axis, rings of even angles about an axis (internal; double, pure functions).
- * Called by kind.c, quadrature.c, src/scan, src/pipeline (names.c, epr_rings.c, epr_two_stages.c)
- * and cli. A direction and its antipode measure the same planes.
+/** @file directions.h  Sets of directions of plane integrals (EPR): their cells on the sphere;
+ * planes through a common axis in which they lie; rings about an axis in which they are evenly
+ * spaced; names of sets (internal; double, pure functions).  A direction and its antipode measure
+ * the same planes.
  * Used by: cli/, geometry/, pipeline/, scan/, weight/. */
 #ifndef FBP_SRC_DIRECTIONS_H
 #define FBP_SRC_DIRECTIONS_H
@@ -18,16 +18,16 @@ struct fbp_sphere {
     size_t different; /**< number of different directions; equal and opposite ones count once */
     double hole_rad;  /**< greatest angle between a point of the sphere and the direction nearest to
                          it [rad] */
-    double usual_rad; /**< median over the directions: angle from the direction to the farthest
-                         point of its Voronoi cell */
+    double usual_rad; /**< median over the directions of the angle from a direction to the farthest
+                         point of its Voronoi cell [rad] */
 };
 
 /**
- * Compute the cells of the spherical Voronoi diagram of {n} and {-n}: the cell of n is all points
- * that are nearer to n or -n than to any other direction.
+ * Compute the Voronoi cells of directions on the unit sphere: the cell of direction n is all points
+ * that are nearer to n or -n than to any other direction or its antipode.
  *
- * area  [count] area of the cell on one half of the sphere, divided among equal directions; the sum
- *       is 2 pi. May be NULL.
+ * area  [count] output, area of each cell on one half of the sphere, divided among equal
+ * directions; the sum is 2 pi.  May be NULL.
  * @return FBP_ERR_INVALID if all directions lie in one plane, FBP_ERR_NOMEM
  */
 fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *area,
@@ -51,11 +51,11 @@ struct fbp_meridian_planes {
 };
 
 /**
- * Find the axis for which the fewest planes through it contain all directions: x, y or z if one of
- * them needs few enough planes, else any axis.
+ * Find an axis through which few planes contain all directions: x, y or z if at most a third as
+ * many planes as directions are needed, else the best axis that is found.
  *
- * @return FBP_ERR_UNSUPPORTED if no axis has three directions per plane on average (the message
- *         contains the number of planes); FBP_ERR_NOMEM
+ * @return FBP_ERR_UNSUPPORTED if no such axis has three directions per plane on average (the
+ * message contains the number of planes); FBP_ERR_NOMEM
  */
 fbp_status fbp_meridians_of(const double (*direction)[3], size_t n,
                             struct fbp_meridian_planes *out);
@@ -73,15 +73,16 @@ struct fbp_ring {
     size_t first,
         n; /**< the directions of the ring are members [first, first + n) of fbp_rings.member */
     size_t n_phi; /**< number of different angles phi in the ring; 0: the ring is the pole */
-    /** at_pole: its directions are equal to the rings' axis; at_equator: perpendicular to it */
+    /** at_pole: the directions of the ring are equal to the axis of the rings; at_equator:
+     * perpendicular to it */
     bool at_pole, at_equator;
 };
 
 /**
- * Directions theta and phi on the upper half of the sphere, in rings about an axis. The angles phi
- * of a ring are equally spaced over the full circle; the ring on the equator also contains the
- * antipodes of its directions. Sets of equal solid angle and of equal linear angles consist of such
- * rings.
+ * Directions on the upper half of the sphere, in rings of equal theta (angle from an axis).  The
+ * angles phi about the axis of a ring are equally spaced over the full circle; the ring on the
+ * equator also contains the antipodes of its directions.  Sets of equal solid angle and of equal
+ * linear angles consist of such rings.
  */
 struct fbp_rings {
     double axis[3], across[2][3]; /**< unit vectors: axis of the rings, and two perpendicular to it;
@@ -111,7 +112,8 @@ fbp_status fbp_rings_about(const double (*direction)[3], size_t n, enum fbp_pole
 fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings *out);
 void fbp_rings_clear(struct fbp_rings *rings);
 
-/** The unit vector at theta and phi. */
+/** Compute the unit vector at angle theta from the axis of the rings and angle phi about it
+ * [rad]. */
 void fbp_ring_direction(const struct fbp_rings *rings, double theta, double phi, double out[3]);
 
 /** Name of method i of quadrature over directions: "auto", "bands", "voronoi", "harmonics",
@@ -119,7 +121,8 @@ void fbp_ring_direction(const struct fbp_rings *rings, double theta, double phi,
 const char *fbp_quadrature_name(size_t i);
 
 /** Names by index i, NULL beyond the last: of sets of directions ("solid-angle", "linear-angle",
- * "fibonacci"), of their orders ("plain", "flip", "msps"), and of their poles ("z", "x", "y"). */
+ * "fibonacci"), of orders of directions ("plain", "flip", "msps"), and of poles, the axes of rings
+ * ("z", "x", "y"). */
 const char *fbp_direction_set_name(size_t i);
 const char *fbp_direction_order_name(size_t i);
 const char *fbp_pole_name(size_t i);

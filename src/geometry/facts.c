@@ -1,7 +1,6 @@
-/* Facts of a scan of line integrals (fbp_line_facts(): arc, coverage, field of view, symmetries,
- * movement along the axis), the detector rows that slices need, and the default grid.  kind.c calls
- * fbp_line_facts(), fbp_line_rows() and fbp_line_grid() through its tables, weight.c
- * fbp_coverage_of(), many folders of src, cli and benchmarks fbp_grid_coordinate().
+/* Facts of a scan of line integrals (cone and parallel beams): arc of the views, coverage, field of
+ * view, symmetries, movement along the axis; also the detector rows that slices need, the default
+ * grid, and fbp_grid_coordinate().
  * Used by: bench/, cli/, analysis/, backend/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 
@@ -10,8 +9,8 @@
 #include "base/base.h"
 #include "base/threads.h"
 
-/* Least asymmetry |hi + lo| / (hi - lo) of a panel that counts as offset; lo, hi: positions of its
- * edges relative to the axis. */
+/* Least asymmetry |hi + lo| / (hi - lo) of a panel that counts as offset; lo, hi: positions of the
+ * panel's edges relative to the axis. */
 static const double ASYMMETRY = 0.02;
 
 /* Greatest gap between directions of measured rays [rad] that neighbouring views may fill:
@@ -24,7 +23,7 @@ enum { COVERAGE_STEPS = 32 };
 /* Positions of the panel's sides over all views: lo along -t, hi along +t (t: direction in which
  * the source moves); [0] fan angle, [1] distance from the axis. */
 struct sides {
-    double mean_lo[2], mean_hi[2]; /* outer edges, mean */
+    double mean_lo[2], mean_hi[2]; /* outer edges, mean over the views */
     /* least distance of the panel's outer edges from the axis, over all views */
     double edge_lo[2], edge_hi[2];
     /* least distance of the outermost pixel centres from the axis, over all views */
@@ -75,8 +74,8 @@ fail:
     return st;
 }
 
-/* Find which redundancy weights the views need, and whether they have measured all lines through
- * the field of view. */
+/* Find which redundancy weights the views need (out->offset, out->per_ray), and whether they have
+ * measured all lines through the field of view (out->coverage). */
 static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *sides,
                            const struct fbp_kind_table *kind, const struct fbp_views *views,
                            const struct fbp_arc *arc)
@@ -117,7 +116,7 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     fbp_coverage_clear(&rays);
     if (out->per_ray)
         return FBP_OK;
-    if (out->offset) { /* one side measures each line once */
+    if (out->offset) { /* the longer side of the panel measures each line once */
         const double gap = out->gap_rad + out->step_rad[1];
         out->needed_rad = 2 * FBP_PI;
         out->direction_gap_rad = fmax(out->direction_gap_rad, gap);
@@ -132,7 +131,7 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
         return FBP_OK;
 
     /* Opposite views of a parallel beam measure the same rays, so coverage is determined from the
-     * angles modulo pi. If the views cover a full turn, the reported steps and gaps are those
+     * angles modulo pi.  If the views cover a full turn, the reported steps and gaps are those
      * modulo 2 pi. */
     FBP_TRY(fbp_arc_create(&half, views->view, views->n, out->axis, FBP_PI, 0, false));
     if (half.n_angles < 3 || !half.full)
@@ -149,7 +148,7 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
 }
 
 /* Compute the radius of the field of view, the radius within which all lines were measured, and how
- * far an offset panel extends beyond the axis on its short side. */
+ * far an offset panel extends beyond the axis on its shorter side. */
 static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sides *s, bool source)
 {
     const int unit = source ? 0 : 1;
@@ -163,13 +162,13 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
                         "geometry: the rotation axis is outside the panel in some views (by up to "
                         "%.3g mm); check the panel offset and the source positions",
                         -out->fov_radius_mm);
-    /* With an offset panel, this is the radius of the short side; without missing views, the radius
-     * of the longer side replaces it below. */
+    /* with an offset panel, complete_radius_mm is the radius of the shorter side; if no views are
+     * missing, the radius of the longer side replaces it below */
     if (out->coverage != FBP_COVERAGE_PARTIAL || out->offset)
         out->complete_radius_mm = out->fov_radius_mm;
     if (!out->offset)
         return FBP_OK;
-    /* the overlap ends at the centre of the short side's outermost pixel, whose weight is 0 */
+    /* the overlap ends at the centre of the shorter side's outermost pixel, whose weight is 0 */
     out->overlap_rad = longer_hi ? s->pixel_lo[0] : s->pixel_hi[0];
     out->overlap_mm = longer_hi ? s->pixel_lo[1] : s->pixel_hi[1];
     out->fov_radius_mm = longer_hi ? s->edge_hi[1] : s->edge_lo[1];
@@ -198,18 +197,20 @@ enum { HEIGHTS = 3, AROUND = 6, POINTS = HEIGHTS * (AROUND + 1) };
  * part of the heights' variance unexplained. */
 static const double STEADY = 0.02;
 
-/* A view that contributes to the drift. */
+/* A view in the sums of axial_drift(). */
 struct drift_view {
     double weight;       /* in means over the views */
     double middle, seen; /* part of the axis that the view sees: middle and length [mm] */
-    double source;       /* height of the source [mm]; parallel beam: sine of its elevation */
-    /* angle of the source, counted on over turns [rad], and its distance from the axis [mm] */
+    double source;       /* height of the source along the axis [mm]; parallel beam: sine of the
+                            rays' elevation */
+    /* angle of the source, increasing over several turns [rad], and its distance from the axis
+     * [mm] */
     double angle, radius;
     double P[12];
 };
 
-/* Compute the mean of 1 - cos(kappa) over the views, kappa: elevation of the source as seen from
- * the point of the axis at height `level`. */
+/* Compute the weighted mean of 1 - cos(kappa) over n views; kappa: elevation of the source as seen
+ * from the point of the axis at height `level`. */
 static double steepness(const struct drift_view *v, size_t n, double weight, double level)
 {
     double sum = 0;
@@ -219,8 +220,8 @@ static double steepness(const struct drift_view *v, size_t n, double weight, dou
     return sum;
 }
 
-/* Compute the part, 0 to 1, of a view's value at point x that its rows yield: 1 if x projects
- * between the centres of the outer rows, falling linearly to 0 within one row beyond them. */
+/* Compute the fraction, 0 to 1, of a view's value at point x that its rows measure: 1 if x projects
+ * between the centres of the outermost rows, falling linearly to 0 within one row beyond them. */
 static double part_seen(const double P[12], const struct fbp_panel *panel, const double x[3])
 {
     const double depth = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / depth;
@@ -229,8 +230,8 @@ static double part_seen(const double P[12], const struct fbp_panel *panel, const
     return depth > 0 ? fmin(1, fmax(0, 1 - beyond)) : 0;
 }
 
-/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error and cone_angle_error. arc: angles of the
- * views modulo 2 pi. */
+/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error and cone_angle_error of *out.  arc:
+ * angles of the views modulo 2 pi. */
 static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_kind_table *kind,
                               const struct fbp_views *views, const struct fbp_arc *arc,
                               const struct fbp_grid *grid)
@@ -255,13 +256,13 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
         fbp_axis_seen(v->P, &views->panel, axis, z);
         v->middle = (z[0] + z[1]) / 2;
         v->seen = fabs(z[1] - z[0]);
-        /* a direction: any length */
+        /* s of a parallel beam is a direction of any length */
         const double length = kind->has_source ? 1 : fbp_norm(view->s);
         v->source = fbp_dot(view->s, axis) / length;
         v->angle = turned;
         v->radius = f.radius / length;
-        /* views near the ends of a short scan get little weight, because other views measure the
-         * same rays */
+        /* Views near the ends of a short scan get little weight, because other views measure the
+         * same rays. */
         const double end = fmin(arc->position[k], arc->arc_rad - arc->position[k]);
         const bool whole = arc->full || !kind->has_source || !(ramp > 0);
         v->weight = whole ? arc->step[k] : arc->step[k] * fmin(1, end / ramp);
@@ -298,7 +299,8 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
 
     /* For points on the axis and on a circle around it, at three heights: compute the weighted
      * share of views whose rows miss the point because the views move along the axis. */
-    const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction but the axis */
+    const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction except that of
+                                                                      the axis */
     fbp_frame_of(&unit, axis, &f);
     for (int i = 0; i < POINTS; i++) {
         const int place = i / HEIGHTS;
@@ -331,8 +333,8 @@ static bool near(double a, double b, double scale)
     return fabs(a - b) <= TOLERANCE * scale;
 }
 
-/* True if each view k + n/2 (quarters 2), or each view k + n/4 (quarters 1 or -1), is view k
- * rotated about z by that number of quarter turns. */
+/* True if, for all k, view k rotated about z by `quarters` quarter turns (2, 1 or -1) is the view
+ * n/2 (quarters 2) or n/4 (1 or -1) places after it. */
 static bool turned(const struct fbp_views *views, int quarters)
 {
     const size_t n = views->n, fraction = quarters == 2 ? 2 : 4;
@@ -366,7 +368,8 @@ static unsigned symmetry(const struct fbp_kind_table *kind, const struct fbp_vie
     unsigned flags = FBP_SYM_COLUMN;
     double P[12];
 
-    for (size_t k = 0; k < views->n && flags; k++) /* rows 1 and 3 of P must not depend on z */
+    for (size_t k = 0; k < views->n && flags; k++) /* detector column and depth (rows 1 and 3 of the
+                                                      matrix P) must not depend on z */
         if (!kind->matrix(&views->view[k], &views->panel, P) || !near(P[2], 0, fbp_norm(P)) ||
             !near(P[10], 0, fmax(fbp_norm(P + 8), 1e-300)))
             flags = 0;
@@ -427,9 +430,9 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     FBP_TRY(fbp_arc_create(&arc, views->view, views->n, out->axis, 2 * FBP_PI, fan, false));
     FBP_TRY_GOTO(coverage(out, &sides, kind, views, &arc));
     FBP_TRY_GOTO(field_of_view(out, &sides, source));
-    /* A gap between ray directions causes errors if it exceeds two mean steps by 2 degrees; gaps of
-     * golden-ratio angles do not. In images of two disks off the axis, gaps of 5 to 60 degrees
-     * caused errors of 0.4 to 0.6 % (rms) per degree, for all kinds of beams
+    /* A gap between ray directions causes errors if it exceeds two mean steps by 2 degrees; the
+     * gaps of golden-ratio angles do not.  In images of two disks off the axis, gaps of 5 to 60
+     * degrees caused errors of 0.4 to 0.6 % (rms) per degree, for all kinds of beams
      * (bench/results/accuracy.md). */
     const bool short_fan = out->coverage == FBP_COVERAGE_SHORT && source;
     const double covered = short_fan ? out->arc_rad : out->offset ? 2 * FBP_PI : FBP_PI;
@@ -439,7 +442,8 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     FBP_TRY_GOTO(axial_drift(out, kind, views, &arc, grid));
     out->symmetry = symmetry(kind, views, grid);
 
-    /* Check that the volume is in front of the sources; find whether it is in the field of view. */
+    /* Check that the volume is in front of the sources, and find whether it is inside the field of
+     * view. */
     bool inside = grid != NULL;
     for (int i = 0; grid && i < 8; i++) {
         double x[3], across[3], P[12];
@@ -449,7 +453,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
         for (size_t k = 0; k < views->n; k++) {
             FBP_TRY_GOTO(fbp_check_cancelled());
             if (!kind->matrix(&views->view[k], &views->panel, P))
-                continue; /* refused before */
+                continue; /* a view without a matrix was refused before */
             const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
             if (!(w > 1e-6 * P[11]))
                 FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
@@ -465,11 +469,12 @@ fail:
     return st;
 }
 
-/* Greatest error of a projected row position that is caused by rounding to float [pixels]. */
+/* Greatest error of a projected row position that rounding to float causes [pixels]. */
 static const double MARGIN_PX = 1e-3;
 
-/* Compute the detector rows that slices need: the row of a point is a quotient of linear functions,
- * so its extremes over a box of voxels in front of the source are at the corners. */
+/* Compute the detector rows [*r0, *r1) that slices [z0, z1) need in views [k0, k1): the row of a
+ * point is a quotient of linear functions, so its extremes over a box of voxels in front of the
+ * source are at the corners. */
 void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
                    size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                    size_t *r1)
@@ -499,7 +504,8 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
             hi = fmax(hi, row);
         }
     }
-    /* a row position is interpolated between rows floor(position) and floor(position) + 1 */
+    /* a value at a row position is interpolated between rows floor(position) and floor(position) +
+     * 1 */
     const double first = floor(lo - MARGIN_PX), end = floor(hi + MARGIN_PX) + 2;
     *r0 = (size_t)fmin(fmax(first, 0), n_rows);
     *r1 = (size_t)fmin(fmax(end, 0), n_rows);
@@ -507,9 +513,9 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
         *r0 = *r1 = 0;
 }
 
-/* Compute the default grid from means over the views: voxel: column pitch at the iso-centre; width:
- * twice the distance from the axis to the farther edge of the panel; height: part of the z axis
- * that projects onto the rows. */
+/* Compute the default grid from means over the views.  Voxel: column pitch at the iso-centre;
+ * width: twice the distance from the axis to the farther edge of the panel; height: the part of the
+ * z axis that projects onto the rows, but for a cone beam at most the width. */
 void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                    struct fbp_grid *out)
 {

@@ -1,6 +1,6 @@
 /* Kinds of geometry (cone, parallel, planes), each a table of functions, and the functions that
- * call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default().  Called by most folders of
- * src, cli and benchmarks.
+ * call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default(); also names and units of
+ * kinds.
  * Used by: bench/, cli/, analysis/, geometry/, phantom/, picture/, pipeline/, prep/, scan/,
  * weight/. */
 #include "geometry/kind.h"
@@ -33,7 +33,7 @@ static fbp_status cone_check_view(const struct fbp_view *view, size_t k)
     return check_length("the source position s", k, &fbp_range_position, view->s);
 }
 
-/* P = A [I | -s], A = inv([u v d0-s]) */
+/* P = A [I | -s], A = inv([u v d0-s]); d0: centre of pixel (0, 0) */
 static bool cone_matrix(const struct fbp_view *view, const struct fbp_panel *panel, double P[12])
 {
     double depth[3], A[3][3];
@@ -74,7 +74,7 @@ static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel 
     return true;
 }
 
-/* Compute the column pitch at the axis, which is foreshortened if the panel is tilted. */
+/* Compute the column pitch at the axis; it is foreshortened if the panel is tilted. */
 static double parallel_pitch(const struct fbp_view *view, const double P[12])
 {
     double ray[3] = {view->s[0], view->s[1], view->s[2]}, across[3];
@@ -91,8 +91,8 @@ static double parallel_pitch(const struct fbp_view *view, const double P[12])
  * integrals at several delays, and v = 0.
  */
 
-/* The directions have a gap if a point of the sphere is farther from all of them than GAP times
- * sqrt(2 pi / n), the side of the square that has the area of each of n directions. */
+/* The directions of plane integrals have a gap if a point of the sphere is farther from all of them
+ * than GAP times sqrt(2 pi / n), the side of a square with the area of each of n directions. */
 static const double GAP = 1.5;
 
 static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
@@ -104,7 +104,8 @@ static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
     return FBP_OK;
 }
 
-/* Rows (n/tau, -t0/tau), 0, (0, 0, 0, 1). */
+/* Matrix of a view of plane integrals: rows (n/tau, -t0/tau), 0, (0, 0, 0, 1); t0: position of
+ * sample 0. */
 static bool planes_matrix(const struct fbp_view *view, const struct fbp_panel *panel, double P[12])
 {
     const double square = fbp_dot(view->u, view->u);
@@ -117,8 +118,8 @@ static bool planes_matrix(const struct fbp_view *view, const struct fbp_panel *p
     return square > 0 && isfinite(P[0] + P[1] + P[2] + P[3]);
 }
 
-/* Get the distance between samples of a view of plane integrals, |u|, rounded to 12 digits: more
- * digits of u are rounding errors of its unit vector. */
+/* Get the distance between samples of a view of plane integrals [mm], |u|, rounded to 12 digits,
+ * because further digits of u are rounding errors. */
 static double spacing_of(const struct fbp_view *view)
 {
     const double step = fbp_norm(view->u), digits = pow(10, 12 - ceil(log10(step)));
@@ -221,8 +222,9 @@ static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_view
     *r1 = z0 < z1 && k0 < k1 ? views->panel.n_rows : 0;
 }
 
-/* The default grid is a cube whose side is the diameter of the field of view over sqrt(2), as usual
- * in laboratories: corners beyond the field of view are not measured by all views. */
+/* The default grid of plane integrals is a cube whose side is the diameter of the field of view
+ * over sqrt(2), as usual in laboratories; its corners are outside of the field of view, and are not
+ * measured by all views. */
 static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         struct fbp_grid *out)
 {

@@ -1,13 +1,13 @@
 /** @file kind.h  Kinds of geometry (cone, parallel, planes) as tables of functions, and facts of
- * scans (internal; double, pure functions). Most folders of src, cli and benchmarks call it.
+ * scans (internal; double, pure functions).
  *
- * Code outside of the tables does not compare kinds (tests/house/kinds.sh). It uses a member or a
+ * Code outside of the tables does not compare kinds (tests/house/kinds.sh).  It uses a member or a
  * function of the kind's table, because "cone, or else parallel" would be wrong for a third kind.
  *
- * A new kind consists of a value of enum fbp_kind and a table in kind.c. Kinds of line integrals
- * share fbp_line_facts(), _rows() and _grid(). Tables in other folders are indexed by `integral`
- * (weight/weight.c, filter/design.c, phantom/simulate.c) and refuse kinds without an entry. A
- * format of another program's geometries lists the kinds that it can hold (importers.h).
+ * A new kind consists of a value of enum fbp_kind and a table in kind.c.  Kinds of line integrals
+ * share fbp_line_facts(), _rows() and _grid().  Tables in other files are indexed by `integral`
+ * (filter_of in pipeline/job.c, integral_of in phantom/simulate.c).  A format of another program's
+ * geometries lists the kinds that it can write (scan/format/importers.h).
  * Used by: bench/, cli/, analysis/, geometry/, phantom/, picture/, pipeline/, prep/, scan/,
  * weight/.
  */
@@ -25,7 +25,8 @@ struct fbp_kind_table {
     /** True: s is the source, where rays meet.  False: s is the direction towards the source, views
      * half a turn apart measure the same rays, and distances have no meaning. */
     bool has_source;
-    /** True: each detector row repeats the measurement: row r of all views yields volume r. */
+    /** True: each detector row is a measurement of its own, and row r of all views yields volume r.
+     * False: all rows yield one volume. */
     bool row_is_frame;
 
     /** Checks view k; NULL: nothing to check. */
@@ -53,20 +54,21 @@ enum { FBP_N_KINDS = FBP_PLANES + 1 };
  * functions. */
 const struct fbp_kind_table *fbp_kind_of(enum fbp_kind kind);
 
-/** Check that a number is a geometry kind; if not, set FBP_ERR_INVALID with a message that begins
+/** Check that a number is a geometry kind, else fail with FBP_ERR_INVALID and a message that begins
  * with `where`. */
 fbp_status fbp_check_kind(const char *where, enum fbp_kind kind);
 
-/** Check that a number is a geometry kind (else FBP_ERR_INVALID) of line integrals (else
- * FBP_ERR_UNSUPPORTED). */
+/** Check that a number is a geometry kind (else FBP_ERR_INVALID), and one of line integrals (else
+ * FBP_ERR_UNSUPPORTED).  where: beginning of the message. */
 fbp_status fbp_check_lines(const char *where, enum fbp_kind kind);
 
 /** Number of volumes that a scan with this panel yields: one per detector row if each row is a scan
  * of its own (plane integrals), else 1. */
 size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
-/** Get the unit of a volume's values, such as "1/mm" or "1/cm^3", and the factor that converts
- * values in 1/mm (plane integrals: 1/mm^3) to this unit. */
+/** fbp_value_unit() returns the unit of a volume's values, such as "1/mm" or "1/cm^3";
+ * fbp_value_scale() the factor that converts values in 1/mm (plane integrals: 1/mm^3) to this
+ * unit. */
 const char *fbp_value_unit(enum fbp_kind kind, enum fbp_unit unit);
 double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit);
 
@@ -78,8 +80,8 @@ bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const stru
 /** Check that a scan has views and pixels, else FBP_ERR_INVALID. */
 fbp_status fbp_check_views(const struct fbp_views *views);
 
-/** Check that the vectors of a view, which must be finite, have valid lengths; k: index of the
- * view, for messages. */
+/** Check that the vectors d, u, v (and s) of a view have lengths in their valid ranges; k: index of
+ * the view, for messages. */
 fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_view *view, size_t k);
 
 /** Get the directions of n views of plane integrals as unit vectors; *out: [n], freed by the
@@ -111,11 +113,13 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
 fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views *views,
                             double centre[3], struct fbp_view **own);
 
-/** Facts about one view of line integrals. lo, hi: sides of the panel along -t and +t; t: direction
- * of the source's counter-clockwise motion. */
+/** Facts about one view of line integrals.  lo, hi: sides of the panel along -t and +t; t:
+ * direction of the source's counter-clockwise motion (struct fbp_frame). */
 struct fbp_view_facts {
-    double sod, sdd;      /**< [mm]; 0: the kind has no source */
-    double magnification; /**< sdd / sod on the iso ray */
+    double sod, sdd;      /**< distances from the source to the axis, and to the panel along its
+                             normal [mm]; 0: the kind has no source */
+    double magnification; /**< sdd / sod on the ray through the iso-centre; 1: the kind has no
+                             source */
     /** Rays to the panel's outer edges: [0] fan angle [rad], [1] distance from the axis [mm]. */
     double edge_lo[2], edge_hi[2];
     /** Rays to the outermost pixel centres: [0] fan angle [rad], [1] distance from the axis [mm].
@@ -126,15 +130,16 @@ struct fbp_view_facts {
     double row_tilt;         /**< angle between the rows and the plane normal to the axis [rad] */
 };
 
-/** Get the points of the axis [mm] that P projects onto the lower and upper edge of the panel. */
+/** Get the positions z on the axis [mm] that the matrix P projects onto the lower and the upper
+ * edge of the panel. */
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2]);
 
-/** Compute the facts of view k; FBP_ERR_INVALID if it cannot be backprojected. */
+/** Compute the facts of view k; FBP_ERR_INVALID if the view cannot be backprojected. */
 fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp_views *views,
                              size_t k, const double axis[3], struct fbp_view_facts *out);
 
-/** Compute how often the views measure each ray (coverage.h). */
+/** Compute how often the views of line integrals measure each ray (coverage.h). */
 struct fbp_ray_coverage;
 fbp_status fbp_coverage_of(struct fbp_ray_coverage *out, const struct fbp_kind_table *kind,
                            const struct fbp_views *views, const double axis[3]);
@@ -148,11 +153,11 @@ const char *fbp_kind_listed(size_t i);
 /** Name of a unit: "mm", "cm"; NULL beyond the last unit. */
 const char *fbp_unit_name(size_t i);
 
-/** True if all rays of a view meet in a source (cone).  Other kinds have no source distances. */
+/** True if the rays of a view meet in a source (cone); only then do views have source distances. */
 bool fbp_kind_has_source(enum fbp_kind kind);
 
-/** True if a sample is an integral over a line (cone, parallel); false if over a plane: such scans
- * have no detector. */
+/** True if a sample is an integral over a line (cone, parallel); false if over a plane (planes:
+ * there is no detector). */
 bool fbp_kind_has_lines(enum fbp_kind kind);
 
 /**
@@ -162,15 +167,16 @@ bool fbp_kind_has_lines(enum fbp_kind kind);
  */
 fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts);
 
-/** Compute the detector rows [*r0, *r1) that slices [z0, z1) require from views [k0, k1). Plane
- *  integrals: all rows. */
+/** Compute the detector rows [*r0, *r1) that slices [z0, z1) of the grid require from views [k0,
+ * k1).  Plane integrals: all rows. */
 fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                              const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                              size_t *r1);
 
-/** Compute the default grid of a scan. Line integrals: it covers the field of view, voxel = column
- * pitch times SOD/SDD. Plane integrals: a cube whose side is the diameter of the field of view over
- * sqrt(2), voxel = least distance between samples. */
+/** Compute the default grid of a scan.  Line integrals: it covers the field of view, with voxels of
+ * the column pitch at the iso-centre (pitch times SOD/SDD).  Plane integrals: a cube whose side is
+ * the diameter of the field of view over sqrt(2), with voxels of the least distance between
+ * samples. */
 fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
 
 /**

@@ -1,6 +1,6 @@
-/* Directions in meridian planes (fbp_meridians_of(), called by epr_two_stages.c and
- * cli/geometry_check.c) and in even rings (fbp_rings_of(), called by epr_rings.c;
- * fbp_rings_about(), called by weight/quadrature.c), found from directions in any order.
+/* Structure in a set of directions of plane integrals, in any order: planes through a common axis
+ * that contain them (fbp_meridians_of()), and rings about an axis in which they are evenly spaced
+ * (fbp_rings_of(), fbp_rings_about()); see directions.h.
  * Used by: cli/geometry_check.c, pipeline/epr_rings.c, pipeline/epr_two_stages.c,
  * weight/quadrature.c. */
 #include "geometry/directions.h"
@@ -20,11 +20,11 @@ static const double OFF = 1e-4;
 /* Least mean number of directions per meridian plane for a reconstruction in two stages. */
 enum { LEAST = 3 };
 
-/* Search for the common axis.  SEEDS: number of directions through which great circles are laid.
- * CIRCLES: greatest number of circles through each of these directions. */
+/* Limits of the search for the common axis.  SEEDS: number of directions through which great
+ * circles are laid.  CIRCLES: greatest number of great circles through each of these directions. */
 enum { SEEDS = 4, CIRCLES = 4 };
 
-/* A direction, by index, and the sine of its angle to the axis. */
+/* Index of a direction, and the sine of its angle to the axis. */
 struct far {
     double sine;
     size_t i;
@@ -36,7 +36,7 @@ struct work {
     const double (*direction)[3];
     size_t n;
     struct far *order;  /* [n] */
-    double (*plane)[3]; /* [n] normals */
+    double (*plane)[3]; /* [n] normals of the planes (or great circles) found so far */
     size_t *count;      /* [n] number of directions in each plane */
     size_t *of;         /* [n] plane of each direction */
     double axis[3];     /* the axis that needs the fewest planes */
@@ -51,8 +51,8 @@ static int farthest_first(const void *a, const void *b)
 }
 
 /* Count the planes through an axis that are needed to contain all directions; most + 1 if more than
- * `most` are needed. Directions near the axis determine their plane badly, and are assigned last.
- */
+ * `most` are needed.  Directions near the axis determine their plane badly, and are assigned
+ * last. */
 static size_t count_planes(const struct work *w, const double axis[3], size_t most)
 {
     double across[3];
@@ -67,7 +67,7 @@ static size_t count_planes(const struct work *w, const double axis[3], size_t mo
         const double *d = w->direction[w->order[i].i];
         double least = OFF;
         size_t at = n;
-        for (size_t k = 0; k < n; k++) { /* the nearest plane */
+        for (size_t k = 0; k < n; k++) { /* find the plane nearest to the direction */
             const double off = fabs(fbp_dot(d, w->plane[k]));
             if (off < least) {
                 least = off;
@@ -97,8 +97,8 @@ static void try_axis(struct work *w, const double axis[3])
     w->most = n;
 }
 
-/* Find the great circles through direction `seed` on which most directions lie; returns the number
- * of circles. */
+/* Find the great circles through direction `seed` on which the most directions lie; returns their
+ * number, and their normals in `out`. */
 static size_t circles_through(const struct work *w, size_t seed, double out[CIRCLES][3])
 {
     size_t n = 0, found = 0;
@@ -185,7 +185,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     for (int i = 0; i < 3; i++)
         out->axis[i] = side * w.axis[i];
     out->pole = out->axis[largest] > 1 - 1e-15 ? largest : -1;
-    /* axes perpendicular to the common axis: y and z for x, z and x for y, x and y for z */
+    /* set two axes perpendicular to the common axis: y and z for x, z and x for y, x and y for z */
     if (out->pole >= 0)
         least = (out->pole + 1) % 3;
     other[least] = 1;
@@ -201,7 +201,8 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     FBP_TRY_GOTO(fbp_calloc((void **)&turned, out->n, sizeof *turned, what));
     for (size_t k = 0; k < out->n; k++)
         out->most = w.count[k] > out->most ? w.count[k] : out->most;
-    for (size_t i = n; i-- > 0;) { /* order[0], farthest from the axis, sets the angle last */
+    for (size_t i = n; i-- > 0;) { /* order[0], the direction farthest from the axis, sets the angle
+                                      of its plane last */
         const size_t k = w.of[w.order[i].i];
         const double *d = direction[w.order[i].i];
         const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));
@@ -234,11 +235,12 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
     *planes = (struct fbp_meridian_planes){0};
 }
 
-/* Tolerances of rings to resample, for files with few digits.  ALIKE: difference of polar angles in
- * a ring [rad].  EVEN: deviation of an azimuth from even spacing [steps]. */
+/* Tolerances of rings that may be resampled, for files with few digits.  ALIKE: difference of polar
+ * angles in a ring [rad].  EVEN: deviation of an azimuth from even spacing [steps]. */
 static const double ALIKE = 1e-4, EVEN = 1e-2;
 
-/* A member of a ring, as a direction on the upper half of the sphere in polar coordinates [rad]. */
+/* A member of a ring, with its direction on the upper half of the sphere in polar coordinates
+ * [rad]. */
 struct place {
     double theta, phi;
     struct fbp_ring_member member;
@@ -251,8 +253,8 @@ static int by_phi(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* True if the angles phi of a ring, in ascending order, are evenly spaced and each occurs equally
- * often.  *n_phi: number of different angles. */
+/* True if the n angles phi of a ring, in ascending order, are evenly spaced, and each different
+ * angle occurs equally often.  *n_phi: number of different angles. */
 static bool is_even(const struct place *p, size_t n, double alike, double even, size_t *n_phi)
 {
     size_t different = 0;
@@ -287,7 +289,7 @@ fbp_status fbp_rings_about(const double (*direction)[3], size_t n, enum fbp_pole
     FBP_TRY_GOTO(fbp_calloc((void **)&place, 2 * n, sizeof *place, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->ring, 2 * n, sizeof *out->ring, "rings"));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->member, 2 * n, sizeof *out->member, "rings"));
-    /* each direction is entered once; on the equator its antipode is entered, too */
+    /* each direction is entered once; a direction on the equator also with its antipode */
     for (size_t k = 0; k < n; k++) {
         const double up = fbp_dot(direction[k], out->axis), side = up < 0 ? -1 : 1;
         const double x = side * fbp_dot(direction[k], out->across[0]);

@@ -1,5 +1,5 @@
-/* Checks that a scan, a panel or a volume lies within the ranges of fbp/ranges.h.  Called by
- * src/pipeline, src/scan, array/source.c, phantom/simulate.c and benchmarks.
+/* Checks that the numbers of a scan, a panel or a volume lie within the ranges of the public header
+ * fbp/ranges.h.
  * Used by: bench/, array/, phantom/, pipeline/, scan/. */
 #include "geometry/ranges.h"
 

@@ -1,6 +1,6 @@
-/* Judgements about facts of a geometry: fbp_geometry_circular(), called by job.c and
- * cli/geometry_check.c, refuses scans that are not a circle; fbp_geometry_remark(), called by
- * scan.c, cli/report.c, Python and programs, describes errors that a reconstruction will have.
+/* Judgements about the facts of a geometry: fbp_geometry_circular() refuses scans whose views do
+ * not form a circle; fbp_geometry_remark() describes, in a sentence, errors that a reconstruction
+ * will have.
  * Used by: cli/geometry_check.c, cli/report.c, pipeline/job.c, scan/file/scan.c. */
 #include "fbp/geometry.h"
 
@@ -12,8 +12,8 @@
 
 static const double DEGREES = 180 / FBP_PI;
 
-/* Greatest accepted error of a small ball's mean value, caused by views that move along the axis.
- */
+/* Greatest accepted error of a small ball's mean value, as a fraction of it, that is caused by
+ * views that move along the axis. */
 static const double AXIAL_DRIFT_LIMIT = 0.01;
 
 /* Least error of the FDK method, as a fraction of a ball's mean value, that causes a warning. */
@@ -107,7 +107,7 @@ static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, siz
         else
             return false;
         return true;
-    case 3: /* range of ray directions that no view has measured */
+    case 3: /* remark on a range of ray directions that no view has measured */
         if (planes || f->n_angles < 3 || !(f->gap_error > 0))
             return false;
         if (strip)

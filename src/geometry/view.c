@@ -1,6 +1,5 @@
-/* Views as vectors (s, d, u, v) and as 3x4 matrices, frames about the rotation axis, facts of one
- * view, and flips of scans.  Called by the other files of src/geometry, and by src/scan,
- * src/weight, src/phantom, src/pipeline and cli/geometry_check.c.
+/* Views as vectors (s, d, u, v): conversion from a 3x4 matrix, pixel positions, angles and frames
+ * about the rotation axis, facts of one view, and flips of views.
  * Used by: cli/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 
@@ -8,11 +7,11 @@
 
 #include <string.h>
 
-/* Least |det| of independent vectors, relative to the product of their lengths. */
+/* Least |det| of three linearly independent vectors, relative to the product of their lengths. */
 static const double SINGULAR = 1e-12;
 
-/* Least cosine of the angle between central ray and panel normal; below it, the panel counts as
- * seen edge-on. */
+/* Least cosine of the angle between central ray and panel normal; if it is smaller, the panel
+ * counts as seen edge-on. */
 static const double EDGE_ON = 0.05;
 
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
@@ -95,8 +94,8 @@ double fbp_view_angle(const struct fbp_view *view, const double axis[3])
     return atan2(fbp_dot(view->s, e1), fbp_dot(view->s, e0));
 }
 
-/* The point z a of the axis a is projected to row (P4.a z + P7) / (P8.a z + P11); P4, P8: the first
- * three numbers of the second and of the third row of P. */
+/* The point z a of the axis a is projected to row (P4.a z + P7) / (P8.a z + P11); P4, P8: the
+ * vectors of the first three numbers of the second and of the third row of P. */
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2])
 {
@@ -107,8 +106,8 @@ void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const doub
 }
 
 /* Compute fan angle [0] and distance from the axis [1], positive along +t, of the rays through two
- * points of the middle row, `margin` columns beyond its outer pixel centres.  A ray of fan angle
- * gamma from a source at angle phi is measured again from phi + pi - 2 gamma at -gamma. */
+ * points of the middle row, `margin` columns beyond its outermost pixel centres; lo: the smaller
+ * values, hi: the greater ones. */
 static void fan_of(bool source, const struct fbp_view *view, const struct fbp_panel *panel,
                    const struct fbp_frame *f, double margin, double lo[2], double hi[2])
 {
@@ -178,7 +177,7 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
 
     if (kind->has_source) {
         out->sod = fbp_norm(view->s);
-        out->sdd = 1 / fbp_norm(P + 8); /* the depth at which w = 1 */
+        out->sdd = 1 / fbp_norm(P + 8); /* distance along the panel's normal at which w = 1 */
         out->magnification = 1 / P[11];
     }
     fan_of(kind->has_source, view, panel, &f, 0.5, out->edge_lo, out->edge_hi);
@@ -220,7 +219,7 @@ void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips)
         return;
     fbp_axis_of(views, n_views, axis);
     const double first = fbp_view_angle(&views[0], axis);
-    for (size_t k = 0; k < n_views; k++) { /* turn a view at angle first + d to first - d */
+    for (size_t k = 0; k < n_views; k++) { /* rotate a view at angle first + d to first - d */
         double *const vectors[4] = {views[k].s, views[k].d, views[k].u, views[k].v};
         fbp_turn_about(axis, -2 * (fbp_view_angle(&views[k], axis) - first), R);
         for (int i = 0; i < 4; i++)

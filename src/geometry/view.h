@@ -1,6 +1,6 @@
-/** @file view.h  Axes of a view relative to the rotation axis, corners of a grid, and rotations
- * (internal; double, pure functions). src/geometry, src/weight, src/scan, src/phantom,
- * src/pipeline, src/picture, cli and benchmarks use it.
+/** @file view.h Internal functions on single views (struct fbp_view): create them from a 3x4
+ * matrix, a circular scan or a direction, flip them, compute their angle, axes and pixel positions.
+ * Also: corners of a grid, and rotations of vectors in double precision.
  * Used by: bench/, cli/, geometry/, picture/, pipeline/, scan/. */
 #ifndef FBP_SRC_VIEW_H
 #define FBP_SRC_VIEW_H
@@ -16,29 +16,33 @@
 bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3]);
 
 /**
- * Axes of the ideal panel for a source position: n points from the axis to the source, t is the
- * direction of the source's counter-clockwise motion (+u of an untilted panel), a is the axis.
+ * Unit vectors of the ideal (untilted) panel of a view: n points from the rotation axis to the
+ * source, t = a x n is the direction of the source's counter-clockwise motion (+u of an untilted
+ * panel), and a is the direction of the rotation axis.
  */
 struct fbp_frame {
     double n[3], t[3], a[3];
-    double radius; /**< distance of the source from the axis [mm]; parallel beam: distance of the
-                      end of vector s */
+    double radius; /**< distance of the source (parallel beam: of the end of vector s) from the
+                      rotation axis [mm] */
 };
 
 /** Compute the axes of the ideal panel of a view; false if the source lies on the rotation axis. */
 bool fbp_frame_of(const struct fbp_view *view, const double axis[3], struct fbp_frame *out);
 
-/** Get the angle of the source about the axis, (-pi, pi]; atan2(y, x) for axis z. */
+/** Get the angle of the source (parallel beam: of vector s) about the rotation axis [rad], in (-pi,
+ * pi]; for axis z it is atan2(s[1], s[0]). */
 double fbp_view_angle(const struct fbp_view *view, const double axis[3]);
 
-/** Get the centre of corner voxel i, 0 to 7, of a grid; bit j of i: the last voxel along axis j. */
+/** Get the world position [mm] of the centre of corner voxel i, 0 to 7, of a grid: if bit j of i is
+ * set, it is the last voxel along axis j, else the first. */
 static inline void fbp_grid_corner(const struct fbp_grid *g, int i, double out[3])
 {
     for (int j = 0; j < 3; j++)
         out[j] = fbp_grid_coordinate(g, j, i >> j & 1 ? (double)g->n[j] - 1 : 0);
 }
 
-/** Rotate a towards b by an angle; a and b are unit vectors at right angles. */
+/** Rotate two orthogonal unit vectors in their plane, in the direction from a to b, by `angle`
+ * [rad]. */
 static inline void fbp_turn_pair(double a[3], double b[3], double angle)
 {
     const double c = cos(angle), s = sin(angle);
@@ -69,7 +73,8 @@ static inline void fbp_turned(const double R[9], const double x[3], double out[3
         out[i] = fbp_dot(R + 3 * i, in);
 }
 
-/** Compute the matrix R of a right-handed rotation by `angle` about a unit axis (Rodrigues). */
+/** Compute the matrix R of a right-handed rotation by `angle` [rad] about a unit vector
+ * (Rodrigues). */
 static inline void fbp_turn_about(const double axis[3], double angle, double R[9])
 {
     const double c = cos(angle), s = sin(angle), a[3] = {axis[0], axis[1], axis[2]};
@@ -80,14 +85,17 @@ static inline void fbp_turn_about(const double axis[3], double angle, double R[9
             R[3 * i + j] = (i == j ? c : 0) + s * cross[3 * i + j] + (1 - c) * a[i] * a[j];
 }
 
-/** Flip views[n_views] in place; flips: enum fbp_flip.  The same call again restores the views. */
+/** Flip views[n_views] in place; flips: flags of enum fbp_flip. The same call again restores the
+ * views. */
 void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips);
 
-/** Compute the world position of pixel (c, r) [mm]; c and r may be fractional. */
+/** Compute the world position [mm] of the centre of pixel (column c, row r); c and r may be
+ * fractional. */
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
                     double out[3]);
 
-/** Views of one kind on one panel, as one argument of functions.  The caller owns the views. */
+/** Views, with the kind of integrals and the panel that they share; passed to functions as one
+ * argument. The caller owns the array `view`. */
 struct fbp_views {
     enum fbp_kind kind;
     size_t n;

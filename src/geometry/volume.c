@@ -1,5 +1,5 @@
-/* Regions: voxels of a grid that are reconstructed (volume.h); created by pipeline/region.c, freed
- * and hashed by job.c.
+/* Creates, hashes and frees regions: sets of voxels of a grid that are reconstructed (struct
+ * fbp_region of volume.h).
  * Used by: pipeline/job.c, pipeline/region.c. */
 #include "geometry/volume.h"
 
@@ -11,8 +11,8 @@
 
 static const char WHAT[] = "the region";
 
-/* Set the first slice (begin true) or the end (begin false) to z, for voxel columns of a row that
- * are in the runs b but not in the runs a. */
+/* For each voxel column x that is in the runs b but not in the runs a of one row: if `begin`, set
+ * its first slice to z, unless a lower slice has set it; else set its end to z. */
 static void change_columns(const struct fbp_interval *a, size_t na, const struct fbp_interval *b,
                            size_t nb, struct fbp_interval *columns, uint32_t z, bool begin)
 {
@@ -33,8 +33,9 @@ static void change_columns(const struct fbp_interval *a, size_t na, const struct
         }
 }
 
-/* Set the first slice of voxel columns (x, y) that are in slice z but not in z - 1, and the end of
- * those in z - 1 but not in z; slices outside of the grid are empty. */
+/* Set the first slice of voxel columns (x, y) that are in the region in slice z but not in slice z
+ * - 1, and the end of columns that are in slice z - 1 but not in z. Slices -1 and n[2] count as
+ * empty. */
 static void change_slice(struct fbp_region *r, size_t z)
 {
     for (size_t y = 0; y < r->n[1]; y++) {

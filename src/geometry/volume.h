@@ -1,11 +1,10 @@
-/** @file volume.h  The region: the voxels of a grid that are reconstructed (internal; pure
- * functions). pipeline/region.c creates it; all backends, mask.c and job.c read it.
+/** @file volume.h Region (struct fbp_region): the set of voxels of a grid that are reconstructed
+ * (internal).
  *
- * In finished slices the region is exact: each row of voxels is stored as runs. Backprojection may
- * compute additional voxels: each column (x, y) has the first and the last slice of the region in
- * it. Consecutive equal slices are stored once.
- * Used by: backend/backend.h, volume.c, pipeline/job.h.
- */
+ * The region is stored twice. Exactly, for the output: per row of voxels as runs along x;
+ * consecutive equal slices share one copy. For backprojection: per voxel column (x, y) as one
+ * interval of slices, which may contain additional voxels.
+ * Used by: backend/backend.h, volume.c, pipeline/job.h. */
 #ifndef FBP_SRC_VOLUME_H
 #define FBP_SRC_VOLUME_H
 
@@ -19,33 +18,33 @@ struct fbp_interval {
     uint32_t first, end;
 };
 
-/** Where the data of a slice begin in fbp_region.rows and in fbp_region.runs; consecutive equal
- * slices share them. */
+/** Indices at which the data of a slice begin in fbp_region.rows and in fbp_region.runs;
+ * consecutive equal slices have the same indices. */
 struct fbp_region_slice {
     size_t rows, runs;
 };
 
 struct fbp_region {
     size_t n[3];
-    size_t z0, z1; /**< slices [z0, z1) that contain the whole region; 0, 0: the region is empty */
+    size_t z0, z1; /**< the whole region is in slices [z0, z1); 0, 0: it is empty */
     struct fbp_region_slice *slices; /**< [n[2]] */
     uint32_t *rows; /**< [ny + 1] for each stored slice: index of each row's first run, from the
                        slice's first run */
     struct fbp_interval *runs;    /**< runs along x, ascending */
-    struct fbp_interval *columns; /**< [ny][nx] slices that contain the region's voxels of column
-                                     (x, y); 0, 0: no voxels */
-    uint64_t *before;             /**< [nz + 1] number of voxels of the region below each slice */
+    struct fbp_interval *columns; /**< [ny][nx] least interval of slices with all voxels of the
+                                     region in voxel column (x, y); 0, 0: none */
+    uint64_t *before; /**< [nz + 1] number of voxels of the region in slices 0 to z - 1 */
     size_t n_rows, n_runs, rows_room, runs_room;
 };
 
-/** Function that writes the runs (intervals of x) of the region in voxel row (y, z), ascending, to
- * out, which has memory for nx / 2 + 1 runs; *n: number of runs. Called in the order of the rows in
- * the grid. */
+/** Callback that writes the runs (intervals of x) of the region in voxel row (y, z), ascending, to
+ * out, which has memory for nx / 2 + 1 runs; *n: number of runs. fbp_region_create() calls it once
+ * per row of the box, in order of z, then y. */
 typedef fbp_status fbp_region_fn(void *user, size_t y, size_t z, struct fbp_interval *out,
                                  size_t *n);
 
-/** Create the region of a grid of n[0] x n[1] x n[2] voxels from the runs that function `row`
- * writes, restricted to a box of voxels [first, end). */
+/** Create the region of a grid of n[0] x n[1] x n[2] voxels from the runs that callback `row`
+ * writes, restricted to the voxels [box[i][0], box[i][1]) along axes i = x, y, z. */
 fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const size_t box[3][2],
                              fbp_region_fn *row, void *user);
 void fbp_region_destroy(struct fbp_region **region);

@@ -1,7 +1,7 @@
-/* Shapes of phantoms as convex bodies: their density at points and along lines.  Ellipsoids that
- * are rotated only about z become unit balls in their own coordinates; other shapes are quadrics,
- * cut by slabs and planes.  views.c, voxels.c, section.c, simulate.c and benchmarks use these
- * bodies; fbp_phantom_line() and fbp_phantom_at() are public.
+/* Shapes of phantoms as convex bodies: their density at points and its integrals along lines. A
+ * struct fbp_ellipsoid (rotated only about z) becomes a unit ball in its own coordinates (struct
+ * fbp_ball); a struct fbp_shape becomes a quadric, cut by slabs and planes (struct fbp_body). The
+ * public functions fbp_phantom_line() and fbp_phantom_at() are here, too.
  * Used by: bench/host/, phantom/. */
 #include "phantom/shapes.h"
 
@@ -37,7 +37,7 @@ fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out
 static const struct {
     double q[3], unit; /* as in struct fbp_body */
     bool bounded[3];   /* bounded by -1 and 1 along this axis */
-    bool has_range;    /* fbp_shape.range bounds the body along axis 2 */
+    bool has_range;    /* true: fbp_shape.range bounds the body along axis 2 */
 } kinds[] = {
     [FBP_SHAPE_ELLIPSOID] = {{1, 1, 1}, 1, {false, false, false}, false},
     [FBP_SHAPE_BOX] = {{0, 0, 0}, 1, {true, true, true}, false},
@@ -121,7 +121,7 @@ static bool keep(double t[2], double from, double to)
     return t[0] < t[1];
 }
 
-/* Intersect the interval t with low <= y + t w <= high; false if nothing is left. */
+/* Restrict the interval t to values for which low <= y + t w <= high; false if nothing is left. */
 static bool cut_slab(double y, double w, double low, double high, double t[2])
 {
     if (w == 0)
@@ -137,8 +137,8 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     double dx[3], x[3], y[3], w[3], a = 0, b = 0, c = -body->unit, *t = out->t;
     bool met = true;
 
-    /* Count t from t0, the point of the line nearest to the body's centre: then no digits are lost
-     * if the source is distant. */
+    /* In the following, t is relative to t0, the point of the line nearest to the body's centre, so
+     * that no digits are lost if p is distant. */
     fbp_axpy(body->c, -1, p, dx);
     const double t0 = fbp_dot(dx, dir);
     fbp_axpy(p, t0, dir, x);
@@ -166,7 +166,8 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
         const double k = -(b + copysign(sqrt(fmax(disc, 0)), b));
         const double r0 = k / a, r1 = k == 0 ? 0 : c / k;
         /* If a < 0, the body is a cone, and the line meets it in two half lines, one in each nappe.
-         * Only the nappe ahead along axis 2 belongs to the body; the sign of w[2] selects it. */
+         * Only the nappe with y2 > 0 belongs to the body; the sign of w[2] selects its half line.
+         */
         met = a > 0      ? keep(t, fmin(r0, r1), fmax(r0, r1))
               : w[2] > 0 ? keep(t, fmax(r0, r1), INFINITY)
                          : keep(t, -INFINITY, fmin(r0, r1));
@@ -188,7 +189,7 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
 }
 
 /* Integrate (top - fall t^2)^m by parts: F_m = (t (top - fall t^2)^m + 2 m top F_(m-1)) / (2 m +
- * 1), F_0 = t.  All terms have the sign of t, therefore nothing cancels. */
+ * 1), F_0 = t. Inside the body all terms have the sign of t, therefore nothing cancels. */
 double fbp_fall_integral(double top, double fall, unsigned m, double t)
 {
     const double value = fmax(0, top - fall * t * t);
@@ -209,7 +210,7 @@ double fbp_chord_integral(const struct fbp_chord *s, double from, double to)
                          fbp_fall_integral(s->top, s->fall, s->m, from - s->middle));
 }
 
-/* Get the density of a body at a point; false, and density 0, if the point is outside the body. */
+/* Get the density of a body at point x; false, and density 0, if x is outside the body. */
 static bool density_at(const struct fbp_body *body, const double x[3], double *density)
 {
     double dx[3], y[3], sum = 0;
@@ -303,8 +304,8 @@ double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3], co
         fbp_axpy(p, -1, ball.c, dx);
         fbp_ball_map(&ball, dx, y);
         fbp_ball_map(&ball, dir, w);
-        /* Compute the length of { t : |y + t w| <= 1 }: with q = y x w the discriminant is |w|^2 -
-         * |q|^2, which loses no digits if the point y is far from the ball. */
+        /* Compute the length of the interval of t with |y + t w| <= 1. Its discriminant, written as
+         * |w|^2 - |y x w|^2, loses no digits if point y is far from the ball. */
         fbp_cross(y, w, q);
         const double ww = fbp_dot(w, w), disc = ww - fbp_dot(q, q);
         sum += ball.density * (disc > 0 ? 2 * sqrt(disc) / ww : 0);

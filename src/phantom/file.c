@@ -1,4 +1,5 @@
-/* Reads phantom files in the formats of fbp, RTK and LEAP.  table.c calls fbp_phantom_load().
+/* Reads text files that describe phantoms as ellipsoids and other shapes, in the formats of fbp,
+ * RTK and LEAP: fbp_phantom_load() and a parser per format.
  * Used by: table.c. */
 #include "phantom/shapes.h"
 
@@ -15,11 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* M_MAX: greatest exponent m of a soft ellipsoid, with density (1 - q)^m.  LARGEST_TEXT: greatest
- * size of a phantom file [bytes].  DEEPEST: deepest nesting of an expression in a file. */
+/* M_MAX: greatest exponent m of a soft ellipsoid, whose density is proportional to (1 - q)^m, with
+ * q = 0 at its centre and 1 at its surface. LARGEST_TEXT: greatest size of a phantom file [bytes].
+ * DEEPEST: greatest depth of nested expressions in a file. */
 enum { M_MAX = 100, LARGEST_TEXT = 16 << 20, DEEPEST = 32 };
 
-/* State of the parser, and the phantom to which ellipsoids and shapes are added. */
+/* State of the parser of a phantom file, and the phantom to which it adds ellipsoids and shapes. */
 struct text {
     const char *path;
     const char *at; /* the next character; '\0' ends the text */
@@ -29,7 +31,7 @@ struct text {
     size_t room, shapes_room; /* numbers of ellipsoids and shapes for which memory is allocated */
 };
 
-/* Fail with FBP_ERR_INVALID and a message "PATH:LINE: ...". */
+/* Return FBP_ERR_INVALID with a message "PATH:LINE: ..." about the current line of the file. */
 static fbp_status __attribute__((format(printf, 2, 3)))
 wrong(const struct text *text, const char *fmt, ...)
 {
@@ -48,7 +50,7 @@ static void skip_blanks(struct text *text)
     text->at += strspn(text->at, " \t\r");
 }
 
-/* Skip blanks, line ends and comments, which begin with '#' or "//" and end with the line. */
+/* Skip blanks, line ends and comments; a comment begins with '#' or "//" and ends with its line. */
 static void skip(struct text *text)
 {
     for (;;) {
@@ -62,7 +64,8 @@ static void skip(struct text *text)
     }
 }
 
-/* Read letters, digits and '_' into word[n], cut off at n - 1 bytes; false if there are none. */
+/* Read letters, digits and '_' into word[n]; a longer word is cut off at n - 1 bytes. False if
+ * there are none. */
 static bool read_word(struct text *text, char *word, size_t n)
 {
     size_t k = 0;
@@ -116,8 +119,8 @@ static fbp_status add_shape(struct text *text, const struct fbp_shape *shape)
     return FBP_OK;
 }
 
-/* Parser of expressions in LEAP's files: sums and products of numbers, (...), sin(...), cos(...),
- * tan(...), sqrt(...), with angles in degrees.  The depth of the recursive descent is limited,
+/* Recursive-descent parser of expressions in LEAP's files: + - * / of numbers, (...), sin(...),
+ * cos(...), tan(...) and sqrt(...); angles are in degrees. The depth of the recursion is limited,
  * because files may be malicious. */
 
 static fbp_status sum(struct text *text, int depth, double *out);
@@ -193,8 +196,9 @@ static fbp_status read_expression(struct text *text, double *out)
     return isfinite(*out) ? FBP_OK : wrong(text, "an expression is not finite");
 }
 
-/* Format of fbp's own phantom files: one ellipsoid per line, 8 numbers (A_LINE), or 10 with three
- * rotation angles; optionally one more, the exponent m of a soft ellipsoid (density (1 - q)^m). */
+/* Format of fbp's own phantom files: one ellipsoid per line, 8 numbers "x y z a b c turn density",
+ * or 10 with three rotation angles in place of one; optionally one more number, the exponent m of a
+ * soft ellipsoid (see M_MAX). */
 
 #define A_LINE "expected a line of x y z a b c turn density, in mm and degrees"
 
@@ -306,7 +310,8 @@ static int of_sign(const double v[N_KEYS], int sign, int *which)
 static fbp_status add_figure(struct text *text, int figure, const double v[N_KEYS])
 {
     const double t = v[BETA] * (FBP_PI / 180);
-    /* Convert the figure's half axes and their directions to the coordinates of fbp. */
+    /* Convert the figure's centre and the directions of its half axes from RTK's coordinates
+     * (rotation axis y) to fbp's (rotation axis z). */
     struct fbp_shape s = {.centre_mm = {v[X], -v[Z], v[Y]},
                           .axes = {{cos(t), -sin(t), 0}, {0, 0, 1}, {-sin(t), -cos(t), 0}},
                           .half_mm = {v[A], v[B], v[C]},
@@ -356,7 +361,7 @@ static fbp_status read_rtk(struct text *text)
     char word[32];
 
     for (skip(text); *text->at; skip(text)) {
-        double v[N_KEYS] = {0}; /* missing values are 0; half axes and gray must be given */
+        double v[N_KEYS] = {0}; /* x, y, z and beta default to 0, the others are required */
         bool seen[N_KEYS] = {false};
         if (*text->at != '[') {
             if (read_word(text, word, sizeof word) && strcmp(word, "Phantom") == 0)
@@ -404,8 +409,8 @@ static fbp_status read_rtk(struct text *text)
  * it lists the same objects in reverse order, and the last one determines the density.
  */
 
-/* Density rhoe of water in files of LEAP [mol electrons per cm^3], and attenuation of water [1/mm]
- * at about 60 keV, as in LEAP's FORBILD head. */
+/* Electron density (rhoe) of water in files of LEAP [mol electrons per cm^3], and attenuation of
+ * water at about 60 keV [1/mm]. Their quotient converts rhoe to fbp's densities. */
 static const double WATER_RHOE = 0.554, WATER_DENSITY = 0.02;
 
 enum kind { LEAP_ELLIPSOID, LEAP_BOX, LEAP_CYLINDER, LEAP_CONE };
@@ -465,8 +470,8 @@ static int axis_after(const char *word, const char *prefix)
     return word[n] - 'x';
 }
 
-/* Read one entry of an object in LEAP's format, NAME=VALUE or clipx<VALUE; mm: length of the file's
- * unit [mm]. */
+/* Read one entry of an object in LEAP's format: NAME=VALUE, or a clipping plane such as
+ * clipx<VALUE; mm: the file's unit of length [mm]. */
 static fbp_status read_entry(struct text *text, double mm, struct object *o)
 {
     char word[32];
@@ -597,9 +602,9 @@ static fbp_status add_object(struct text *text, struct object *o)
     if (types[o->type].kind != LEAP_CONE)
         return add_shape(text, &s);
 
-    /* Add a cone with radius r1 at the lower end and r2 at the upper end, both at distance h from
-     * the centre.  If the radii are nearly equal, a cylinder replaces the cone, whose tip would be
-     * too far away. */
+    /* Add a cone with radius r1 at its lower end and r2 at its upper end; both ends are at distance
+     * h from the centre. If the radii are nearly equal, the tip of the cone would be too far away,
+     * and a cylinder is added instead. */
     const double r1 = o->half[last == 0], r2 = o->half[last == 2 ? 1 : 2], h = o->half[last];
     const double least = fmin(r1, r2), greatest = fmax(r1, r2);
     const double slope = (greatest - least) / (2 * h), up = r2 > r1 ? 1 : -1;
@@ -666,8 +671,8 @@ static fbp_status read_leap(struct text *text)
     return FBP_OK;
 }
 
-/* Formats of phantom files.  The first line that begins with the mark of a format selects this
- * format; in a file without such a line, the last format of the table is used. */
+/* Formats of phantom files. The first line that begins with the `mark` of a format ('[': RTK, '{':
+ * LEAP) selects it; a file without such a line is read in fbp's format. */
 static const struct format {
     char mark;
     fbp_status (*read)(struct text *text);

@@ -1,11 +1,11 @@
-/* Integrals of phantoms over planes (EPR): sections of ellipsoids and convex bodies.  simulate.c
- * calls fbp_body_plane() and fbp_body_plane_mean(); fbp_phantom_plane() is public, and a benchmark
- * calls it.
+/* Integrals of phantoms over planes, as EPR imaging measures them: fbp_body_plane() for one shape,
+ * fbp_body_plane_mean() for a layer of finite width, fbp_phantom_plane() (public) for a whole
+ * phantom.
  *
- * In its own coordinates y a body is a unit quadric, cut by planes.  The section of the body by a
- * plane is the intersection of a convex polygon (from the body's planes) with a conic (from the
- * quadric).  The boundary consists of straight edges and arcs; the area is that of the polygon
- * through all ends of edges and arcs, plus one segment of the conic per arc.
+ * In its own coordinates a body is a quadric with half axes of length 1, cut by planes. The section
+ * of the body by a plane is the intersection of a convex polygon (from the body's planes) with a
+ * conic (from the quadric). The boundary consists of straight edges and arcs; the area is that of
+ * the polygon through all ends of edges and arcs, plus one segment of the conic per arc.
  * Used by: bench/papers/qiao2015/measure.c, simulate.c. */
 #include "phantom/shapes.h"
 
@@ -15,10 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Area of the part of a convex polygon that is inside a conic section. */
+/* The following functions compute the area of the part of a convex polygon that is inside a conic.
+ */
 
-/* A conic section with its interior: the points p = (x, y) with q[0] x^2 + 2 q[1] x y + q[2] y^2 +
- * 2 (l . p) + k <= 0.  The part inside the body's polygon is convex. */
+/* A conic with its interior: the points p = (x, y) with q[0] x^2 + 2 q[1] x y + q[2] y^2 + 2 (l .
+ * p) + k <= 0. Its part inside the polygon of the body's section is convex. */
 struct conic {
     double q[3], l[2], k;
 };
@@ -36,7 +37,7 @@ static double cross(const double a[2], const double b[2])
     return a[0] * b[1] - a[1] * b[0];
 }
 
-/* Evaluate the quadratic form of the conic at e, without the linear and constant terms. */
+/* Evaluate only the quadratic terms of the conic, at vector e. */
 static double form(const struct conic *c, const double e[2])
 {
     return c->q[0] * e[0] * e[0] + 2 * c->q[1] * e[0] * e[1] + c->q[2] * e[1] * e[1];
@@ -47,14 +48,14 @@ static double value(const struct conic *c, const double p[2])
     return form(c, p) + 2 * (c->l[0] * p[0] + c->l[1] * p[1]) + c->k;
 }
 
-/* Invariants of a conic: determinant of its quadratic form (det), minus that of its 3 x 3 matrix
- * (delta), and position of its centre, times det (centre). */
+/* Invariants of a conic. det: determinant of its quadratic form; delta: determinant of its 3 x 3
+ * matrix, times -1; centre: position of its centre, times det. */
 struct facts {
     double det, delta, centre[2];
 };
 
-/* Compute (3/2) (asin s - s sqrt(1 - s^2)) / s^3, s^2 = x in [-.5, .5], with asinh if x < 0: area
- * of a segment of a conic divided by that of a parabola (x = 0). */
+/* Compute the area of a segment of a conic, divided by that of a parabola (x = 0): (3/2) (asin s -
+ * s sqrt(1 - s^2)) / s^3 with s^2 = x in [-.5, .5]; if x < 0, asinh replaces asin. */
 static double share(double x)
 {
     double sum = 0, term = 1;
@@ -96,7 +97,8 @@ static double segment(const struct conic *c, const struct facts *is, const doubl
                              : 0;
 }
 
-/* Find the part t[0] <= t <= t[1] of the edge p + t (q - p) inside the conic; false: none. */
+/* Find the part t[0] <= t <= t[1] of the edge p + t (q - p), 0 <= t <= 1, that is inside the conic;
+ * false if there is none. */
 static bool inside(const struct conic *c, const double p[2], const double q[2], double t[2])
 {
     const double e[2] = {q[0] - p[0], q[1] - p[1]};
@@ -124,8 +126,9 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
     return t[0] < t[1];
 }
 
-/* Outline of the intersection of polygon and conic, traced up to point `last`, and its area:
- * triangles with the first point, and segments between the conic and its chords. */
+/* Outline of the intersection of polygon and conic, traced from point `first` to `last`, and the
+ * area enclosed so far: triangles with corner `first`, and segments between the conic and its
+ * chords. */
 struct outline {
     double first[2], last[2];
     double area;
@@ -133,8 +136,8 @@ struct outline {
     bool open; /* the last edge ends on the conic */
 };
 
-/* Append point p to the outline; by_conic: an arc of the conic, not an edge of the polygon, leads
- * to p. */
+/* Append point p to the outline; by_conic: the line from the previous point to p is an arc of the
+ * conic, not an edge of the polygon. */
 static void go_to(const struct conic *c, const struct facts *is, const double p[2], bool by_conic,
                   struct outline *o)
 {
@@ -196,15 +199,16 @@ static double area_inside(const struct conic *c, const struct conic_polygon *pol
     return holds_centre ? FBP_PI * is.delta / (is.det * sqrt(is.det)) : 0; /* the whole ellipse */
 }
 
-/* A plane in the body's coordinates: the points at + p[0] e[0] + p[1] e[1]. */
+/* Plane over which a body is integrated, in the body's coordinates: point (p[0], p[1]) of the plane
+ * is at + p[0] e[0] + p[1] e[1]. */
 struct view {
     double e[2][3], at[3];
-    /* Area in the world of a figure on the plane, divided by its area in the body's coordinates. */
+    /* Factor from an area on the plane in the body's coordinates to world coordinates [mm^2]. */
     double scale;
 };
 
-/* Convert a normal n to the body's coordinates: n . x = n . c + nu . y.  Returns the product of the
- * half axes, whose vectors are M[i] / |M[i]|^2. */
+/* Convert the normal n of a plane to the body's coordinates: n . x = n . c + nu . y. Returns the
+ * product of the lengths of the three half axes; half axis i is the vector M[i] / |M[i]|^2. */
 static double own_normal(const struct fbp_body *b, const double n[3], double nu[3])
 {
     double product = 1;
@@ -223,7 +227,7 @@ static bool is_round(const struct fbp_body *b)
     return b->q[0] > 0 && b->q[2] > 0 && b->n_planes == 0;
 }
 
-/* Cut off the part of a polygon in plane v that is outside the half space normal . y <= most. */
+/* Remove the part of a polygon in plane v that is outside the half space normal . y <= most. */
 static void cut(const struct view *v, const double normal[3], double most,
                 struct conic_polygon *polygon)
 {
@@ -256,8 +260,9 @@ double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
         return 0;
     const double product = own_normal(b, n, nu);
     if (is_round(b)) {
-        /* Soft ellipsoid with half axes a1, a2, a3 and half width sigma along n: the integral is
-         * density pi a1 a2 a3 / sigma (1 - x^2)^(m+1) / (m+1), x = (t - n . c) / sigma. */
+        /* Ellipsoid with half axes a1, a2, a3 and half width sigma along n, soft or uniform (m =
+         * 0): the integral is density pi a1 a2 a3 / sigma (1 - x^2)^(m+1) / (m+1), x = (t - n . c)
+         * / sigma. */
         const double sigma = fbp_norm(nu);
         const double x = (t - fbp_dot(n, b->c)) / sigma, inside = fmax(0, 1 - x * x);
         double power = inside;
@@ -278,7 +283,8 @@ double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
         v.at[i] = (t - fbp_dot(n, b->c)) / length * nu[i];
     v.scale = product / length;
 
-    /* Make the polygon: a square around the whole body, cut by the body's slabs and planes. */
+    /* Make the polygon: a square in the plane, larger than any section of the body, cut by the
+     * body's slabs and planes. */
     double r = fmax(1, fmax(fabs(b->low[2]), fabs(b->high[2])));
     if (isinf(r))
         r = 1;
@@ -316,7 +322,7 @@ double fbp_body_plane_mean(const struct fbp_body *b, const double n[3], double t
 
     if (fabs(t - fbp_dot(n, b->ball_c)) >= b->ball_r + width / 2)
         return 0;
-    if (is_round(b)) { /* closed form of the mean of fbp_body_plane() over the interval */
+    if (is_round(b)) { /* closed form of the mean of fbp_body_plane() over the width */
         const double product = own_normal(b, n, nu), sigma = fbp_norm(nu);
         for (int i = 0; i < 2; i++) {
             x[i] = (t + (i - .5) * width - fbp_dot(n, b->c)) / sigma;

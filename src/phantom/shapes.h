@@ -1,11 +1,9 @@
-/** @file shapes.h  Shapes of phantoms: integrals along lines and over planes, simulated views
- * (internal; double).
+/** @file shapes.h Internal functions of src/phantom: shapes of phantoms as balls and convex bodies,
+ * their integrals along lines and over planes, random numbers, simulated views, and phantoms by
+ * name and from files.
  *
- * simulate.c and voxels.c compute scans and volumes from bodies (body.c, views.c, section.c);
- * table.c and file.c make phantoms by name and from files.  cli/cmd_simulate.c, pipeline/names.c
- * and benchmarks call some functions, too.
- * Used by: bench/common/, bench/host/, bench/rabbitct/, cli/, phantom/, pipeline/.
- */
+ * The comments below say which file defines the functions that follow.
+ * Used by: bench/common/, bench/host/, bench/rabbitct/, cli/, phantom/, pipeline/. */
 #ifndef FBP_SRC_PHANTOM_SHAPES_H
 #define FBP_SRC_PHANTOM_SHAPES_H
 
@@ -17,11 +15,11 @@
 
 /* body.c: ellipsoids, described as unit balls in their own coordinates */
 
-/** An ellipsoid: y = M (x - c) maps its points x to the unit ball; M = diag(1 / half axes) R^T,
- * with the rotation R. */
+/** An ellipsoid with centre c [mm]: y = M (x - c) maps its points x to the unit ball; M = diag(1 /
+ * half axes) R^T, with the ellipsoid's rotation R. */
 struct fbp_ball {
     double c[3], M[3][3];
-    double reach[3]; /**< half sides of the bounding box in x */
+    double reach[3]; /**< half sides of the bounding box along the world axes [mm] */
     double density;
 };
 
@@ -41,8 +39,8 @@ static inline void fbp_ball_map(const struct fbp_ball *b, const double dx[3], do
 /* body.c: convex bodies. */
 
 /**
- * A shape of a phantom, prepared for intersections.  With y = M (x - c), the shape is the set of
- * points x with
+ * A convex body: a struct fbp_shape, prepared for intersections with lines and planes. With its own
+ * coordinates y = M (x - c), it is the set of points x with
  *     q[0] y0^2 + q[1] y1^2 + q[2] y2^2 <= unit,  low <= y <= high,  normal . x <= at_mm (planes).
  */
 struct fbp_body {
@@ -52,12 +50,14 @@ struct fbp_body {
     const struct fbp_half_space *planes; /**< cutting planes, in memory of the shape */
     size_t n_planes;
     double density;
-    unsigned m; /**< exponent of a soft ellipsoid, whose density is proportional to (1 - |y|^2)^m */
-    double ball_c[3], ball_r; /**< centre and radius of a ball around the body; r may be infinite */
+    unsigned m; /**< exponent of a soft ellipsoid, whose density is proportional to (1 - |y|^2)^m;
+                   0: uniform */
+    double ball_c[3], ball_r; /**< centre and radius of a ball that contains the body [mm]; ball_r
+                                 may be infinite */
 };
 
-/** Part of a line p + t dir, |dir| = 1, inside a body.  The density at t is density (top - fall (t
- * - middle)^2)^m, or, if m = 0, constant. */
+/** The part of a line p + t dir, |dir| = 1, that is inside a body. Its density at t [mm] is density
+ * (top - fall (t - middle)^2)^m; if m = 0, it is constant. */
 struct fbp_chord {
     double t[2]; /**< first and last t [mm] */
     double density;
@@ -67,11 +67,13 @@ struct fbp_chord {
 
 /** Scratch memory for the spans of one line through n bodies. */
 struct fbp_spans {
-    struct fbp_chord *cut; /**< [n] spans, one per body, in the order of the bodies */
+    /** [n] spans, one per body that the line meets, in the order of the bodies. */
+    struct fbp_chord *cut;
     /** [2 n] disjoint spans, if bodies replace others where they overlap. */
     struct fbp_chord *parts;
-    double *ends;                 /**< [2 n] first and last t of all spans, sorted */
-    const struct fbp_body **near; /**< [n] bodies near the line, selected by the caller */
+    double *ends; /**< [2 n] first and last t of all spans, sorted */
+    /** [n] bodies that may intersect the line, selected by the caller. */
+    const struct fbp_body **near;
 };
 
 void fbp_body_of(const struct fbp_shape *shape, struct fbp_body *out);
@@ -81,17 +83,16 @@ FBP_MUST_CHECK fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struc
 FBP_MUST_CHECK fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
 void fbp_spans_free(struct fbp_spans *spans);
 
-/** Compute the integral of the density along a chord from t = `from` to t = `to`, both inside the
- * chord. */
+/** Compute the integral of the density over a part of a chord, from t = `from` to t = `to`. */
 double fbp_chord_integral(const struct fbp_chord *s, double from, double to);
 
 /** Compute the integral of (top - fall t^2)^m from 0 to t. */
 double fbp_fall_integral(double top, double fall, unsigned m, double t);
 
 /**
- * Compute spans of the line p + t dir, |dir| = 1; their densities add up to that of the phantom:
- * one span per body, or, if `replace`, disjoint spans, each with the density of the first body
- * that contains the span.
+ * Compute the spans of the line p + t dir, |dir| = 1, in n bodies: one span per body that the line
+ * meets, whose densities add up where spans overlap; or, if `replace`, disjoint spans, each with
+ * the density of the first body that contains the span.
  * @return the number of spans; *out points into `room`.
  */
 size_t fbp_line_spans(const struct fbp_body *const *bodies, size_t n, bool replace,
@@ -105,10 +106,10 @@ double fbp_line_integral(const struct fbp_body *const *bodies, size_t n, bool re
 
 /* views.c: line integrals of views. */
 
-/** One ellipsoid seen in one view.  In the ball's coordinates the ray of pixel (c, r) has direction
- * g and moment q = g x y (y: any point of the ray), both linear in c and r: g = g[0] + c g[1] + r
- * g[2].  The chord has the length 2 sqrt(|g|^2 - |q|^2) / |g|^2, in units of the ray's direction
- * vector. */
+/** One ellipsoid in one view. In the ball's coordinates the ray of pixel (column c, row r) has
+ * direction g and moment q = g x y (y: any point of the ray), both linear in c and r: g = g[0] + c
+ * g[1] + r g[2], and q likewise. The chord of the ray in the ball has the length 2 sqrt(|g|^2 -
+ * |q|^2) / |g|^2, in units of the ray's direction vector. */
 struct fbp_shadow {
     double g[3][3], q[3][3];
     double density;
@@ -138,11 +139,11 @@ FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
  * planes of their own. */
 FBP_MUST_CHECK fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **out);
 
-/** Compute the integral of the body's density over the plane n . x = t, |n| = 1. */
+/** Compute the integral of the body's density over the plane n . x = t [mm], |n| = 1. */
 double fbp_body_plane(const struct fbp_body *body, const double n[3], double t);
 
-/** Compute the mean of fbp_body_plane() over t - width / 2 to t + width / 2: in closed form for
- * ellipsoids without planes, over FBP_SECTION_PLANES planes for other bodies. */
+/** Compute the mean of fbp_body_plane() from t - width / 2 to t + width / 2: in closed form for
+ * ellipsoids without cutting planes; for other bodies, the mean of FBP_SECTION_PLANES planes. */
 double fbp_body_plane_mean(const struct fbp_body *body, const double n[3], double t, double width);
 
 enum { FBP_SECTION_PLANES = 8 };
@@ -154,28 +155,28 @@ struct fbp_random {
     uint64_t state;
 };
 
-/** Start the random sequence of a pixel; it depends only on seed, view and pixel. */
+/** Start the sequence of random numbers of a pixel; it depends only on seed, view and pixel. */
 struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel);
 
-/** Draw an exact Poisson variate of mean >= 0, a whole number. */
+/** Draw a Poisson variate, a whole number, without a Gaussian approximation; mean >= 0. */
 double fbp_poisson(struct fbp_random *random, double mean);
 
 /** Draw a Gaussian variate of mean 0 and variance 1. */
 double fbp_normal(struct fbp_random *random);
 
-/** Compute all views of a scan, without noise: out[n_views][n_rows][n_columns].  n_threads 0: one
- * per core. */
+/** Compute all views of a valid scan, without noise: out[n_views][n_rows][n_columns]. n_threads 0:
+ * one thread per core. */
 FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
                                             const struct fbp_scan *scan, int n_threads, float *out);
 
 /* file.c: phantom files. */
 
-/** Load a phantom file in the format of fbp, RTK or LEAP; densities are multiplied by scale.  The
- * caller clears *out, also on failure. */
+/** Load a phantom file in the format of fbp, RTK or LEAP into the empty phantom *out; densities are
+ * multiplied by scale. The caller clears *out, also on failure. */
 FBP_MUST_CHECK fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double scale);
 
-/** Compute the axes of a body, one per row, after rotations about z by turns[2], about x by
- * turns[1] and about z by turns[0], always about the axes of the world [rad]: the columns of
+/** Compute the axes of a shape, one per row, after rotations about z by turns[2], then about x by
+ * turns[1], then about z by turns[0] [rad], all about the world's axes: the columns of the matrix
  * Rz(turns[0]) Rx(turns[1]) Rz(turns[2]). */
 static inline void fbp_euler_axes(const double turns[3], double axes[3][3])
 {
@@ -193,8 +194,8 @@ static inline void fbp_euler_axes(const double turns[3], double axes[3][3])
     axes[2][2] = cb;
 }
 
-/** Get name number i, from 0, of the phantoms that fbp_phantom_create() accepts; NULL: there are
- * fewer names. */
+/** Get name number i, from 0, of the built-in phantoms that fbp_phantom_create() accepts; NULL if
+ * there are fewer names. */
 const char *fbp_phantom_name(size_t i);
 
 /**

@@ -1,6 +1,7 @@
-/* Simulated scans and volumes of phantoms: noise, C-arm geometries, and the public functions of
- * fbp/phantom.h; cli/cmd_simulate.c, benchmarks and the bindings call them. A thread computes one
- * view or slice at a time and writes it: memory is one image per thread.
+/* Simulates scans of phantoms (fbp_phantom_simulate()) and writes their voxel means as volumes
+ * (fbp_phantom_volume()); also generates random numbers for noise, and the geometry of a C-arm.
+ * Each thread computes and writes one view or slice at a time, so the memory is one image per
+ * thread.
  * Used by: bench/common/jobs.c, bench/common/views.c, bench/rabbitct/make_command.c,
  * cli/cmd_simulate.c. */
 #include "phantom/shapes.h"
@@ -17,9 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Generator of random numbers that depend only on seed, view and pixel. */
+/* Random numbers that depend only on seed, view and pixel, not on the number of threads. */
 
-/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
+/* Output function of splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", 2014. */
 static uint64_t mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -35,7 +37,7 @@ struct fbp_random fbp_random_at(uint64_t seed, uint64_t view, uint64_t pixel)
     return (struct fbp_random){mix(of_view + (pixel + 1) * golden)};
 }
 
-/* Draw a uniform variate in (0, 1): centres of 2^52 equal intervals. */
+/* Draw a uniform variate: the centre of one of 2^52 equal intervals of (0, 1). */
 static double uniform(struct fbp_random *r)
 {
     r->state += golden;
@@ -44,7 +46,8 @@ static double uniform(struct fbp_random *r)
 
 double fbp_poisson(struct fbp_random *r, double mean)
 {
-    if (mean < 10) { /* inversion: count the probabilities whose sum is less than u */
+    if (mean < 10) { /* inversion: k is the number of probabilities P(0), P(1), ... whose sum is
+                        less than u */
         double p = exp(-mean), u = uniform(r);
         int k = 0;
         while (u > p && k < 1000) {
@@ -83,7 +86,8 @@ double fbp_normal(struct fbp_random *r)
 
 /* C-arm geometries. */
 
-/* A smooth deviation of amplitude about 1 at angle t: sum_k a_k sin(k t + phase_k) / sum_k a_k. */
+/* Coefficients of a smooth deviation at angle t of the source, at most 1 in magnitude: sum_k a_k
+ * sin(k t + phase_k) / sum_k a_k, k = 1, 2, 3. */
 struct wobble {
     double a[3], phase[3];
 };
@@ -145,7 +149,7 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
         fbp_turn_pair(v, n, amplitude[0] * wobble(&turn[0], t));
         fbp_turn_pair(n, u, amplitude[1] * wobble(&turn[1], t));
         fbp_turn_pair(u, v, amplitude[2] * wobble(&turn[2], t));
-        /* the principal point is the foot of the perpendicular from the source to the panel */
+        /* s - focal n is the principal point: the foot of the perpendicular from source to panel */
         for (int i = 0; i < 3; i++) {
             out->d[i] = out->s[i] - focal * n[i] - shift_u * u[i] - shift_v * v[i];
             out->u[i] = pitch[0] * u[i];
@@ -159,7 +163,7 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
 struct bench {
     void *image;  /* floats, or doubles if params.in_double */
     double *row;  /* [n_columns] scratch of fbp_shadow_rows() */
-    double *sums; /* [n_rows] values of one column in all rows (frames) */
+    double *sums; /* [n_rows] plane integrals: one sample at all time points */
     struct fbp_shadow *shadows;
     struct fbp_spans spans;
 };
@@ -177,7 +181,7 @@ struct job {
     int n_threads;
 };
 
-/* Add noise to view k, and write it to the sink. */
+/* Add noise to view k if the parameters request it, and write the view to the sink. */
 static fbp_status put_view(struct job *job, size_t k, void *view)
 {
     const size_t n = job->scan->panel.n_columns * job->scan->panel.n_rows;
@@ -216,10 +220,10 @@ static fbp_status project_lines(void *user, size_t k, int worker)
     return put_view(job, k, b->image);
 }
 
-/* Compute the plane integrals of view k.  With u = tau n, sample c belongs to the plane n . x = d .
- * n + (c - (n_columns - 1) / 2) tau.  Its value is the integral over this plane if
- * params.at_centres is set, else the mean of the integrals over planes within tau / 2.  Row r is
- * frame r of a decaying signal. */
+/* Compute the plane integrals of view k. With u = tau n, sample c belongs to the plane n . x = d .
+ * n + (c - (n_columns - 1) / 2) tau. Its value is the integral over this plane if params.at_centres
+ * is set, else the mean of the integrals over planes within tau / 2. Row r is time point r of a
+ * decaying signal. */
 static fbp_status project_planes(void *user, size_t k, int worker)
 {
     struct job *job = user;
@@ -252,11 +256,12 @@ static fbp_status project_planes(void *user, size_t k, int worker)
     return put_view(job, k, b->image);
 }
 
-/* Functions per kind of integral: `project` computes a view, `bodies` prepares the phantom. */
+/* Functions per kind of integral (over lines, over planes): `project` computes and writes a view,
+ * `bodies` converts the phantom's shapes. */
 static const struct {
     fbp_pool_try_fn *project;
     fbp_status (*bodies)(const struct fbp_phantom *phantom, struct fbp_body **out);
-    bool counts; /* whether samples come from photon counts, so that Poisson noise is possible */
+    bool counts; /* true: samples come from photon counts, and may have Poisson noise */
 } integral_of[FBP_N_INTEGRALS] = {
     [FBP_OVER_LINES] = {project_lines, fbp_bodies_of, true},
     [FBP_OVER_PLANES] = {project_planes, fbp_sections_of, false},
@@ -274,8 +279,8 @@ static fbp_status fill_slice(void *user, size_t z, int worker)
     return fbp_sink_write(job->sink, z, 1, FBP_F32, image);
 }
 
-/* Call fn for every view or slice of the array that info describes, in threads; fn writes to
- * job->sink. */
+/* Call fn once per view or slice of the array that info describes, in threads, and finish
+ * job->sink, to which fn writes them. */
 static fbp_status fill(struct job *job, const struct fbp_array_info *info, fbp_pool_try_fn *fn)
 {
     const size_t size = job->params.in_double ? sizeof(double) : sizeof(float), *n = info->n;
@@ -330,8 +335,8 @@ static fbp_status run(struct job *job, const struct fbp_array_info *info, const 
     return st;
 }
 
-/* Simulate the views of a checked scan into params.sink if set, else into a file if `path` is set,
- * else into `memory`. */
+/* Simulate the views of a checked scan; write them to params.sink if set, else to a file if `path`
+ * is set, else to `memory`. */
 static fbp_status simulate(struct job *job, const char *path, void *memory)
 {
     const enum fbp_integral integral = fbp_kind_of(job->scan->kind)->integral;

@@ -1,7 +1,6 @@
-/* Phantoms by name: tables of ellipsoids and shapes in units of the half side of a cube.  Public
- * functions fbp_phantom_create() (by name, or from a file through file.c) and fbp_phantom_clear(),
- * which programs, bindings, cli/cmd_simulate.c and benchmarks call; names.c calls
- * fbp_phantom_name().
+/* Built-in phantoms (Shepp-Logan, Defrise, ...): tables of ellipsoids and shapes, in units of the
+ * half side of the cube that they fill. fbp_phantom_create() creates a phantom by name or, through
+ * file.c, from a file; fbp_phantom_name() lists the names.
  * Used by: bench/common/, bench/host/, bench/papers/qiao2015/, bench/rabbitct/, cli/, pipeline/. */
 #include "phantom/shapes.h"
 
@@ -14,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An ellipsoid rotated about z: half axes a, b, c, centre x, y, z. */
+/* An ellipsoid rotated about z: half axes a, b, c, centre (x, y, z). */
 struct ellipsoid_row {
     double density, a, b, c, x, y, z, turn_deg;
 };
@@ -44,8 +43,8 @@ static const struct ellipsoid_row kak_slaney[] = {
     {-.02, .056, .056, .1, 0, .1, .625, 0},
 };
 
-/* Defrise phantom: disks across the axis.  A circular orbit does not resolve disks far from its
- * plane. */
+/* Defrise phantom: thin disks perpendicular to the rotation axis z. A circular cone-beam scan does
+ * not resolve the disks far from the plane of the circle. */
 static const struct ellipsoid_row defrise[] = {
     {1, .7, .7, .04, 0, 0, -.72, 0}, {1, .7, .7, .04, 0, 0, -.48, 0},
     {1, .7, .7, .04, 0, 0, -.24, 0}, {1, .7, .7, .04, 0, 0, 0, 0},
@@ -57,15 +56,16 @@ static const struct ellipsoid_row defrise[] = {
 struct shape_row {
     enum fbp_shape_kind kind;
     double c[3], half[3], turn[3], density; /* turn [rad]: see fbp_euler_axes() */
-    /* Range along the third axis, as in struct fbp_shape; for a cylinder -1 to 1. */
+    /* Cylinder, cone: positions of both ends along the third axis; soft ellipsoid: exponent m; see
+     * fbp_shape.range. */
     double range[2];
     double along; /* the centre is c + along * (third axis) */
-    bool down;    /* the third axis is reversed after the centre is set */
-    bool lower;   /* only the part below the centre, along the third axis, is used */
+    bool down;    /* true: the third axis is reversed after the centre is set */
+    bool lower;   /* true: only the half below the centre, along the third axis, is used */
 };
 
-/* A uniform ball and a soft ball (density 0 at the surface), both off the centre, and ellipsoids
- * rotated about all axes. */
+/* A uniform ball and a soft ball (density 0 at its surface), both off the centre, and phantoms of
+ * one and of three rotated ellipsoids. */
 static const struct shape_row ball[] = {
     {.c = {.10, -.05, .08}, .half = {.55, .55, .55}, .density = 1},
 };
@@ -84,8 +84,8 @@ static const struct shape_row ellipsoids[] = {
 #define TILT     .turn = {.5, .35, 0}
 #define CYLINDER FBP_SHAPE_CYLINDER, .range = {-1, 1}
 
-/* A tilted bottle of liquid, from the bottom to the top: a round bottom, the body, the shoulder (a
- * cone of radius .92 at distance 1 from its tip), and the neck. */
+/* A tilted bottle of liquid, in this order: the round bottom, the body, the shoulder (part of a
+ * cone whose radius is .92 at distance 1 from its tip), and the neck. */
 static const struct shape_row bottle[] = {
     {.half = {.38, .38, .15}, TILT, .density = 1, .along = -.55, .lower = true},
     {CYLINDER, .half = {.38, .38, .375}, TILT, .density = 1, .along = -.175},
@@ -94,7 +94,7 @@ static const struct shape_row bottle[] = {
     {CYLINDER, .half = {.15, .15, .135}, TILT, .density = 1, .along = .585},
 };
 
-/* Tubes of different widths and concentrations; none is parallel to an axis. */
+/* Tubes of different radii and densities; none is parallel to a world axis. */
 static const struct shape_row tubes[] = {
     {CYLINDER, .c = {-.35, -.3, 0}, .half = {.2, .2, .6}, .turn = {.3, .1, 0}, .density = 1},
     {CYLINDER, .c = {.35, -.25, .05}, .half = {.14, .14, .6}, .turn = {-.8, .15, 0},
@@ -106,7 +106,7 @@ static const struct shape_row tubes[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* All phantoms by name; each table has either ellipsoids or shapes. */
+/* The built-in phantoms; each consists of n ellipsoids or of n shapes. */
 static const struct table {
     const char *name;
     const struct ellipsoid_row *ellipsoids;

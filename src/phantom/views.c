@@ -1,7 +1,8 @@
-/* Line integrals of whole views of a phantom; simulate.c and benchmarks call them.
+/* Computes the line integrals of all pixels of a view of a phantom: fbp_shadow_rows() for
+ * ellipsoids, fbp_bodies_view() for other shapes.
  *
- * The rays of a detector row lie in one plane.  Therefore the chord of an ellipsoid is a simple
- * function of the column, and bodies that the plane does not intersect are skipped for the row.
+ * The rays of a detector row lie in one plane. Along the row, the length of their chords in an
+ * ellipsoid is a simple function of the column; shapes that the plane does not meet are skipped.
  * Used by: bench/host/measure.c, simulate.c. */
 #include "phantom/shapes.h"
 
@@ -18,7 +19,7 @@ struct parabola {
     double a, b, d;
 };
 
-/* Compute |f[0] + c f[1] + r f[2]|^2 in row r, as a function of the column c. */
+/* Compute |f[0] + c f[1] + r f[2]|^2 in row r, as a parabola in the column c. */
 static struct parabola square(const double f[3][3], double r)
 {
     double at[3];
@@ -26,17 +27,17 @@ static struct parabola square(const double f[3][3], double r)
     return (struct parabola){fbp_dot(at, at), 2 * fbp_dot(at, f[1]), fbp_dot(f[1], f[1])};
 }
 
-/* Add an ellipsoid's density times chord length in row r to sum[nc], for all columns; lengths are
- * in units of the length of the ray's direction vector. */
+/* Add the density of an ellipsoid times the length of its chord to sum[nc], for the rays of the nc
+ * columns of row r; lengths are in units of the length of the ray's direction vector. */
 static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *restrict sum)
 {
     const struct parabola gg = square(s->g, r), qq = square(s->q, r);
     const struct parabola disc = {gg.a - qq.a, gg.b - qq.b, gg.d - qq.d};
     size_t c0 = 0, c1 = nc;
 
-    /* Find the columns in which the discriminant, a parabola, may be positive: an interval about
-     * its maximum if the parabola opens downwards; the whole row if the ellipsoid extends to the
-     * source plane. */
+    /* Find the columns [c0, c1) in which the discriminant, a parabola, may be positive: an interval
+     * about its maximum if the parabola opens downwards, else the whole row. It opens upwards if
+     * the ellipsoid meets the line through the source along the row direction u. */
     if (disc.d < 0) {
         const double top = -disc.b / (2 * disc.d), height = disc.a + disc.b * top / 2;
         if (!(height > 0))
@@ -47,7 +48,7 @@ static void add_shadow(const struct fbp_shadow *s, size_t nc, double r, double *
     }
     if (c0 >= c1)
         return;
-    /* expand the discriminant about the centre of the interval, so that no large terms cancel */
+    /* expand the discriminant about the centre of [c0, c1), so that no large terms cancel */
     const double c_mid = (double)(c0 + (c1 - c0) / 2); // NOLINT(bugprone-integer-division)
     const double a = disc.a + c_mid * (disc.b + c_mid * disc.d), b = disc.b + 2 * c_mid * disc.d;
     for (size_t c = c0; c < c1; c++) {
@@ -64,7 +65,7 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
     const size_t nc = panel->n_columns;
     const bool source = fbp_kind_of(kind)->has_source;
     double pixel[3];        /* pixel (0, 0) */
-    double e[3][3] = {{0}}; /* direction of the ray of pixel (c, r): e[0] + c e[1] + r e[2] [mm] */
+    double e[3][3] = {{0}}; /* the ray of pixel (c, r) has the direction e[0] + c e[1] + r e[2] */
 
     fbp_view_pixel(view, panel, 0, 0, pixel);
     for (int i = 0; i < 3; i++) {
@@ -83,7 +84,7 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
             fbp_ball_map(ball, dx, y[0]);
             for (int k = 0; k < 3; k++)
                 fbp_cross(s->g[k], y[0], s->q[k]);
-        } else { /* parallel beam: all rays have one direction, and each passes through its pixel */
+        } else { /* parallel beam: all rays have one direction, and pass through their pixels */
             fbp_axpy(pixel, -1, ball->c, dx);
             fbp_ball_map(ball, dx, y[0]);
             fbp_ball_map(ball, view->u, y[1]);

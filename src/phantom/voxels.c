@@ -1,10 +1,10 @@
-/* Mean densities of a phantom in voxels; simulate.c, the bindings and benchmarks call
- * fbp_phantom_voxels().
+/* Computes the mean density of a phantom in each voxel of a grid: fbp_phantom_voxels(), the ideal
+ * result of a reconstruction.
  *
- * N_LINES lines along x pass through each row of voxels.  The points at which a line enters and
- * leaves a body are exact; the mean of a voxel is the mean over the lines of density times overlap.
- * Used by: bench/papers/qiao2015/measure.c, simulate.c.
- */
+ * N_LINES lines along x pass through each row of voxels. The points at which a line enters and
+ * leaves a shape are exact; the mean of a voxel is the mean, over the lines, of the density along
+ * the line's part in the voxel.
+ * Used by: bench/papers/qiao2015/measure.c, simulate.c. */
 #include "phantom/shapes.h"
 
 #include "base/base.h"
@@ -16,30 +16,30 @@
 
 /* Positions of the lines through a row of voxels: a Fibonacci lattice in y and z, which resolves
  * surfaces perpendicular to y or z to 1/89 of a voxel; a square grid of as many lines would resolve
- * 1/9. */
+ * them to about 1/9. */
 enum {
     N_LINES = 89,
     LATTICE_STEP = 55,
     LATTICE_SHIFT = 27
-}; /* the shift makes the lattice symmetric about the middle of the voxel */
+}; /* LATTICE_SHIFT makes the lattice symmetric about the middle of the voxel */
 
-/* Get y of line i in a voxel, from -.5 to .5 of its width. */
+/* Get y of line i relative to the middle of a voxel, from -.5 to .5 voxel widths. */
 static double lattice_y(int i)
 {
     return (i + .5) / N_LINES - .5;
 }
 
-/* Get z of line i in a voxel, from -.5 to .5 of its width. */
+/* Get z of line i relative to the middle of a voxel, from -.5 to .5 voxel widths. */
 static double lattice_z(int i)
 {
     return lattice_y((i * LATTICE_STEP + LATTICE_SHIFT) % N_LINES);
 }
 
-/* Ellipsoids.  Voxels inside all N_LINES chords get the density of the ellipsoid, without computing
- * overlaps. */
+/* Ellipsoids (struct fbp_ball). Voxels that all N_LINES lines cross entirely inside the ellipsoid
+ * get its full density; overlaps are computed for the others. */
 
-/* Chords of the lines through one row of voxels in an ellipsoid, in units of voxels: voxel i spans
- * [i, i + 1]. */
+/* Chords of an ellipsoid on the lines through one row of voxels, in units of voxels: voxel i
+ * extends from i to i + 1. */
 struct chords {
     int n;
     double from[N_LINES], to[N_LINES];
@@ -53,8 +53,8 @@ static size_t clip(double x, size_t n)
     return x <= 0 ? 0 : x >= (double)n ? n : (size_t)x;
 }
 
-/* Add to voxels [i0, i1) of a row the density times the mean overlap of the voxel with N_LINES
- * chords. */
+/* Add to each voxel i0 <= i < i1 of a row the density times the overlap of the voxel with the
+ * chords, averaged over N_LINES lines. */
 static void add_partial(const struct chords *s, double density, size_t i0, size_t i1, float *row)
 {
     for (size_t i = i0; i < i1; i++) {
@@ -72,7 +72,7 @@ static bool near(const struct fbp_ball *b, const struct fbp_grid *g, int axis, d
     return fabs(x - b->c[axis]) < b->reach[axis] + g->voxel_mm[axis] / 2;
 }
 
-/* Add the voxel means of an ellipsoid in row y of slice z. */
+/* Add the voxel means of an ellipsoid to the row of voxels at y, z [mm]. */
 static void add_ball_row(const struct fbp_ball *b, const struct fbp_grid *g, double y, double z,
                          float *row)
 {
@@ -115,9 +115,11 @@ static void add_ball_row(const struct fbp_ball *b, const struct fbp_grid *g, dou
     add_partial(&s, b->density, f1, i1, row);
 }
 
-/* Convex bodies: the spans of a line are distributed to the voxels that the line crosses. */
+/* Convex bodies (struct fbp_body): the spans of a line are distributed to the voxels that they
+ * cross. */
 
-/* Add `density` times the overlap of [from, to] and [i, i + 1] to each voxel i of row[n]. */
+/* Add to each voxel i of row[n] the density times the overlap of [from, to] and [i, i + 1]
+ * [voxels]. */
 static void add_span(double from, double to, double density, size_t n, double *row)
 {
     from = fmax(from, 0);
@@ -138,8 +140,9 @@ static void add_span(double from, double to, double density, size_t n, double *r
     row[last] += density * (to - (double)last);
 }
 
-/* Add to each voxel of row[n] its mean density along a chord whose density varies (m > 0); h: width
- * of a voxel [mm]. */
+/* Add to each voxel of row[n] the integral of a chord's varying density (soft ellipsoid, m > 0)
+ * over the voxel, divided by the width h of a voxel [mm]; t = 0 of the chord is the row's first
+ * edge. */
 static void add_falling(const struct fbp_chord *s, double h, size_t n, double *row)
 {
     const double from = fmax(s->t[0], 0), to = fmin(s->t[1], (double)n * h);

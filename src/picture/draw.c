@@ -1,6 +1,6 @@
-/* Draws PNG pictures of a volume (slices, or maximum intensity projections, MIP, in three planes)
- * and contact sheets.  pipeline/picture.c calls fbp_viewer_draw(); cli/sweep.c and
- * bench/papers/qiao2015/pictures.c call fbp_sheet_write().
+/* Draws PNG pictures: fbp_viewer_draw(), three orthogonal slices or maximum intensity projections
+ * (MIP) of a volume; fbp_sheet_write(), contact sheets of several labelled images;
+ * fbp_font_write(), text in letters of 5 x 7 dots.
  * Used by: bench/papers/qiao2015/pictures.c, cli/sweep.c, pipeline/picture.c. */
 #include "picture/draw.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Letters of 5 x 7 dots by ASCII code: rows from the top; bit 4 is the left column. */
+/* Letters of 5 x 7 dots by ASCII code: 7 rows from the top; bit 4 of a row is its left dot. */
 static const uint8_t glyphs[128][7] = {
     [' '] = {0},
     ['0'] = {0x0E, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0E},
@@ -94,11 +94,11 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Greatest number of values from which a grey window is computed. */
+/* Approximate greatest number of values from which a grey window is computed. */
 enum { SAMPLE = 1 << 18 };
 
-/* Compute the grey window [*lo, *hi]: the range of the n values in `sample` after n / part values
- * are omitted at either end.  Sorts and frees `sample`. */
+/* Compute the grey window [*lo, *hi]: the range of the n values in `sample` without the n / part
+ * lowest and the n / part highest ones. Sorts and frees `sample`. */
 static void choose_window(float *sample, size_t n, size_t part, double *lo, double *hi)
 {
     qsort(sample, n, sizeof *sample, compare_floats);
@@ -114,18 +114,20 @@ static uint8_t grey_of(double value, double lo, double hi)
     return grey >= 255 ? 255 : grey > 0 ? (uint8_t)lrint(grey) : 0;
 }
 
-/* Pictures of a volume in three planes.  The volume is read a few rows at a time, and each voxel is
- * added at once to the bins of all pictures that show it: the memory needed depends on the size of
- * the pictures, not of the volume. */
+/* Pictures of a volume in three planes: xy, xz and yz. The volume is read once, a few rows at a
+ * time, and each voxel is added to the bins of all pictures that show it. Only a rotated volume
+ * needs memory for whole slices. */
 
 enum { GREATEST = 1024, LEAST = 256, GAP = 4, BACKGROUND = 48, BAND_BYTES = 1 << 20 };
 
-/* One picture: bins along two axes of the volume; a bin holds viewer.k[axis] voxels per axis. */
+/* One picture: a grid of bins along two axes of the volume; a bin has viewer.k[a] voxels along axis
+ * a. */
 struct plane {
     int axis[2];    /* axes of the volume to the right and up */
     size_t bins[2]; /* columns, rows; row 0 is the lowest */
     size_t w, h;    /* pixels */
-    /* [bins[1]][bins[0]] sum, later mean, of the voxels in a bin; in projections: greatest value */
+    /* [bins[1]][bins[0]] sum, later mean, of the drawn voxels in a bin; projections: their maximum
+     */
     float *value;
 };
 
@@ -134,7 +136,7 @@ struct viewer {
     const struct fbp_array_info *info;
     size_t z0;
     bool mip;
-    size_t slice[3]; /* x, y, z of the drawn slices; not used for projections */
+    size_t slice[3]; /* voxel x, y, z through which slices are drawn; projections: not used */
     size_t n[3];     /* voxels of the volume as shown, rotated */
     double mm[3];    /* size of these voxels [mm] */
     size_t k[3];     /* voxels per bin, along x, y, z */
@@ -148,10 +150,12 @@ struct viewer {
     float *slices;                         /* [at_once][ny][nx], not rotated */
     size_t rows;                           /* number of rows in `row` */
     float *row;                            /* [rows][n[0]] of a rotated slice */
-    float *front, *side; /* results of the projector (struct fbp_projector) along y and along x */
+    float *front, *side; /* [at_once][n[0]], [at_once][n[1]]: projections along y and along x, from
+                            the projector */
 };
 
-/* Add a value to a bin; for maximum intensity projections (mip), store the greater of both. */
+/* Add a value to a bin or, for maximum intensity projections (mip), replace the bin by a greater
+ * value. */
 static inline void put(float *bin, float value, bool mip)
 {
     if (!mip)
@@ -160,7 +164,7 @@ static inline void put(float *bin, float value, bool mip)
         *bin = value;
 }
 
-/* Add row y of slice z of the volume to the bins of all pictures that show it. */
+/* Add row y of slice z of the volume as shown to the bins of all pictures that show it. */
 static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
 {
     const size_t nx = v->n[0];
@@ -178,8 +182,8 @@ static void place_row(struct viewer *v, size_t y, size_t z, const float *row)
     }
 }
 
-/* Merge n projected values into row `up` of a picture, k values per bin; a bin stores their
- * greatest value. */
+/* Merge n projected values into row `up` (from the bottom) of the bins of a picture, k values per
+ * bin; a bin stores the greatest value. */
 static void put_line(struct plane *p, size_t up, size_t k, const float *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -247,8 +251,8 @@ static fbp_status layout(struct viewer *v)
         finest = fmin(finest, v->mm[a]);
         longest = fmax(longest, v->mm[a] * (double)v->n[a]);
     }
-    /* Size of a pixel [mm]: the smallest edge of a voxel or, for large volumes, a multiple of it.
-     */
+    /* Size of a pixel before enlargement [mm]: the smallest edge of a voxel or, for large volumes,
+     * a multiple of it. */
     const double step = fmax(1, ceil(longest / finest / GREATEST)), scale = finest * step;
     const double enlarge = fmax(1, ceil(LEAST * step * finest / longest));
     for (int a = 0; a < 3; a++) {
@@ -277,8 +281,8 @@ static fbp_status layout(struct viewer *v)
     return fbp_alloc((void **)&v->band, v->band_rows * row_bytes, "rows of the volume");
 }
 
-/* If the volume is rotated: open the device that projects it, if any, and allocate memory for
- * slices. */
+/* If the volume is rotated: open the projector's device, if there is a projector, and allocate
+ * memory for slices. */
 static fbp_status make_room(struct viewer *v, int index)
 {
     const size_t slice = v->info->n[0] * v->info->n[1] * sizeof(float);
@@ -306,10 +310,10 @@ static size_t in_bin(const struct viewer *v, int a, size_t b)
     return left < v->k[a] ? left : v->k[a];
 }
 
-/* Write the three pictures side by side as one PNG file, with grey window [lo, hi]. */
+/* Write the pictures side by side as one PNG file, with grey window [lo, hi]. */
 static fbp_status draw(const struct viewer *v, double lo, double hi, const char *path)
 {
-    /* Draw one picture of a volume of a single slice, because the two others would be lines. */
+    /* Draw only picture xy of a volume of a single slice, because the two others would be lines. */
     const int shown = v->info->n[2] == 1 ? 1 : 3;
     size_t w = 0, h = 0, x0 = 0, pixels_n;
     uint8_t *pixels = NULL;
@@ -371,8 +375,8 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                          "%s: slice %c = %zu does not exist; the volume has slices 0 to %zu", name,
                          "xyz"[a], v.slice[a], one.n[a] - 1));
     }
-    /* The pictures show the rotated volume.  The host omits a rotation by 0 degrees; a projector
-     * reads the tables of every rotation. */
+    /* The pictures show the rotated volume. On the host, a rotation by 0 degrees is omitted; a
+     * projector needs the tables of every rotation. */
     if (projector || fmod(p->turn_deg, 360) != 0) {
         FBP_TRY_GOTO(fbp_turn_make(&turn, v.n, v.mm, p->turn_deg));
         v.turn = &turn;
@@ -391,7 +395,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                 q->value[r * q->bins[0] + c] /=
                     (float)(in_bin(&v, q->axis[0], c) * in_bin(&v, q->axis[1], r));
     }
-    if (lo == hi) { /* no grey window is given: omit the lowest and highest 0.1 % of pixels */
+    if (lo == hi) { /* no grey window is given: omit the lowest and the highest 0.1 % of the bins */
         size_t total = 0, n = 0;
         float *sample = NULL;
         for (int i = 0; i < 3; i++)
@@ -426,7 +430,7 @@ fail:
     return st;
 }
 
-/* A contact sheet: images side by side, with a common grey window, each with a label. */
+/* A contact sheet: images in rows and columns, with a common grey window, each with a label. */
 
 enum { MOST = 384, SHEET_LEAST = 128, MARGIN = 12, FRAME = 3, SHEET_BACKGROUND = 24 };
 
@@ -436,17 +440,16 @@ struct sheet {
     size_t n_tiles;
     const struct fbp_sheet_params *p;
     double lo, hi;
-    size_t reduce, enlarge; /* numbers of values per pixel and of pixels per value, along x or y;
-                               one of the two is 1 */
+    size_t reduce, enlarge; /* values per pixel and pixels per value, along x and along y; one of
+                               the two is 1 */
     size_t w, h;            /* pixels of a picture */
     size_t columns, rows;
-    /* Number of lines of the label with most lines, and of letters of the longest line of all
-     * labels. */
+    /* Number of lines of the label with most lines; number of letters of the longest line. */
     size_t lines, letters;
-    size_t dot; /* pixels per dot of letters */
-    size_t tile,
-        step[2];  /* width of an image with its label, and distances between images [pixels] */
-    size_t title; /* height of the title */
+    size_t dot;           /* pixels per dot of letters */
+    size_t tile, step[2]; /* width of an image with its label, and distances between the corners of
+                             neighbouring images along x and y [pixels] */
+    size_t title;         /* height of the title */
     struct fbp_canvas canvas;
 };
 
@@ -455,8 +458,8 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Compute the layout of a contact sheet: sizes, distances between images, numbers of columns and
- * rows. */
+/* Compute the layout of a contact sheet: size of the images, distances between them, numbers of
+ * columns and rows, size of the sheet. */
 static void sheet_layout(struct sheet *s)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], longest = nx > ny ? nx : ny;
@@ -482,7 +485,7 @@ static void sheet_layout(struct sheet *s)
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params)
 {
     struct sheet s = {.n_tiles = n_tiles, .p = params, .lines = label_lines};
-    /* png: rough upper limit of the memory that the PNG writer needs [bytes] */
+    /* png: rough upper limit of the PNG writer's memory [bytes] */
     const size_t sample = sizeof(float) * 2 * SAMPLE, png = (1 << 20) + FBP_WRITE_BUFFER_BYTES;
 
     sheet_layout(&s);
@@ -525,8 +528,8 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", p->hi));
     if (n_tiles == 0)
         return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs at least one image", png_path);
-    /* Get the grey window of a contact sheet: as given, or the range of the values of all images
-     * after 0.5 % are omitted at either end. */
+    /* Get the grey window: as given, or the range of the values of all images without the lowest
+     * and the highest 0.5 %. */
     s.lo = p->lo;
     s.hi = p->hi;
     if (!(s.hi > s.lo)) {

@@ -1,11 +1,9 @@
-/** @file draw.h  PNG pictures of volumes, contact sheets, and SVG drawings (internal).  Called by
- * pipeline/picture.c, pipeline/timeline.c, cli (cmd_geometry.c, report.c, sweep.c) and bench;
- * backend/gl/mip.c implements a projector.
+/** @file draw.h Draws images for inspection (internal): PNG pictures of volumes, PNG contact sheets
+ * of several images, and SVG drawings of geometries, directions, curves and bars over time.
  *
- * draw.c draws pictures of a volume and contact sheets; turn.c rotates slices; a backend may
- * project volumes (struct fbp_projector).  svg.c draws geometries, directions, curves and bars.
- * Used by: bench/, cli/, backend/, picture/, pipeline/.
- */
+ * draw.c writes PNG files, svg.c SVG files. For maximum intensity projections of a rotated volume,
+ * turn.c rotates slices on the host; a backend may project on a device (struct fbp_projector).
+ * Used by: bench/, cli/, backend/, picture/, pipeline/. */
 #ifndef FBP_SRC_PICTURE_DRAW_H
 #define FBP_SRC_PICTURE_DRAW_H
 
@@ -30,20 +28,20 @@
 
 enum { FBP_TURN_UNIT = 256 };
 
-/** Bits of the float 2^-80; voxels of smaller magnitude are replaced by 0 before a slice is
- * rotated. */
+/** Bits of the float 2^-80; smaller magnitudes become 0 before a slice is interpolated. */
 #define FBP_TURN_LEAST 0x17800000u
 
 struct fbp_turn {
     size_t n[2];      /**< voxels of a slice along x, y */
-    size_t turned[2]; /**< columns and rows of a rotated slice, which contains the whole original
-                         slice */
-    double mm[2];     /**< size of the voxels of a rotated slice [mm] */
+    size_t turned[2]; /**< numbers of columns and rows of a rotated slice, which contains the whole
+                         original slice */
+    double mm[2];     /**< size of the voxels of a rotated slice along x, y [mm] */
     bool whole; /**< true: the angle is a multiple of 90 degrees, and voxels are copied without
                    interpolation */
-    /** Tables for column i and row j of the rotated slice: pixel (i, j) is read at position (x_i +
-     * x_j, y_i + y_j) of the original slice, in 1/256 of a voxel; 0: centre of the first voxel. The
-     * four tables are contiguous in memory, in this order. */
+    /** Tables for column i and row j of the rotated slice: its voxel (i, j) is interpolated at
+     * position (x_i[i] + x_j[j], y_i[i] + y_j[j]) of the original slice, in units of 1/256 voxel
+     * from the centre of the first voxel. The four tables are contiguous in memory, in this order.
+     */
     int32_t *x_i, *y_i, *x_j, *y_j;
 };
 
@@ -58,20 +56,20 @@ static inline size_t fbp_turn_entries(const struct fbp_turn *t)
     return 2 * (t->turned[0] + t->turned[1]);
 }
 
-/** Prepare a slice [n[1]][n[0]] once, before its rows are rotated: values that are not finite
- * become NaN, and values of magnitude below 2^-80 become 0. */
+/** Prepare a slice [n[1]][n[0]] once, before its rows are interpolated: values that are not finite
+ * become NaN, and magnitudes below 2^-80 become 0. Does nothing if turn->whole. */
 void fbp_turn_prepare(const struct fbp_turn *turn, float *slice);
 
-/** Compute row j of the rotated slice, turned[0] values; NaN outside the original slice. */
+/** Compute row j of the rotated slice: row[turned[0]]; NaN outside the original slice. */
 void fbp_turn_row(const struct fbp_turn *turn, const float *slice, size_t j, float *row);
 
-/** Functions by which a device computes maximum intensity projections of a rotated volume; a
- * backend may have them (member `projector`).  Greatest values have the same bits as those of
- * fbp_turn_row() on the host; -INFINITY if a ray meets no voxel. */
+/** Functions by which a device computes maximum intensity projections of a rotated volume; optional
+ * member `projector` of a backend. The greatest values have the same bits as on the host, which
+ * uses fbp_turn_row(); -INFINITY if a ray meets no voxel. */
 struct fbp_projector {
-    /** Opens a device for a volume of n_slices slices; the tables of `turn` must exist until
-     * close(). *at_once: greatest number of slices per call of project().  *out is NULL on failure.
-     */
+    /** Opens device number `index` for a volume of n_slices slices; the tables of `turn` must exist
+     * until close(). *at_once: greatest number of slices per call of project(). *out is NULL on
+     * failure. */
     fbp_status (*open)(void **out, int index, const struct fbp_turn *turn, size_t n_slices,
                        size_t *at_once);
     void (*close)(void **device);
@@ -79,15 +77,16 @@ struct fbp_projector {
      * into front[n][turned[0]], along x into side[n][turned[1]]; the device stores those along z
      * for top(). */
     fbp_status (*project)(void *device, const float *slices, size_t n, float *front, float *side);
-    /** Gets rows [row0, row0 + n) of the projection along z of all slices that project() has had:
-     * top[n][turned[0]]. */
+    /** Gets rows [row0, row0 + n) of the projection along z of all slices passed to project() so
+     * far: top[n][turned[0]]. */
     fbp_status (*top)(void *device, size_t row0, size_t n, float *top);
 };
 
 /* draw.c: views and labels as PNG */
 
-/** Draw a volume like fbp_picture_write(), with parameters that are complete and checked.
- * Projections are computed by device `index` of the projector; projector NULL: by the host. */
+/** Draw a volume as fbp_picture_write() does; the parameters are complete and checked, and `name`
+ * is the volume's name in messages. Device `index` of the projector computes maximum intensity
+ * projections; projector NULL: the host does. */
 fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png_path,
                            const struct fbp_picture_params *params,
                            const struct fbp_projector *projector, int index);
@@ -103,14 +102,16 @@ struct fbp_canvas {
 /**
  * Draw a line of ASCII text with its upper left corner at (x, y) in letters of 5 x 7 dots; dot:
  * pixels per dot. Lower-case letters are drawn as capitals, unknown characters as question marks.
- * Letters that extend beyond column `end` or the canvas are not drawn.
+ * The text ends before a letter that would extend beyond column `end`; pixels outside the canvas
+ * are omitted.
  */
 void fbp_font_write(const struct fbp_canvas *canvas, size_t x, size_t y, size_t end, size_t dot,
                     const uint8_t rgb[3], const char *text);
 
-/* svg.c: drawings; a file gets its final name only when it is complete */
+/* svg.c: SVG drawings; a file gets its final name only when it is complete */
 
-/** Function that writes the contents of an SVG page; numbers have decimal points in any locale. */
+/** Callback that writes the contents of an SVG page to f. While it runs, fprintf() writes decimal
+ * points in any locale. */
 typedef void fbp_svg_draw(FILE *f, const void *user);
 
 /** Write an SVG page of width x height pixels with the project's fonts and background, which
@@ -119,15 +120,16 @@ typedef void fbp_svg_draw(FILE *f, const void *user);
 fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *draw,
                         const void *user);
 
-/** Write text with its lower left corner at (x, y).  style: SVG attributes; words: text; the
- * caller has escaped &, < and >. */
+/** Write an SVG text element at (x, y) [pixels], by default the left end of its baseline. style:
+ * SVG attributes; words: text in which the caller has escaped &, < and >. */
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words);
 
-/** A bar in a row (lane) of a drawing over time, from `begin` to `end` [s]. */
+/** A bar of a drawing over time (fbp_bars_svg()), in row number `lane`, from `begin` to `end` [s].
+ */
 struct fbp_bar {
     size_t lane;
     double begin, end;
-    size_t shade;    /**< bars with odd and with even numbers have different shades */
+    size_t shade;    /**< shade % 2 selects one of two shades of the row's colour */
     char words[120]; /**< description, shown with the times */
 };
 
@@ -136,7 +138,7 @@ struct fbp_bar {
  * "LANE: WORDS, BEGIN to END ms".
  *
  * title  above the drawing
- * lanes  [n_lanes] names; lanes without bars are not drawn
+ * lanes  [n_lanes] names of the rows; rows without bars are not drawn
  * @return FBP_ERR_IO, FBP_ERR_NOMEM
  */
 fbp_status fbp_bars_svg(const char *path, const char *title, const char *const *lanes,
@@ -144,8 +146,8 @@ fbp_status fbp_bars_svg(const char *path, const char *title, const char *const *
 
 /** One image of a contact sheet (fbp_sheet_write()). */
 struct fbp_tile {
-    const float *values; /**< pixels [n[1]][n[0]] of the image, row 0 at the bottom; n is
-                            fbp_sheet_params.n */
+    const float *values; /**< values of the image, [n[1]][n[0]] with n = fbp_sheet_params.n, row 0
+                            at the bottom */
     const char *label;   /**< ASCII text below the image; '\n' begins a new line */
     /** true: the image gets a coloured frame, and its label the colour of the frame */
     bool marked;
@@ -153,16 +155,16 @@ struct fbp_tile {
 
 /** Parameters of fbp_sheet_write().  0 means the default. */
 struct fbp_sheet_params {
-    size_t n[2];       /**< size of each image of the sheet along x and y [values]; required */
+    size_t n[2];       /**< number of values of each image along x and y; required */
     const char *title; /**< one line of ASCII at the top; NULL: none */
-    double lo, hi; /**< values drawn black and white; lo == hi: the 0.5 and 99.5 percentiles of all
-                      images */
+    double lo, hi; /**< values drawn black and white; unless hi > lo: the 0.5 and 99.5 percentiles
+                      of all images */
 };
 
 /**
  * Draw a contact sheet: several images of the same size in rows, with one grey window, as one RGB
- * PNG.  Images larger than 384 pixels are reduced by a whole factor (means), and images smaller
- * than 128 pixels are enlarged.  Lines of a label are cut off after 79 characters.
+ * PNG. Images with a side above 384 values are reduced by a whole factor (means), and images with
+ * sides below 128 are enlarged. Lines of a label are cut off after 79 characters.
  *
  * @return FBP_ERR_INVALID (no images, sizes of 0), FBP_ERR_IO, FBP_ERR_NOMEM.
  */
@@ -173,7 +175,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
  * images whose labels have `label_lines` lines. */
 size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_sheet_params *params);
 
-/** A curve through the points (x[i], y[i]), i < n, with ascending x. */
+/** A curve through the points (x[i], y[i]), 0 <= i < n, with ascending x, and its labels. */
 struct fbp_curve {
     const char *title, *x_name, *y_name;
     const double *x, *y;
@@ -187,7 +189,8 @@ fbp_status fbp_curve_svg(const struct fbp_curve *curve, const char *path);
 
 /**
  * Draw the geometry of a scan as SVG: seen from +z (x to the right, y up) and from the side (first
- * source to the left, z up), in one scale, with the numbers of `facts`.
+ * source to the left, z up), in one scale, with the numbers of `facts`. Plane integrals: the
+ * directions of the views on a sphere.
  *
  * @param grid   NULL, or n[0] == 0: no volume is drawn
  * @param facts  facts of these views, from fbp_views_facts()

@@ -1,5 +1,5 @@
-/* SVG drawings: the geometry of a scan, directions on the sphere, curves, bars over time.  Called
- * by cli (cmd_geometry.c, sweep.c, report.c), pipeline/timeline.c, and bench (text and pages).
+/* Writes SVG drawings: the geometry of a scan, the directions of plane integrals on a sphere,
+ * curves, and bars over time; also text and pages for other drawings.
  * Used by: bench/common/, bench/papers/ino2009/, cli/, pipeline/. */
 #include "picture/draw.h"
 
@@ -40,7 +40,8 @@ fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *d
     return fbp_writer_close(&w, FBP_OK);
 }
 
-/* Legend of a drawing, lines with a name and a text; y: page position of its next line [pixels]. */
+/* Legend of a drawing: lines with a name and a text; y: vertical position of the next line on the
+ * page [pixels]. */
 struct legend {
     FILE *f;
     double y;
@@ -71,12 +72,13 @@ static void legend_volume(struct legend *l, const struct fbp_grid *g, bool insid
         legend_line(l, "", "%s", warning);
 }
 
-/* State of a drawing of a scan geometry, which converts world coordinates [mm] to pixels. */
+/* Drawing of a scan geometry: conversion of world coordinates [mm] to positions on the page
+ * [pixels]. */
 
 enum { WIDTH = 1000, HEIGHT = 620, MOST_DOTS = 720 };
 
-/* One of the two parts of the drawing (view from above, side view): two world axes and a position
- * on the page. */
+/* One of the two parts of the drawing (seen from above, seen from the side): two directions in the
+ * world, to the right and up, and a position on the page. */
 struct frame {
     double right[3], up[3];
     double lo[2], hi[2]; /* world range that is drawn, mm */
@@ -93,8 +95,8 @@ struct drawing {
     double px;   /* pixels per millimetre */
 };
 
-/* Get the source position of view k; for parallel rays, a point far away in the direction of the
- * source. */
+/* Get the source position of view k; for parallel rays, the point at distance d->far from the
+ * iso-centre in the direction of the source. */
 static void source_of(const struct drawing *d, size_t k, double out[3])
 {
     for (int i = 0; i < 3; i++)
@@ -132,9 +134,9 @@ static void include_volume(const struct drawing *d, struct frame *fr)
     }
 }
 
-/* Get a point of the first view's panel; c, r: from -1 to 1 between its edges, which lie half a
- * pixel beyond the centres of the outer pixels.  With parallel rays, the panel is drawn behind the
- * object, because its distance is arbitrary. */
+/* Get a point of the first view's panel; c, r: from -1 to 1 between the panel's edges. With
+ * parallel rays, the point is moved along the rays to behind the object, because the distance of
+ * the panel is arbitrary. */
 static void panel_point(const struct drawing *d, double c, double r, double out[3])
 {
     const struct fbp_view *v = &d->of.view[0];
@@ -145,8 +147,8 @@ static void panel_point(const struct drawing *d, double c, double r, double out[
         fbp_axpy(out, -(fbp_dot(out, v->s) + d->far), v->s, out);
 }
 
-/* Get the start of the ray to a point of the panel: the source or, with parallel rays, a point on
- * the source side of the object. */
+/* Get the start of the ray to a point `edge` of the first view's panel: the source or, with
+ * parallel rays, a point on the source side of the object. */
 static void ray_start(const struct drawing *d, const double edge[3], double out[3])
 {
     if (!d->source)
@@ -155,8 +157,8 @@ static void ray_start(const struct drawing *d, const double edge[3], double out[
         source_of(d, 0, out);
 }
 
-/* Set fr->lo and fr->hi so that panel, rays, volume, field of view, and the source of the first
- * view (every_source: of all views) are visible. */
+/* Set the drawn range fr->lo to fr->hi [mm] so that volume, field of view, and panel, rays and
+ * source of the first view (every_source: the sources of all views) are visible. */
 static void include_all(const struct drawing *d, struct frame *fr, bool every_source)
 {
     double x[3];
@@ -252,8 +254,8 @@ static void draw_cross(const struct drawing *d, const struct frame *fr)
     fbp_svg_text(d->f, fr->x0 + 7, fr->y0 - 6, "class=\"small\"", "iso-centre");
 }
 
-/* Draw the view from above (+z): volume, field of view, first panel, sources, direction of
- * rotation. */
+/* Draw the scan as seen from above (+z): volume, field of view, panel of the first view, sources,
+ * direction of rotation. */
 static void draw_top(const struct drawing *d, const struct frame *fr)
 {
     const size_t step = (d->of.n + MOST_DOTS - 1) / MOST_DOTS;
@@ -278,8 +280,8 @@ static void draw_top(const struct drawing *d, const struct frame *fr)
     label(d, fr, x, 8, -8, d->source ? "first source" : "first direction");
 
     if (d->facts->direction != 0) {
-        /* Draw an arc inside the circle of sources, from the first source in the direction of
-         * rotation. */
+        /* Draw an arc with an arrow inside the circle of sources, from near the first source in the
+         * direction of rotation. */
         const double t0 = atan2(s[1], s[0]), turn = .5 * d->facts->direction;
         const double r = .86 * hypot(x[0], x[1]);
         to_page(d, fr, (double[]){r * cos(t0 + .1 * turn), r * sin(t0 + .1 * turn), 0}, p);
@@ -292,7 +294,8 @@ static void draw_top(const struct drawing *d, const struct frame *fr)
     draw_cross(d, fr);
 }
 
-/* Draw the scan from the side: volume, field of view, axis of rotation, first panel and source. */
+/* Draw the scan as seen from the side: volume, field of view, rotation axis, and the panel and
+ * source of the first view. */
 static void draw_side(const struct drawing *d, const struct frame *fr)
 {
     const double *z = d->facts->fov_half_height_mm, r = d->facts->fov_radius_mm;
@@ -316,7 +319,7 @@ static void draw_side(const struct drawing *d, const struct frame *fr)
     draw_cross(d, fr);
 }
 
-/* Format a range as "600" or "599.1 to 601.2". */
+/* Format a range of lengths [mm], for example as "600" or "599.1 to 601.2". */
 static void range_words(char *out, size_t n, const double range[2])
 {
     if (range[1] - range[0] < 5e-3)
@@ -354,8 +357,8 @@ static void draw_legend(const struct drawing *d)
     legend_volume(&l, d->grid, f->volume_inside, "the volume leaves the field of view");
 }
 
-/* Set the page position of a part of the drawing (view from above, or side view): centre its drawn
- * range in the box (x, y, w, h) [pixels]. */
+/* Set the page position of one of the two parts of the drawing: centre its drawn range in the box
+ * with upper left corner (x, y) and size w x h [pixels]. */
 static void place(const struct drawing *d, struct frame *fr, double x, double y, double w, double h)
 {
     fr->x0 = x + w / 2 - d->px * (fr->lo[0] + fr->hi[0]) / 2;
@@ -440,8 +443,8 @@ static void direction_of(const struct drawing *s, size_t k, double n[3])
     fbp_normalise(n);
 }
 
-/* Get the page position of a direction on a half sphere, where a direction and its opposite are the
- * same point. */
+/* Get the page position of a direction on the half sphere (left), where a direction and its
+ * opposite are the same point. */
 static struct spot on_disk(const double n[3])
 {
     const double side = n[2] < 0 ? -1 : 1, scale = side * RADIUS / sqrt(1 + fabs(n[2]));
@@ -449,8 +452,7 @@ static struct spot on_disk(const double n[3])
     return (struct spot){260 + scale * n[0], 320 - scale * n[1], true};
 }
 
-/* Get the page position of a direction on a sphere, seen from slightly above and to the right of
- * the front. */
+/* Get the page position of a direction on the sphere (right), seen obliquely from above. */
 static struct spot on_ball(const double n[3])
 {
     static const double right[3] = {.8660254, .5, 0}, up[3] = {-.1710101, .2961981, .9396926},
@@ -473,7 +475,8 @@ static void dot(const struct drawing *s, size_t k, struct spot at)
             at.front ? "1" : "0.25");
 }
 
-/* Draw the great circle perpendicular to an axis; its visible half has stronger lines. */
+/* Draw the great circle of the sphere that is perpendicular to an axis; its visible half has
+ * stronger lines. */
 static void great_circle(const struct drawing *s, const double axis[3])
 {
     const double start[3] = {fabs(axis[2]) > .9, 0, fabs(axis[2]) <= .9};
@@ -511,8 +514,8 @@ static void draw_sphere(FILE *f, const void *user)
                  "Directions on the half sphere, equal areas, from +z");
     fbp_svg_text(f, 540, 38, "class=\"head\"", "Directions and their opposites");
 
-    /* Draw the half sphere of directions, with lines that connect the first views in their order.
-     */
+    /* Draw the half sphere of directions; a line connects the first MOST_JUMPS views in their
+     * order. */
     fprintf(f, "<circle cx=\"260\" cy=\"320\" r=\"%d\" fill=\"#ffffff\" stroke=\"#718096\"/>\n",
             RADIUS);
     fputs("<polyline fill=\"none\" stroke=\"#2b6cb0\" stroke-opacity=\"0.35\" points=\"", f);
@@ -618,7 +621,7 @@ static double y_of(const struct chart *d, double y)
            (CURVE_HEIGHT - TOP - BOTTOM) * (y - d->y[0]) / (d->y[1] - d->y[0]);
 }
 
-/* Draw about six grid lines with numbers for an axis of the plot: 0: horizontal; 1: vertical. */
+/* Draw up to about six numbered grid lines for an axis of the plot (0: horizontal; 1: vertical). */
 static void draw_axis(FILE *f, const struct chart *d, int axis)
 {
     const double *range = axis ? d->y : d->x;
@@ -679,7 +682,8 @@ static void draw_curve(FILE *f, const void *user)
     fbp_svg_text(f, 20, TOP - 10, "class=\"name\"", c->y_name);
 }
 
-/* Extend a range of values on both sides by `margin` times its length. */
+/* Extend a range of values at both ends by `margin` times its length; a range of length 0 by 0.1 %
+ * of its value. */
 static void widen(double range[2], double margin)
 {
     const double length = range[1] - range[0];
@@ -742,7 +746,8 @@ static double bars_x_of(const struct bars_chart *c, double seconds)
     return BARS_LEFT + (BARS_WIDTH - BARS_LEFT - BARS_RIGHT) * seconds / c->seconds;
 }
 
-/* Get the upper edge of a row of bars (lane) [pixels]; rows without bars have no height. */
+/* Get the position of the upper edge of row `lane` on the page [pixels]; rows without bars have no
+ * height. */
 static double bars_y_of(const struct bars_chart *c, size_t lane)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* Rotates slices of a volume about the z axis through its centre (draw.h), for maximum intensity
- * projections.  draw.c calls it; the projector gl/mip.c reads its tables.
+/* Rotates the slices of a volume about the z axis through its centre, for maximum intensity
+ * projections (struct fbp_turn of draw.h). Device projectors use the same tables of positions.
  * Used by: draw.c. */
 #include "picture/draw.h"
 
@@ -10,11 +10,12 @@
 
 enum {
     MOST_SIDE = 1 << 20
-}; /* greatest number of voxels per axis: positions in 1/256 of a voxel are 32-bit integers */
+}; /* greatest number of voxels per side of a slice, because positions in 1/256 of a voxel are
+      32-bit integers */
 
 /* Fill a table of positions in the original slice [1/256 of a voxel] for n columns or rows of the
- * rotated slice: they grow by `slope` voxels per column or row, and the central one is `middle`
- * [voxels]. */
+ * rotated slice: they increase by `slope` voxels per column or row, and the position of the middle
+ * column or row is `middle` [voxels]. */
 static void fill(int32_t *out, size_t n, double slope, double middle)
 {
     for (size_t i = 0; i < n; i++)
@@ -35,9 +36,9 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
         c = quarters[(int)quarter % 4][0];
         s = quarters[(int)quarter % 4][1];
     }
-    /* Compute the bounding box of the rotated slice, in voxels.  For multiples of 90 degrees the
-     * voxels have the sizes of the volume's voxels along x and y, else the smaller of both sizes.
-     */
+    /* Compute the bounding box of the rotated slice, in voxels. Its voxels have the smaller of the
+     * volume's two voxel sizes along x and y or, for multiples of 90 degrees, the volume's own
+     * voxel sizes. */
     const bool swapped = t.whole && c == 0;
     for (int a = 0; a < 2; a++) {
         const double along = fabs(a == 0 ? c : s), across = fabs(a == 0 ? s : c);
@@ -84,9 +85,9 @@ void fbp_turn_prepare(const struct fbp_turn *t, float *slice)
     }
 }
 
-/* Convert a position along one axis of the slice to a voxel, the next voxel, and the weight of the
- * next voxel.  Returns false outside the volume, which ends half a voxel beyond the centres of its
- * outer voxels. */
+/* Convert a position along one axis of the original slice [1/256 of a voxel] to two voxels for
+ * linear interpolation and the weight of the second one. Returns false outside the slice, which
+ * ends half a voxel beyond the centres of its outer voxels. */
 static inline bool find(int32_t place, size_t n, size_t *at, size_t *next, float *weight)
 {
     const int32_t half = FBP_TURN_UNIT / 2, last = (int32_t)(n - 1) * FBP_TURN_UNIT;

@@ -1,7 +1,7 @@
 /* Accumulator (public type fbp_accumulator): adds views of plane integrals to a volume one by one,
- * each as soon as it is measured.  Programs that measure call these functions, directly or through
- * fbp.hpp; all are public (fbp/recon.h).  An accumulator has one slab and batches of one view on
- * one device, without the threads of a run. */
+ * each as soon as it is measured. These public functions (fbp/recon.h) are for programs that
+ * measure. An accumulator computes on one device, with one slab (the whole volume) and batches of
+ * one view, without the threads of a run. */
 #include "fbp/recon.h"
 
 #include "backend/device.h"
@@ -41,7 +41,7 @@ static struct fbp_slab whole(const fbp_accumulator *a)
     return fbp_slab_whole(job_of(a), 0, job_of(a)->grid.n[2]);
 }
 
-/* Number of voxels of the accumulator's volume, of all frames together. */
+/* Number of voxels of the accumulator's volume, all channels (time points) together. */
 static size_t voxels(const fbp_accumulator *a)
 {
     const size_t *n = job_of(a)->grid.n;
@@ -49,7 +49,7 @@ static size_t voxels(const fbp_accumulator *a)
     return fbp_channels(job_of(a)) * n[0] * n[1] * n[2];
 }
 
-/* Reject parameters that an accumulator, or an incomplete set of views, does not support. */
+/* Reject scans and parameters that an accumulator does not support. */
 static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
     const bool box =
@@ -158,8 +158,8 @@ fbp_status fbp_accumulator_add(fbp_accumulator *a, size_t view, const float *sam
         return fbp_fail(FBP_ERR_INVALID,
                         "accumulator: view %zu was already added; add each view once", view);
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
-    a->added[view] = true; /* set also for a view whose adding fails, because part of the view may
-                              be in the volume */
+    a->added[view] = true; /* set before the view is added: if that fails, part of the view may be
+                              in the volume */
     if (b->can.own_memory)
         FBP_TRY(b->memory.upload(a->dev, a->raw, a->samples, view_samples(a)));
     FBP_TRY(follow(a, FBP_STAGE_IN, FBP_STAGE_FILTER));

@@ -1,9 +1,9 @@
 /* Ring removal and phase retrieval, as a view step (a correction that wraps the source of the
- * views, view_step.h).  Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009).  Phases of one
- * material: prep/phase.h (Paganin et al. 2002).  Two sources yield the corrected views: one keeps
- * all corrected rows, the other retrieves phases each time a view is read.  plan.c makes the step,
- * plan_memory.c chooses the storage of corrected views; epr_rings.c and rectify.c call
- * fbp_integrals_…().
+ * views, view_step.h). Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009). Phases of one
+ * material: prep/phase.h (Paganin et al. 2002). The step has two kinds of source: one corrects all
+ * views before the run and keeps the rows that the run needs, in memory or in a file; the other
+ * retrieves phases each time a view is read. Other view steps also use fbp_integrals_…(), which
+ * read measured rows as line integrals.
  * Used by: epr_rings.c, plan.c, plan_memory.c, rectify.c. */
 #include "pipeline/view_step.h"
 
@@ -102,8 +102,8 @@ fbp_status fbp_integrals_read(const struct fbp_measured *m, fbp_source *below, s
 
 /* ---- Sizes, for the plan ---- */
 
-/* Input of phase retrieval: transmissions if the views are intensities and ring removal does not
- * need line integrals first; else line integrals. */
+/* Return the kind of input of phase retrieval: transmissions if the views are intensities and no
+ * rings are removed first, which needs line integrals; else line integrals. */
 static enum fbp_retrieved_from retrieved_from(const corrections *c)
 {
     return c->measured.prep.intensity && !c->stripes.method ? FBP_FROM_TRANSMISSIONS
@@ -113,7 +113,8 @@ static enum fbp_retrieved_from retrieved_from(const corrections *c)
 void fbp_corrections_choose_rows(corrections *c, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
-    /* keep all rows if phases are retrieved after ring removal: retrieval needs whole views */
+    /* keep all rows if phases are retrieved after ring removal, because retrieval needs whole
+     * views, or if the job needs no rows */
     const bool whole = all.load_rows == 0 || (c->retrieves && c->stripes.method);
 
     c->row0 = whole ? 0 : all.load_row0;
@@ -130,7 +131,7 @@ uint64_t fbp_corrections_kept_bytes(const corrections *c)
     return c->as_read ? 0 : (uint64_t)c->n_rows * sinogram_bytes(c);
 }
 
-/* Number of floats of a view, rounded up because the memory after the view must be aligned. */
+/* Number of floats of a view, rounded up because working memory follows, which must be aligned. */
 static size_t view_floats(const corrections *c)
 {
     const size_t line = FBP_ALIGN / sizeof(float);
@@ -138,7 +139,8 @@ static size_t view_floats(const corrections *c)
     return (c->step.scan.panel.n_rows * c->step.scan.panel.n_columns + line - 1) / line * line;
 }
 
-/* Bytes of a thread's working memory: of ring removal or phase retrieval, whichever needs more. */
+/* Bytes of working memory per thread: for ring removal or for phase retrieval, whichever needs
+ * more. */
 static size_t thread_bytes(const corrections *c)
 {
     const size_t band = fbp_integrals_floats(&c->measured, c->band_rows) * sizeof(float);
@@ -173,8 +175,8 @@ void fbp_corrections_divide(corrections *c, uint64_t room, const char *folder, i
         const uint64_t fit = room / 4 / sinogram_bytes(c);
         c->band_rows = fit < 1 ? 1 : fit < c->n_rows ? (size_t)fit : c->n_rows;
     }
-    /* use as many threads as have room for their working memory in an eighth of `room`, at least
-     * one */
+    /* use at least one thread, and more only if their working memory fits into an eighth of `room`
+     */
     const uint64_t each = thread_bytes(c), fit = each > 0 ? room / 8 / each : 1;
     const uint64_t items = c->retrieves ? c->step.scan.n_views : c->n_rows;
     const uint64_t usable = (uint64_t)n_threads < items ? (uint64_t)n_threads : items;
@@ -183,8 +185,9 @@ void fbp_corrections_divide(corrections *c, uint64_t room, const char *folder, i
 
 /* ---- Rows and views, corrected ---- */
 
-/* Effective distance z of a plane wave and magnification M that give the same image (Fresnel
- * scaling theorem): z = (sdd - sod) / M, M = sdd / sod. */
+/* Cone beam: get the effective distance z [mm] at which a plane wave gives the same image,
+ * magnified by M (Fresnel scaling theorem): z = (sdd - sod) / M, M = sdd / sod. Parallel beam: z is
+ * the distance that the scan gives, and M = 1. */
 static void fresnel_scale(const corrections *c, const struct fbp_view *v, double *z, double *M)
 {
     double e[3] = {v->s[0], v->s[1], v->s[2]};
@@ -198,8 +201,8 @@ static void fresnel_scale(const corrections *c, const struct fbp_view *v, double
     *z = beyond / *M;
 }
 
-/* Get the width over which phase retrieval blurs a view: reach[0] in detector columns, reach[1] in
- * rows. */
+/* Get the width of the blur by which phase retrieval smooths a view: reach[0] in detector columns,
+ * reach[1] in detector rows. */
 static void phase_reach(const corrections *c, size_t view, double reach[2])
 {
     const struct fbp_view *v = &c->step.scan.views[view];
@@ -235,13 +238,13 @@ struct kept {
     pthread_mutex_t lock; /* protects: */
     bool filled;
     atomic_bool has_rings;
-    /* Corrected samples, [view][kept row][column]; NULL: the samples are in `file` */
+    /* corrected samples in memory, [view][kept row][column]; NULL: they are in `file` */
     float *samples;
-    struct fbp_scratch file; /* corrected samples, in the order of `samples` */
+    struct fbp_scratch file; /* corrected samples in a scratch file, in the same order */
 };
 
-/* Work that the threads of a pool share.  For ring removal: kept rows [row0, row0 + n) of all
- * views, as samples[view][row][column].  For phase retrieval: views [row0, row0 + n). */
+/* Work that the threads of a pool share. Ring removal: rows [row0, row0 + n) of the kept detector
+ * rows, in all views, as samples[view][row][column]. Phase retrieval: views [row0, row0 + n). */
 struct band {
     fbp_source *src;
     size_t row0, n;
@@ -252,7 +255,8 @@ struct band {
     struct fbp_prep_counts *counts; /* numbers of repaired samples, per thread */
 };
 
-/* Index of the first sample of a kept row of a view in the kept samples. */
+/* Index in the kept samples of the first sample of a row of a view; row: counted from the first
+ * kept detector row. */
 static uint64_t position(const fbp_source *src, size_t view, size_t row)
 {
     const struct kept *s = src->state;
@@ -294,8 +298,8 @@ static void remove_rings_of_row(void *user, size_t row, int worker)
     fbp_stripes_remove(&s->c->stripes, sinogram, b->n * nc, scratch);
 }
 
-/* Get corrected detector rows [row0, row0 + n) of a view, lowest first.  Rows that are not kept are
- * read as integrals without corrections: only the checks of views read them. */
+/* Get corrected detector rows [row0, row0 + n) of a view, lowest first. Rows that are not kept,
+ * which checks of the views may need, are read as line integrals that are not corrected. */
 static fbp_status get_rows(const fbp_source *src, size_t view, size_t row0, size_t n, float *out)
 {
     const struct kept *s = src->state;
@@ -377,8 +381,8 @@ static fbp_status fill(fbp_source *src)
                                    "a band of views"));
     }
 
-    /* For each band (consecutive detector rows, as many as fit into memory): read the band of all
-     * views, remove rings, and store the band. */
+    /* For each band (c->band_rows consecutive detector rows): read the band of all views, remove
+     * rings, and store the band. */
     for (b.row0 = 0; c->stripes.method && b.row0 < c->n_rows; b.row0 += b.n) {
         b.n = c->n_rows - b.row0 < c->band_rows ? c->n_rows - b.row0 : c->band_rows;
         for (size_t k = 0; in_order && k < n_views; k++) {
@@ -396,8 +400,8 @@ static fbp_status fill(fbp_source *src)
                                b.n * nc * sizeof(float)));
         }
     }
-    /* For each group of views, one per thread: read whole views, retrieve phases, and store the
-     * rows that the run needs. */
+    /* For each group of views, with one view per thread: read whole views, retrieve phases, and
+     * store the rows that are kept. */
     for (b.row0 = 0; c->retrieves && b.row0 < n_views; b.row0 += b.n) {
         const bool alone = in_order && !c->stripes.method;
         b.n = n_views - b.row0 < n_threads ? n_views - b.row0 : n_threads;
@@ -431,8 +435,8 @@ fail:
     return st;
 }
 
-/* Read rows of corrected views.  The first thread that reads corrects all views; the other threads
- * wait. */
+/* Read rows of corrected views. The first thread that calls this function corrects all views, while
+ * other threads wait. */
 static fbp_status read_kept(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                             size_t n_rows, bool as_float, void *out)
 {
@@ -484,8 +488,8 @@ static fbp_status set_up_kept(fbp_source *src, const void *step, fbp_source *bel
 
 /* ---- A source that retrieves phases as views are read ---- */
 
-/* Slot of the cache of views after phase retrieval; working memory for the view's Fourier transform
- * lies behind the view. */
+/* Slot of the cache of views after phase retrieval. In memory, the view is followed by working
+ * memory for its Fourier transform. */
 struct slot {
     float *view;
     size_t index;  /* index of the view + 1; 0: none */
@@ -493,8 +497,8 @@ struct slot {
     uint64_t last; /* value of struct retrieved's counter `now` at the last use of the slot */
 };
 
-/* A cache of n_threads views after phase retrieval: the threads that read soon need other rows of
- * these views. */
+/* State of the source, with a cache of n_threads views after phase retrieval: a view is usually
+ * read several times in a row, each time other rows. */
 struct retrieved {
     corrections *c;
     char *memory;         /* memory of all slots */
@@ -506,8 +510,8 @@ struct retrieved {
     unsigned char *counted;
 };
 
-/* Find the slot of a view in the cache, else the free slot that was not used for the longest time;
- * NULL: the view's slot, or every slot, is in use, and the caller must wait. */
+/* Find the cache slot that holds a view (index: number of the view + 1), else the least recently
+ * used free slot. NULL: the view's slot, or every slot, is in use, and the caller must wait. */
 static struct slot *find_slot(const struct retrieved *s, size_t index)
 {
     struct slot *oldest = NULL;
@@ -635,8 +639,8 @@ static void destroy(struct fbp_view_step *step)
     free(c);
 }
 
-/* Insert the description of ring removal and phase retrieval before the existing text of
- * info->prepared, because they are applied first. */
+/* Insert a description of ring removal and phase retrieval at the beginning of info->prepared,
+ * because they are applied before the steps that it already describes. */
 static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *info)
 {
     const corrections *c = (const corrections *)step;
@@ -675,8 +679,8 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), &c->measured.prep);
 }
 
-/* Measure the seconds of ring removal per sample, with a sinogram of few columns and pseudo-random
- * samples. */
+/* Measure the time of ring removal per sample [s], with a sinogram of at most 64 columns of
+ * pseudo-random samples. */
 static fbp_status time_stripes(const struct fbp_stripes *all, double *per_sample)
 {
     enum { COLUMNS = 64 };
@@ -701,7 +705,7 @@ fail:
     return st;
 }
 
-/* Measure the seconds of phase retrieval per view, with a view of zeros. */
+/* Measure the time of phase retrieval per view [s], with a view of zeros. */
 static fbp_status time_phase(const corrections *c, double *per_view)
 {
     const size_t n = view_floats(c);
@@ -726,8 +730,8 @@ fail:
 static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds)
 {
-    static const double FILE_BYTE = 0.5e-9; /* seconds per byte that is written to and read from a
-                                               scratch file, as in plan_memory.c */
+    /* time to write a byte to a scratch file and read it back [s] */
+    static const double FILE_BYTE = 0.5e-9;
     const corrections *c = (const corrections *)step;
     const double bytes = (double)fbp_corrections_kept_bytes(c);
     const double views = (double)((c->as_read ? reads->slabs : 1) * step->scan.n_views);
@@ -748,7 +752,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     static const double KEV_MM = 1.23984198e-6; /* Planck constant times speed of light [keV mm] */
     const struct fbp_scan *scan = request->scan;
     const struct fbp_panel *panel = &scan->panel;
-    /* Greatest widths of blur of all views (phase_reach()). */
+    /* Greatest widths of the blur (phase_reach()) of all views. */
     double most[2] = {0, 0}, reach[2];
     struct fbp_corrections wanted;
     corrections *c = NULL;
@@ -772,7 +776,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
     c->measured.top_down = request->top_down;
     c->n_rows = scan->panel.n_rows;
     FBP_TRY_GOTO(fbp_prep_create(&c->measured.prep, scan, request->top_down));
-    c->measured.prep.hardening.n = 0; /* beam hardening is corrected later, by the job */
+    c->measured.prep.hardening.n = 0; /* the job corrects beam hardening later */
     fbp_stripes_of(&wanted, scan->n_views, scan->panel.n_columns, &c->stripes);
     c->retrieves = wanted.paganin_delta_beta > 0;
     if (c->retrieves) {
@@ -795,7 +799,8 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
             "paganin: the phase retrieval blurs over %.3g columns, too many for a detector of %zu; "
             "check delta_beta, the energy (keV), distances and pitch (mm)",
             most[0], panel->n_columns));
-    if (c->retrieves) /* one transform for all views, with margins for the greatest blur */
+    if (c->retrieves) /* one size of Fourier transforms for all views, with margins for the greatest
+                         blur */
         FBP_TRY_GOTO(fbp_retrieval_open(&c->phase, panel->n_columns, panel->n_rows, most));
 
     if (request->params->input.follow)

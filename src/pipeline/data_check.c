@@ -1,10 +1,10 @@
-/* Checks of some samples of the views (data_check.h): choice of rows and columns, results per row,
- * and conclusions: truncated, dead or differently exposed views, intensities instead of line
- * integrals.
+/* Checks of the views for bad data, by a few samples per view (data_check.h): choice of the checked
+ * rows and columns, results per row, and conclusions and warnings about the scan: truncated, dead
+ * or differently exposed views, and intensities that are used as line integrals.
  *
- * stage_read.c, or epr_two_stages.c before the run, calls fbp_data_check_view() for each view;
- * plan_run.c creates the check, finishes it and writes messages; team_run.c joins checks of
- * processes; plan_memory.c adds up memory.
+ * Views are checked when they are read, or in the caller's memory. After the run,
+ * fbp_data_check_finish() draws the conclusions; in a team, the results of all processes are joined
+ * first.
  * Used by: pipeline/. */
 #include "pipeline/data_check.h"
 
@@ -22,9 +22,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* CHECKED_ROWS: greatest number of checked rows per view.  CHECKED_COLUMNS: greatest number of
- * checked columns at either end of a row.  CHECKED_PLACES: pairs of neighbouring columns, spread
- * over a row, among which the greatest and least values of the row are found. */
+/* CHECKED_ROWS: greatest number of checked rows per view. CHECKED_COLUMNS: greatest number of
+ * checked columns at either end of a row. CHECKED_PLACES: number of pairs of neighbouring columns,
+ * spread over a row, from which the greatest and least values of the row are found. */
 enum {
     CHECKED_ROWS = 8,
     CHECKED_COLUMNS = 16,
@@ -34,8 +34,8 @@ enum {
 
 /* Results of the check of one row of a view, as line integrals unless stated otherwise. */
 struct checked_row {
-    /* peak: greatest value of the row; end: medians of the samples at both ends of the row; noise:
-     * standard deviations of these medians */
+    /* peak: greatest value of the row; end: medians of the checked samples at the row's first and
+     * last columns; noise: standard deviations of these medians */
     float peak, end[2], noise[2];
     /* low: least value of the row; slope: at each end of the row, mean of the inner half of the
      * checked columns minus mean of the outer half; low and slope are used only if samples are line
@@ -44,21 +44,22 @@ struct checked_row {
     bool seen;
 };
 
-/* Least and greatest finite sample of a view, as measured, and whether the view is dead or
- * differently exposed. */
+/* Results of the check of one view: least (lo) and greatest (hi) finite sample as measured, and
+ * whether the view is dead, or exposed differently from most views. */
 struct checked_view {
     float lo, hi;
     bool unclipped, dead;
-    bool odd; /* the view has another exposure than most views */
-    /* difference of the line integrals at the ends of this view's rows from those of most views, if
-     * all ends differ equally; else 0 */
+    bool odd; /* the exposure of the view differs from that of most views */
+    /* difference between the line integrals at the ends of this view's rows and those of most
+     * views, if the difference is significant and the same at all ends; else 0 */
     double shift;
 };
 
 #define NOTHING_CHECKED ((struct checked_view){.lo = INFINITY, .hi = -INFINITY})
 
-/* Checked columns of a row: CHECKED_PLACES columns, their right neighbours, and, from index
- * CHECKED_ENDS on, `ends` columns at either end, the outermost first. */
+/* Checked columns of a row: CHECKED_PLACES columns spread over the row, then their right
+ * neighbours, and from index CHECKED_ENDS on the `ends` outermost columns at either end, beginning
+ * with the outermost. */
 struct checked_columns {
     size_t n, ends;
     size_t at[CHECKED_ENDS + 2 * CHECKED_COLUMNS];
@@ -72,14 +73,14 @@ struct fbp_data_check {
     size_t rows[CHECKED_ROWS], n_rows;
     struct checked_view *views;
     struct checked_row *seen; /* [view][CHECKED_ROWS] */
-    double reach; /* greatest distance of a detector edge from the projected rotation axis, in
-                     columns */
-    /* value of air, if the samples are transmissions instead of line integrals; 0: they are
-     * integrals */
+    double reach; /* greatest distance, over all views, of a detector edge from the projected
+                     rotation axis [columns] */
+    /* value of the samples in air, if they seem to be intensities instead of line integrals; else 0
+     */
     double air;
 };
 
-/* Row r of a view in memory, with samples of the type job->input.type. */
+/* Detector row r of a view in memory; its samples have the type job->input.type. */
 struct row_samples {
     const struct fbp_job *job;
     const void *samples;
@@ -104,8 +105,8 @@ static inline float greater(float a, float b)
     return b > a ? b : a;
 }
 
-/* Distance of the detector's first (end = 0) or last edge from the projected rotation axis, in
- * columns. */
+/* Distance of the detector's first (end = 0) or last (end = 1) edge from the projected rotation
+ * axis, in columns. */
 static inline double edge_distance(const struct fbp_job *job, size_t view, int end)
 {
     const double *m = job->matrices[view];
@@ -114,9 +115,9 @@ static inline double edge_distance(const struct fbp_job *job, size_t view, int e
     return end == 0 ? axis + 0.5 : (double)job->panel.n_columns - 0.5 - axis;
 }
 
-/* Return whether an end of the rows is the edge of an offset detector near the axis: the object
- * always reaches beyond this edge.  The distances of both edges of an offset detector from the axis
- * differ by at least 4 %. */
+/* Return whether an end of the rows is the edge of an offset detector that is nearer to the axis:
+ * the object usually extends beyond this edge, which does not count as truncation. The distances of
+ * the two edges of an offset detector from the axis differ by at least 4 %. */
 static inline bool is_axis_side(const fbp_data_check *check, size_t view, int end)
 {
     return check->job->facts.offset && edge_distance(check->job, view, end) < 0.97 * check->reach;
@@ -124,9 +125,9 @@ static inline bool is_axis_side(const fbp_data_check *check, size_t view, int en
 
 /* ---- One row ----
  *
- * A check must cost little, because the thread that has read a view checks it.  Comparisons use
- * values that grow with the line integral (of intensities: minus the transmission); only results
- * are converted by a logarithm. */
+ * A check must be fast, because the thread that has read a view checks it. It compares values that
+ * grow with the line integral (of intensities: minus the transmission), and computes logarithms
+ * only of the results. */
 
 static inline float sample(const struct row_samples *line, size_t c)
 {
@@ -153,9 +154,9 @@ static float line_integral(const struct fbp_prep *p, float value)
     return p->intensity ? -logf(-value) : value;
 }
 
-/* Find the median of at most CHECKED_COLUMNS values; of two middle values the lower one, because an
- * object that reaches only half of the columns at an end of a row is not truncated.  The median is
- * found without branches, as the greatest value with at most half of the values below it. */
+/* Find the median of n <= CHECKED_COLUMNS values, without branches. Of two middle values the lower
+ * one is taken, because an object that covers only half of the checked columns at an end of a row
+ * does not count as truncated. */
 static float median(const float *x, size_t n)
 {
     float all[CHECKED_COLUMNS], found = -INFINITY;
@@ -171,8 +172,9 @@ static float median(const float *x, size_t n)
     return n ? found : NAN;
 }
 
-/* Compute the median of n columns at an end of a row, the standard deviation of this median, and
- * the slope (mean of the inner half of the columns minus mean of the outer half). */
+/* Compute for n checked columns at an end of a row, the outermost first: median (*end), standard
+ * deviation of the median (*noise), and mean of the inner half minus mean of the outer half
+ * (*slope). */
 static void check_end(const struct fbp_prep *p, const float *values, size_t n, float *end,
                       float *noise, float *slope)
 {
@@ -190,14 +192,16 @@ static void check_end(const struct fbp_prep *p, const float *values, size_t n, f
         const float v = values[i];
         if (!isfinite(v))
             continue;
-        if (m > 0) { /* the difference of two logarithms is the logarithm of the quotient */
+        if (m > 0) { /* of intensities the quotient, because its logarithm is the difference of two
+                        logarithms */
             const float lo = lesser(v, x[m - 1]), hi = greater(v, x[m - 1]);
             d[m - 1] = p->intensity ? lo / hi : hi - lo;
         }
         x[m++] = v;
     }
-    /* The median of |difference| of neighbouring samples is 0.954 sigma; the standard deviation of
-     * a median of m samples is 1.25 sigma / sqrt(m). */
+    /* For Gaussian noise of standard deviation sigma, the median of |difference| of neighbouring
+     * samples is 0.954 sigma, and the median of m samples has the standard deviation 1.25 sigma /
+     * sqrt(m). */
     const float typical = m > 1 ? median(d, m - 1) : 0;
     const float sigma = m > 1 ? 1.05f * (p->intensity ? logf(typical) : typical) : 0;
     *end = m ? line_integral(p, median(x, m)) : NAN;
@@ -259,16 +263,17 @@ static const double SHIFTED = 0.08;
 static const double ALIKE = 0.15;
 static const double SIGMAS = 4;
 
-/* Number of views from which medians are found; with all views, this took 1 ms of a run. */
+/* Greatest number of views from which medians over views are found, because this takes long with
+ * all views. */
 enum { SAMPLE = 128 };
 
-/* In a view of another exposure, the greatest values of rows exceed those in neighbouring views by
- * the shift, with a tolerance of PEAK_SHIFT times the shift plus PEAK_TURN times the greatest value
- * plus half the difference of the neighbours. */
+/* A view has another exposure only if the greatest values of its rows differ by the shift, too,
+ * from those of neighbouring views, with a tolerance of PEAK_SHIFT times the shift plus PEAK_TURN
+ * times the neighbours' mean plus half the difference of the neighbours. */
 static const double PEAK_SHIFT = 0.35, PEAK_TURN = 0.15;
 
-/* Medians over views.  end: values at both ends of each checked row; noise: noise of these values;
- * peak: greatest value of a row, of the checked row with the largest median. */
+/* Medians over views. end: values at both ends of each checked row; noise: noise of these values;
+ * peak: greatest value of a row (the largest of the medians of all checked rows). */
 struct usual {
     double end[CHECKED_ROWS][2], noise, peak;
 };
@@ -278,8 +283,8 @@ static const struct checked_row *row_of(const fbp_data_check *check, size_t view
     return &check->seen[view * CHECKED_ROWS + i];
 }
 
-/* Median over views of one quantity of checked row i; 0: no view has the quantity.  In scans with
- * an offset detector, the ends of rows near the axis are left out.
+/* Median over views of one quantity of checked row i; 0: no view has the quantity. With an offset
+ * detector, the ends of rows near the axis are left out.
  *
  * what: 0, 1: value at the first and at the last columns of the row; 2, 3: noise of these values;
  * 4: greatest value of the row */
@@ -289,8 +294,8 @@ static double median_of(const fbp_data_check *check, size_t i, int what, float *
     size_t n = 0;
 
     for (size_t j = 0; j < SAMPLE && j < n_views; j++) {
-        /* take all views of a scan of few views; else views in steps of the golden section, which
-         * avoid periodic patterns */
+        /* of at most SAMPLE views take all; of more, take views in steps of the golden section,
+         * which avoid periodic patterns */
         const double part = (double)j * 0.6180339887498949;
         const size_t k = n_views <= SAMPLE ? j : (size_t)((part - floor(part)) * (double)n_views);
         const struct checked_row *r = row_of(check, k, i);
@@ -300,8 +305,8 @@ static double median_of(const fbp_data_check *check, size_t i, int what, float *
     return n > 0 ? (double)fbp_median(scratch, n) : 0;
 }
 
-/* Find the medians over views (struct usual).  The noise is also a median over rows, because rows
- * with a hot pixel at an end are noisier. */
+/* Find the medians over views (struct usual). The noise is also a median over the ends of rows,
+ * because an end with a hot pixel is noisier. */
 static void find_usual(const fbp_data_check *check, struct usual *u)
 {
     float scratch[SAMPLE], noise[2 * CHECKED_ROWS];
@@ -319,7 +324,7 @@ static void find_usual(const fbp_data_check *check, struct usual *u)
 }
 
 /* Median difference between the values at the ends of a view's rows and their medians over views,
- * if all ends differ equally; else 0. */
+ * if all ends differ equally and the difference is large enough (SHIFTED, SIGMAS); else 0. */
 static double shift_of(const fbp_data_check *check, size_t view, const struct usual *u)
 {
     float shifts[2 * CHECKED_ROWS], sorted[2 * CHECKED_ROWS], noise[2 * CHECKED_ROWS];
@@ -343,7 +348,7 @@ static double shift_of(const fbp_data_check *check, size_t view, const struct us
     return fabs(d) > fmax(SHIFTED * u->peak, SIGMAS * u->noise) ? d : 0;
 }
 
-/* Mean of the greatest values of the rows of a view. */
+/* Mean, over the checked rows of a view, of their greatest values. */
 static double peak_of(const fbp_data_check *check, size_t view)
 {
     double sum = 0;
@@ -413,7 +418,7 @@ static void find_air(fbp_data_check *check)
 static void find_exposure(fbp_data_check *check, struct fbp_report *report)
 {
     const size_t n = check->job->n_views;
-    /* nearest views before and behind view k with the usual exposure; n: none */
+    /* nearest views before and after view k that have the usual exposure; n: none */
     size_t before = n, behind = 0;
     struct usual u;
 
@@ -427,7 +432,7 @@ static void find_exposure(fbp_data_check *check, struct fbp_report *report)
             behind++;
         if (v->shift == 0 || (before == n && behind == n))
             continue;
-        /* Check whether the greatest values of the view's rows are shifted by d, too. */
+        /* Check whether the greatest values of the view's rows are also shifted, by d. */
         const double d = v->shift, a = peak_of(check, before < n ? before : behind);
         const double b = peak_of(check, behind < n ? behind : before), beside = (a + b) / 2;
         const double off = fabs(peak_of(check, k) - beside - d), exposure = exp(-d);
@@ -476,10 +481,11 @@ void fbp_data_check_exposure(const struct fbp_report *r, size_t n_views, char *l
 /* A row is truncated if the value at one of its ends exceeds CUT_OFF times the greatest value of
  * the row.  The projection of an ellipse has this value at 0.16 % of its width from its edge. */
 static const float CUT_OFF = 0.08f;
-/* If the least value at any end of a row is positive and below this fraction of the greatest value
- * of the scan, the least value is taken as the value of air, and subtracted. */
+/* If the least value at the ends of all rows is positive and below this fraction of the greatest
+ * value of the scan, it is taken as the line integral of air, and subtracted from all values. */
 static const float IN_AIR = 0.1f;
-/* Rows whose values are all at most this fraction of the greatest value of the scan are empty. */
+/* A row counts as empty if its values are at most this fraction of the greatest value of the scan.
+ */
 static const float EMPTY = 0.1f;
 /* Number of standard deviations that are subtracted from a value at an end of a row before it is
  * compared with CUT_OFF, so that noise causes no warning even in thousands of rows. */
@@ -488,9 +494,9 @@ static const float SIGMAS_AT_END = 4;
 static void find_truncation(const fbp_data_check *check, struct fbp_report *report)
 {
     const size_t n_views = check->job->n_views, enough = check->n_rows < 2 ? 1 : 2;
-    /* peak: greatest value of the scan; least: least value at any end of a row of the scan; noise:
-     * mean noise at the first and last ends of all rows, because the noise from few columns of one
-     * row is sometimes far too small */
+    /* peak: greatest value of the scan; least: least value at any end of a row; noise: mean noise
+     * at the first and at the last columns of all rows, because an estimate from the few columns of
+     * one row is sometimes far too small */
     float peak = 0, least = INFINITY, noise[2] = {0, 0};
     double sum[2] = {0, 0};
     size_t n = 0;
@@ -512,8 +518,8 @@ static void find_truncation(const fbp_data_check *check, struct fbp_report *repo
     for (size_t k = 0; k < n_views; k++) {
         bool cut = false;
         for (int end = 0; end < 2 && !check->views[k].odd; end++) {
-            /* Greatest ratio, over all rows of the view, of the value at this end of a row to the
-             * greatest value of the row. */
+            /* greatest ratio, over the truncated rows of the view, of the value at this end of a
+             * row to the greatest value of the row */
             double most = 0;
             size_t n_cut = 0;
             for (size_t i = 0; i < check->n_rows && !is_axis_side(check, k, end); i++) {
@@ -648,9 +654,9 @@ static void needed_rows(const struct fbp_job *job, size_t k0, size_t k1, size_t 
     job->rows(job, k0, k1, z0, z0 + n, r0, r1);
 }
 
-/* Choose the checked rows, spread over the rows that the volume needs from any view, and the
- * checked columns.  The first check of a view calls this function, so that the search for these
- * rows does not delay the start of the device. */
+/* Choose the checked rows, spread over the detector rows that the slices of this job need from any
+ * view, and the checked columns. Called before the first check, not when the check is created,
+ * because finding these rows would delay the start of the device. */
 static void choose(fbp_data_check *check)
 {
     const struct fbp_job *job = check->job;
@@ -770,7 +776,7 @@ void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, s
     const size_t view = fbp_batch_view(job, batch, k), size = fbp_raw_size(job);
     const size_t row_bytes = job->panel.n_columns * size;
     const size_t step = job->panel.n_columns / CHECKED_PLACES + 1;
-    /* `raw` contains rows [row0, row0 + n_rows) of each view */
+    /* `raw` contains detector rows [row0, row0 + n_rows) of each view */
     const size_t row0 = batch->load_row0, n_rows = batch->load_rows;
     const char *rows = (const char *)raw + k * n_rows * row_bytes;
     struct checked_row *all = &check->seen[view * CHECKED_ROWS], seen[CHECKED_ROWS];
@@ -871,7 +877,8 @@ fail:
     return st;
 }
 
-/* Read rows of a view that seems dead, from the middle row on, until samples differ. */
+/* Read the rows of a view that seems dead, from the middle row on, until the view is found not to
+ * be dead. */
 static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_down, size_t view)
 {
     struct fbp_job job = *check->job; /* a copy whose samples are floats */
@@ -906,8 +913,8 @@ fbp_status fbp_data_check_finish(fbp_data_check *check, fbp_source *source, bool
     }
     if (report->dead_views == job->n_views)
         return fail_all_dead(check, name);
-    /* filtered views, and EPR spectra, which a filter with an imaginary part deconvolves, have no
-     * air at the ends of rows */
+    /* filtered views, and EPR spectra that are deconvolved (by a filter with an imaginary part),
+     * have no air at the ends of rows */
     if (job->input.filtered || job->filtering.design->imaginary)
         return FBP_OK;
     find_air(check);

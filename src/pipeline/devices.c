@@ -1,8 +1,6 @@
-/* Devices: from names ("cuda:0,1", "auto") to backends and indices, the list of all devices, and
- * views, volumes and queues in device memory.  plan.c, accumulator.c, picture.c, plan_memory.c and
- * benchmarks call fbp_devices_find(), fbp_device_capable() and fbp_device_free(); fbp_devices(),
- * which cmd_devices.c and report.c call, and the functions of fbp/device_memory.h are public.
- * bench/host and tests call fbp_device_memory_*().
+/* Finds backends and device indices from names such as "cuda:0,1" or "auto", lists all devices
+ * (fbp_devices()), and gives callers access to device memory and queues: the public functions of
+ * fbp/device_memory.h, and fbp_device_memory_*() for benchmarks and tests.
  * Used by: bench/, cli/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
@@ -33,7 +31,7 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
     describe(backend, index, &d);
     if (!d.reason[0])
         return FBP_OK;
-    /* Keep only the name in the description; it may contain a comma in brackets. */
+    /* Cut the description after the device's name, which may contain a comma in brackets. */
     const char *version = strchr(d.text, ')');
     d.text[version ? (size_t)(version - d.text) + strcspn(version, ",") : strcspn(d.text, ",")] =
         '\0';
@@ -41,8 +39,8 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
                     index, d.text, d.reason);
 }
 
-/* Load the next backend of the list *at with a device that the device name "auto" may select, and
- * set *index to this device; NULL: no further backend has such a device. */
+/* Return the next backend of the list *at that has a device which the name "auto" may select, set
+ * *index to this device, and advance *at; NULL: no further backend has such a device. */
 static const struct fbp_backend *next(const struct fbp_backend *const **at, int *index)
 {
     char why[300];
@@ -78,7 +76,7 @@ void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_
                         const struct fbp_backend **backend, int *device, char *line, size_t n)
 {
     const struct fbp_backend *other;
-    bool before = true; /* whether the loop has not yet passed *backend */
+    bool before = true; /* the loop has not yet passed *backend */
     char why[300];
     int index;
 
@@ -129,7 +127,7 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
     if (available == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
     const bool all = colon && strcmp(colon + 1, "all") == 0;
-    /* Indices that are not parsed yet, such as "0,2". */
+    /* rest of the text, with indices that are not parsed yet, such as "0,2" */
     const char *at = colon && !all ? colon + 1 : NULL;
     while (at) {
         char *end;
@@ -174,7 +172,8 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
     FBP_TRY(fbp_devices_listed(text, backend, devices, n_devices));
     for (size_t i = 0; i < *n_devices; i++)
         FBP_TRY(check_device(*backend, devices[i]));
-    /* if "NAME:all" found no usable device, report the reason of the first device */
+    /* "NAME:all" found no usable device: fail with the reason why the first device cannot be used
+     */
     if (*n_devices == 0)
         return check_device(*backend, 0);
     return FBP_OK;
@@ -231,15 +230,15 @@ static fbp_status find_backend(const char *name, const char *what, const struct 
     *out = name ? fbp_backend_find(name) : NULL;
     if (!*out)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: device \"%s\" is not part of this build; fbp devices lists all", what,
-                        name ? name : "");
+                        "%s: device \"%s\" is not part of this build; \"fbp devices\" lists all",
+                        what, name ? name : "");
     if (fbp_backend_count(out, why, sizeof why) == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device %s cannot be used: %s", what, name, why);
     return FBP_OK;
 }
 
-/* Find the device whose memory contains `bytes` bytes from `memory` on, and open access to that
- * memory. */
+/* Find the device of backend `name` whose memory contains the `bytes` bytes from `memory` on, and
+ * open access to that memory. what: prefix of error messages. */
 static fbp_status find(const char *name, const char *what, const void *memory, uint64_t bytes,
                        void *queue, struct fbp_device_memory **out)
 {

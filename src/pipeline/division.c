@@ -1,7 +1,7 @@
 /* Divides the work of a reconstruction into slabs of slices and batches of views that fit into
- * memory, and chooses the division with the shortest predicted time.  plan_memory.c and ranks.c
- * call fbp_work_divide(); plan.c, run.c, scratch_rows.c, stage_write.c, team_run.c call other
- * functions.  tasks.c turns a division into tasks, predict.c predicts its time.
+ * memory, and chooses the division with the shortest predicted time: fbp_work_divide(). Also: sizes
+ * of buffers, and numbers of threads that read and write. tasks.c turns a division into tasks,
+ * predict.c predicts its time.
  * Used by: pipeline/. */
 #include "pipeline/division.h"
 
@@ -16,25 +16,26 @@
 
 enum {
     BATCH = 32, /* default number of views per batch */
-    /* Reserve in bytes for stacks of threads, scratch memory of threads that read views, and pages
-     * of libraries that are loaded later. */
+    /* reserve of host memory for stacks of threads, scratch memory of threads that read views, and
+     * pages of libraries that are loaded later [bytes] */
     SLACK = 10 << 20,
     THREAD = 256 << 10, /* bytes per thread */
     /* greatest size of a batch of views that already lie in device memory [bytes] */
     DEVICE_BATCH_BYTES = 1 << 30,
-    /* number of buffers of views as read, and of filtered views: one is filled, the other read */
+    /* number of buffers per worker for views as read, and for filtered views: one is filled while
+     * the other is read */
     HOST_BUFFERS = 2,
-    BLOCK_BYTES = 8 << 20, /* bytes per block of slices that is written to the output at once */
-    /* number of blocks of slices that are copied from a device while other blocks are written */
+    BLOCK_BYTES = 8 << 20, /* bytes per block of slices; a block is written to the output at once */
+    /* number of blocks of slices that are fetched from a device while other blocks are written */
     FETCHED_BLOCKS = 2,
-    /* the blocks of slices of all devices take at most 1/BLOCKS_SHARE of the limit of host memory,
-     * but each device has at least 3 */
+    /* the buffers for blocks of slices of all devices take at most 1/BLOCKS_SHARE of the limit of
+     * host memory, but each device has at least FETCHED_BLOCKS + 1 */
     BLOCKS_SHARE = 16,
-    /* number of parts of a slab that its last batch of views updates one after another */
+    /* number of parts of a slab that the last batch of views updates one after another */
     FINISH_PARTS = 8,
     SLICE_BYTES = 16, /* bytes of tables per slice of the output */
-    /* bytes added to the memory that a message demands, because the resident set of a new process
-     * varies by 300 KiB */
+    /* bytes added to the needed memory that a message states, because the resident set of a new
+     * process varies */
     RESIDENT_VARIES = 1 << 20,
     WHY = 300 /* size of a text with a reason */
 };
@@ -101,7 +102,7 @@ static size_t more_slabs(size_t slabs, size_t n_slices)
     return slabs >= n_slices ? 0 : more < n_slices ? more : n_slices;
 }
 
-/* Bytes of one slice of the volume, in all frames of the scan, as copied from the device. */
+/* Bytes of one slice of the volume, all channels together, as fetched from the device. */
 static size_t slice_bytes(const struct fbp_job *job)
 {
     const struct fbp_slab any = fbp_slab_asked(job, 0, 1);
@@ -109,9 +110,9 @@ static size_t slice_bytes(const struct fbp_job *job)
     return fbp_channels(job) * fbp_slab_slice(&any) * fbp_value_size(job);
 }
 
-/* Number of slices per block that is written at once.  If several processes (sharers) add partial
- * volumes, a slab has at least FINISH_PARTS blocks, so that additions overlap with the computation,
- * and a block has at least one slice per process. */
+/* Number of slices per block. If several processes (sharers) add partial volumes, blocks are at
+ * most 1/FINISH_PARTS of a slab, so that additions overlap with the computation, but have at least
+ * one slice per process. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers)
 {
     const size_t slice = slice_bytes(job), part = slab_slices / FINISH_PARTS;
@@ -138,7 +139,7 @@ int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *jo
     return job->input.most_readers && job->input.most_readers < n ? job->input.most_readers : n;
 }
 
-/* Bytes of a slab of n_slices slices in the backend's memory. */
+/* Bytes of a slab of n_slices slices, in the layout of the backend. */
 static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
 {
     const struct fbp_slab slab = fbp_slab_asked(rq->job, 0, n_slices);
@@ -146,8 +147,8 @@ static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
     return rq->backend->volume_bytes(rq->job, &slab);
 }
 
-/* Bytes of the tables of a run, which have an entry for each slice of the output (with its hash),
- * each slab and each task. */
+/* Bytes of the tables of a run, which have one entry per slice of the output, per slab and per
+ * task. */
 static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
 {
     return (uint64_t)fbp_box_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
@@ -155,7 +156,8 @@ static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }
 
-/* Set the bytes of division w to a lower bound: slabs and tables, without buffers for views. */
+/* Set the memory needs of division w (host and device) to a lower bound: slabs and tables, without
+ * buffers for views. */
 static void count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const uint64_t volumes = (fbp_work_slabs(w, rq->job) > rq->n_workers ? 2 : 1) *
@@ -183,7 +185,7 @@ uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_req
     return rq->n_workers * (host + threads + (rq->backend->in_host ? device_bytes(w, rq) : 0));
 }
 
-/* Set the numbers and bytes of all buffers of a division whose slabs and batches are set. */
+/* Compute the numbers and bytes of all buffers of a division whose slabs and batches are set. */
 static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
@@ -197,7 +199,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     for (size_t i = 0; !fbp_stopped() && i < fbp_work_readings(w); i++) {
         const struct fbp_slab slab = fbp_work_slab(w, job, i);
         if (!w->kept && fbp_wanted_voxels(job, &slab, slab.z0, slab.z0 + slab.nz) == 0)
-            continue; /* the slab has no requested voxel and is not computed */
+            continue; /* the slab has no requested voxel, so it is not computed */
         for (size_t k = 0; k < w->n_batches; k++) {
             const struct fbp_batch batch = fbp_work_batch(w, job, &slab, k);
             rows += (double)batch.load_rows * (double)batch.n_views;
@@ -213,8 +215,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->n_filtered = w->kept ? 1 : HOST_BUFFERS;
     w->n_volumes = !rq->one_slab && fbp_work_slabs(w, job) > w->n_workers ? 2 : 1;
     w->block_slices = fbp_work_block(job, w->slab_slices, rq->sharers);
-    /* The last batch updates a slab in parts, because finished parts are written while the next
-     * ones are computed; in few parts, because kernels are slow with thin ones. */
+    /* The last batch of views updates a slab in parts, so that finished parts are written while the
+     * next ones are computed; in few parts, because kernels are slow with thin ones. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
     w->finish_slices = (w->slab_slices + parts - 1) / parts;
     if (w->finish_slices < w->block_slices)
@@ -222,7 +224,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = 1;
     if (b->can.own_memory) {
-        /* FETCHED_BLOCKS blocks are copied from the device while others, with at least one slice
+        /* FETCHED_BLOCKS blocks are fetched from the device while others, with at least one slice
          * per writing thread, are written */
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has at least one slice */
         const size_t n = FETCHED_BLOCKS + (io_threads + w->block_slices - 1) / w->block_slices;
@@ -239,7 +241,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
         b->filtered_bytes(job, w->kept ? job->n_views : w->batch_views, w->filter_rows);
     w->volume_bytes = slab_bytes(rq, w->slab_slices);
 
-    /* threads of a worker that convert slices for the output at the same time */
+    /* number of threads per worker that convert slices for the output at the same time */
     const size_t cores = rq->n_cores > 1 ? (size_t)rq->n_cores : 1;
     const size_t converters = b->can.own_memory         ? io_threads
                               : w->block_slices < cores ? w->block_slices
@@ -270,7 +272,8 @@ static bool holds_slab(const struct fbp_work_request *rq, size_t n_slices, char 
     return holds(rq, &slab, why);
 }
 
-/* Return whether all devices can allocate the buffers of raw and filtered views of division w. */
+/* Return whether all devices can allocate the buffers that division w needs for views as read and
+ * for filtered views. */
 static bool holds_views(const struct fbp_work *w, const struct fbp_work_request *rq, char why[WHY])
 {
     const size_t n = w->kept ? rq->job->n_views : w->batch_views;
@@ -310,8 +313,8 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     const size_t all = (n + rq->n_workers - 1) / rq->n_workers * rq->n_workers;
     size_t batch = largest_batch(rq);
 
-    /* Several workers (one per device) get slabs of equal cost instead of equal size, the same
-     * number each, if the largest of these slabs fits into memory. */
+    /* Several workers (one per device) get the same number of slabs each, of equal cost instead of
+     * equal size, if the largest of these slabs fits into memory. */
     if (rq->n_workers > 1 && !rq->slab_slices && rq->job->matrices && all <= nz) {
         struct fbp_work by_cost = *w;
         by_cost.weighed = true;
@@ -337,9 +340,9 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     }
 }
 
-/* Find the least number of slabs, at least `slabs`, with which the work fits into memory; false: no
- * number fits.  Numbers whose slabs do not fit even without buffers for views are rejected first,
- * because finding the detector rows of a slab takes long. */
+/* Find the least of the tried numbers of slabs, from `slabs` on, with which the work fits into
+ * memory; false: none fits. Numbers whose slabs do not fit even without buffers for views are
+ * rejected first, because finding the detector rows of a slab takes long. */
 static bool try_from(struct fbp_work *w, const struct fbp_work_request *rq, size_t slabs)
 {
     const size_t nz = work_slices(rq->job);
@@ -418,7 +421,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
 }
 
 /* Set *out to the division with the shortest predicted time; *out stays if none fits into memory.
- * fits: whether *out as passed, the division with the fewest slabs, fits. */
+ * fits: whether the division passed in *out, with the fewest slabs, fits. */
 static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs, bool fits,
                                 struct fbp_work *out)
 {
@@ -441,8 +444,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
 
 /* ---- Memory that is missing, if no division fits ---- */
 
-/* Fail with FBP_ERR_NOMEM and a message that states the memory that division *out of the work
- * needs. */
+/* Return FBP_ERR_NOMEM with a message that states the memory that division *out needs. */
 static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_work *out)
 {
     char needs[32], has[32];
@@ -461,14 +463,14 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
                     fbp_bytes_text(has, sizeof has, rq->memory_limit));
 }
 
-/* Least memory that any of the tried divisions of the work needs; UINT64_MAX: no division was
- * found. */
+/* Least memory [bytes] that any of the tried divisions of the work needs; UINT64_MAX: no division
+ * was found. */
 struct need {
-    uint64_t memory; /* least host memory of tried divisions that fit into device memory [bytes] */
-    /* device: least device memory of tried divisions that exceed the limit of device memory;
-     * beside_it: host memory of the division that needs this least device memory [bytes] */
+    uint64_t memory; /* least host memory of the tried divisions that fit into device memory */
+    /* device: least device memory of the tried divisions that exceed the limit of device memory;
+     * beside_it: host memory of the division that needs this device memory */
     uint64_t device, beside_it;
-    bool held; /* whether the devices can allocate the buffers of at least one division */
+    bool held; /* true: the devices can allocate the buffers of at least one division */
 };
 
 /* Return whether division w, by the bytes counted so far, needs less memory than the best tried
@@ -481,8 +483,8 @@ static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
     return w->memory_bytes < least->memory;
 }
 
-/* Find the least memory that suffices for `slabs` or more slabs, and fail with a message that
- * states this memory. */
+/* Find the least memory that suffices for a division into at least `slabs` slabs, and fail with a
+ * message that states this memory. */
 static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs,
                                  struct fbp_work *out)
 {
@@ -501,8 +503,8 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
             w.batch_views = batch;
             w.n_batches = fbp_work_batches(&w, rq->job);
             count_slabs(&w, &few);
-            /* Counting the detector rows of all batches takes long, and is done only if slabs and
-             * tables alone need less memory than the best division so far. */
+            /* Counting the detector rows of all batches takes long; skip it if slabs and tables
+             * alone need at least as much memory as the best division so far. */
             if (!least.held || is_less(&w, &few, &least)) {
                 count_all(&w, &few);
                 if (holds_slab(&few, w.slab_slices, why) && holds_views(&w, &few, why)) {
@@ -570,11 +572,12 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const bool fits =
         try_from(out, rq, slabs) || (rq->backend->can.own_memory && try_from(out, &few, slabs));
     /* Choose by predicted time, unless views are processed as they arrive (follow), stages do not
-     * overlap (even), or the fewest slabs are requested (plain) or best (whole). */
+     * overlap (even), or the division with the fewest slabs is requested (plain) or known to be
+     * best (whole). */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
     if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
-    /* A search that was cancelled may have found a wrong division. */
+    /* If the search was cancelled, its result may be wrong. */
     FBP_TRY(fbp_check_cancelled());
     out->update = fbp_work_rates(rq).update;
     if (fits || out->seconds > 0)

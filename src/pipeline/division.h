@@ -1,10 +1,9 @@
-/** @file division.h  Division of the work: slabs of slices, batches of views, and their predicted
- * time (internal).
+/** @file division.h Division of the work of a reconstruction into slabs of slices, batches of views
+ * and tasks, and its predicted time (internal).
  *
- * The plan (plan_memory.c, team_plan.c) divides the work of a run between devices and between
- * processes, and chooses the division with the shortest predicted time; the workers of a run
- * process its tasks.  Most files of src/pipeline and benchmarks include it.  Except for links.c,
- * row bitmaps and fbp_estimate(), these are pure functions.
+ * A plan divides the work between devices and between processes, and chooses the division with the
+ * shortest predicted time; the workers of a run process its tasks. Also here: rates of the links
+ * between devices, bitmaps of detector rows, and a parser of KEY=VALUE texts.
  * Used by: bench/common/, bench/kernels/, bench/links/, bench/pipeline/, bench/predict/, pipeline/.
  */
 #ifndef FBP_SRC_PIPELINE_DIVISION_H
@@ -15,31 +14,33 @@
 
 #include <stddef.h>
 
-/* tasks.c: cutting a volume into slabs, or parts of processes, of about the same time
+/* tasks.c: cutting a volume into slabs, or into parts for several processes, that take about the
+ * same time
  *
  * A view adds to a voxel only if its ray meets the panel.  Outer slices of a cone beam are seen in
- * fewer views than middle ones, so they cost less.
- */
+ * fewer views than middle ones, so they cost less. */
 
 enum { FBP_CUT_PARTS = 64 };
 
 /** Computing cost of the slices of a volume.  A slice whose voxels are all requested and seen by
  * all views has the cost 1. */
 struct fbp_cut {
-    /** before[i]: cost of the first i/FBP_CUT_PARTS of the slices, relative to the cost of all
+    /** before[i]: cost of the first i/FBP_CUT_PARTS of the slices, divided by the cost of all
      * slices. */
     double before[FBP_CUT_PARTS + 1];
     double mean; /**< mean cost of a slice; 0: not known */
 };
 
-/** Estimate the cost of the slices of a job from 64 slices, with a sample of voxels and views. */
+/** Estimate the cost of the slices of a job from FBP_CUT_PARTS slices, with a sample of voxels and
+ * views. */
 void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out);
 
-/** Mean cost of slices [z0, z1) of the n computed slices; 1 if the cost is not known. */
+/** Mean cost of slices [z0, z1) of the n computed slices, counted from the first computed slice; 1
+ * if the cost is not known. */
 double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1);
 
-/** One of n_parts parts of a volume, each computed by a process of its own (`--part`); part counts
- *  from 1. */
+/** Part number `part`, from 1, of n_parts parts of a volume, each computed by a process of its own
+ * (`--part`). */
 struct fbp_part_of {
     size_t part, n_parts;
 };
@@ -66,25 +67,26 @@ static inline double fbp_least_rate(double a, double b)
  * The backend states the rates of one device alone (struct fbp_rates).  Several devices share
  * files, and the links to the host's memory. */
 
-/** Rates that the devices of a machine share [bytes/s]; 0: no limit, unless stated otherwise. */
+/** Rates of the links and files of a machine, which its devices share [bytes/s]; 0: no limit,
+ * unless stated otherwise. */
 struct fbp_machine {
     double up, down; /**< rates from host to device (up) and back (down) of one device, while other
-                        devices copy nothing; 0: the rate in struct fbp_rates */
+                        devices copy nothing; 0: given by fbp_rates.upload and .fetch */
     double up_all, down_all; /**< rates from host to devices and back, summed over all devices,
                                 which copy at the same time */
     double both;     /**< rate per direction of one device that copies in both directions at once */
     double both_all; /**< rate per direction, summed over all devices, which copy in both directions
                         at once */
-    double peer; /**< rate from one device to another; 0: the rate `share` in struct fbp_rates */
+    double peer;     /**< rate from one device to another; 0: given by fbp_rates.share */
     /** Rates of reading files of views and of writing the volume, each for all devices together; 0:
-     * no time is needed, because the data are in memory that devices reach. */
+     * no time is needed, because devices access the data in memory. */
     double read, write;
     double begin; /**< time before the first command of a run [s] */
-    /** Number of processes that share the views of a slab, and that each add and write a part of
-     * every block of slices; 0 means 1. */
+    /** Number of processes that share the views of a slab; each of them adds and writes a part of
+     * every block of slices. 0 means 1. */
     size_t sharers;
-    double sum; /**< rate at which a process receives partial volumes while it sends as much; 0: no
-                   time is needed */
+    double sum; /**< rate at which a process receives partial volumes of other processes while it
+                   sends as much; 0: no time is needed */
     /** Number of cores, shared by as many computing threads and one thread that adds partial
      * volumes; 0: adding does not slow the computation down. */
     int sum_cores;
@@ -100,9 +102,10 @@ struct fbp_work_request {
     /** [n_workers] index of each worker's device; NULL: all workers use device 0. */
     const int *devices;
     size_t slabs_each;     /**< least number of slabs per worker; 0 means 1 */
-    uint64_t base_bytes;   /**< host memory that is used besides slabs and batches [bytes] */
+    uint64_t base_bytes;   /**< host memory that is used in addition to slabs and batches [bytes] */
     uint64_t writer_bytes; /**< memory of each thread that converts slices for the output [bytes] */
-    int n_cores;           /**< number of threads that convert slices, such as to PNG; 0 means 1 */
+    int n_cores; /**< greatest number of threads that convert slices for the output, such as to PNG;
+                    0 means 1 */
     uint64_t memory_limit; /**< bytes of host memory of this process */
     uint64_t device_limit; /**< limit of the memory of a device with memory of its own [bytes]; 0:
                               no limit */
@@ -111,17 +114,19 @@ struct fbp_work_request {
     bool follow;    /**< whether the scan is still being measured: batches have the least number of
                        views that the kernel takes, and the run joins batches if it falls behind
                        (stage_read.c) */
-    bool one_slab;  /**< whether a worker begins a slab only after its previous slab is written */
-    size_t sharers; /**< number of processes that add partial slabs block by block; 0 means 1 */
-    /** Whether each device has the least number of buffers for blocks of slices. */
+    bool one_slab;  /**< true: a worker begins a slab only after its previous slab is written */
+    size_t sharers; /**< number of processes that share the views of a slab and add their partial
+                       volumes block by block; 0 means 1 */
+    /** True: each device has the least possible number of buffers for blocks of slices. */
     bool few_blocks;
-    bool plain; /**< whether to use the fewest slabs that fit into memory, even if another division
-                   is faster */
+    bool plain; /**< true: use the fewest slabs that fit into memory, even if another division is
+                   faster */
     /** Whether stages do not overlap: batches have one size, and a slab is complete before any of
      * its slices is written. */
     bool even;
-    bool on_device;         /**< whether the views are already in the memory of the device */
-    struct fbp_rates rates; /**< speeds of a device; those of the backend if `update` is 0 */
+    bool on_device; /**< true: the views are already in the memory of the device */
+    /** Speeds of a device; if `update` is 0, those that the backend states are used. */
+    struct fbp_rates rates;
     /** Rates of links and files that devices share; NULL: not known. */
     const struct fbp_machine *machine;
 };
@@ -137,25 +142,26 @@ struct fbp_work_request {
  */
 struct fbp_work {
     size_t n_workers;
-    size_t group_views; /**< divisor of the number of views of every batch but the last */
-    bool even;          /**< whether a slab is complete before any of its slices is written */
-    bool level;         /**< whether the first batches are as large as the others */
-    /** Number of slabs per volume, and of slices of the thickest slab. */
+    size_t group_views; /**< every batch except the last has a multiple of this number of views */
+    bool even;          /**< true: a slab is complete before any of its slices is written */
+    bool level; /**< true: batches have about the same size; false: the first ones are smaller */
+    /** Number of slabs per volume; number of slices of the thickest slab. */
     size_t n_slabs, slab_slices;
     bool weighed; /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;
-    size_t n_batches, batch_views; /**< number of batches, and of views of the largest batch */
-    bool follow; /**< whether batches have group_views views, and the run may join consecutive
-                    batches up to batch_views views */
-    size_t block_slices; /**< number of slices per block that is written at once, each with all
-                            frames */
-    /** Number of slices that the last batch of a slab updates before they are written. */
+    size_t n_batches, batch_views; /**< number of batches; number of views of the largest batch */
+    bool follow; /**< true: batches have group_views views, and the run may join consecutive batches
+                    up to batch_views views */
+    size_t block_slices; /**< number of slices, each with all channels, per block that is written at
+                            once */
+    /** Number of slices that the last batch of a slab updates at a time; they are written while the
+     * next slices are updated. */
     size_t finish_slices;
     bool kept; /**< filtered views are kept on the device */
     /** Batch of all views (fbp_work_all()); used only if filtered views are kept on the device. */
     struct fbp_batch all;
-    /** Whether each batch is filtered by one worker, and the filtered views are copied by the other
-     * workers; only if filtered views are kept on the devices. */
+    /** True: each batch is filtered by one worker, and the other workers copy the filtered views
+     * from its device; only if filtered views are kept on the devices. */
     bool shared;
     /** Number of slices of a worker's first slab that are updated batch by batch, if filtered views
      * are kept on the device. */
@@ -166,15 +172,15 @@ struct fbp_work {
     size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< bytes per buffer */
     uint64_t memory_bytes;                                       /**< predicted peak resident set */
     uint64_t device_bytes;   /**< memory per device [bytes]; 0: the device uses host memory */
-    size_t raw_device_bytes; /**< bytes per device buffer of views as read, with room for the floats
-                                to which integer counts are converted */
+    size_t raw_device_bytes; /**< bytes per device buffer of views as read, with space to convert
+                                integer counts to floats there */
     double view_reads; /**< number of detector rows that a run reads, divided by the number of rows
-                          of the scan */
+                          of all views of the scan */
     double seconds;    /**< predicted time [s]; 0: not predicted */
-    double update;     /**< time of a device per voxel and view [s]; 0: not known */
+    double update; /**< time of backprojection on a device, per voxel and view [s]; 0: not known */
 };
 
-/** A task of a worker: backproject a batch into slices of a slab. */
+/** A task of a worker: backproject one batch of views into slices of a slab. */
 struct fbp_task {
     struct fbp_slab slab;
     struct fbp_batch batch;
@@ -182,12 +188,12 @@ struct fbp_task {
     size_t step;      /**< slices that are backprojected at a time */
     bool loads;       /**< the batch must be read and filtered */
     bool first, last; /**< first: first task of the slab; last: last task */
-    bool final;       /**< whether the slices are complete after the task, block by block */
+    bool final; /**< true: slices [z0, z1) are complete after the task, one block after another */
 };
 
-/** Get slices [*z0, *z1) of block i of a task, at most task->step slices; false: no such block.  If
- * the task uses kept views (`loads` is not set), blocks begin at the end of the slab: few views see
- * the last slices, so the blocks that take longest come when few are left to fetch. */
+/** Get slices [*z0, *z1) of block i of a task, at most task->step slices; false: there is no such
+ * block. If the task uses filtered views that were kept on the device (`loads` is not set), block 0
+ * has the last slices, and the following blocks descend. */
 bool fbp_task_block(const struct fbp_task *task, size_t i, size_t *z0, size_t *z1);
 
 enum { FBP_MOST_IO_THREADS = 8, FBP_MOST_PIECES = FBP_MOST_IO_THREADS + 2 };
@@ -201,12 +207,12 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
  * images of a first stage, computed when they are read; at most job->input.most_readers. */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
-/** Number of slices per block that is written at once, in a slab of slab_slices slices to which
- * `sharers` processes add partial volumes. */
+/** Number of slices per block that is written at once, for a slab of slab_slices slices whose views
+ * `sharers` processes share. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers);
 
-/** Speeds of a device: from the request, else from the backend; their member update is 0 if
- * unknown. */
+/** Speeds of a device: those of the request, else those of the backend; `update` is 0 if they are
+ * not known. */
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
 
 /**
@@ -219,7 +225,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
-/** Host memory of the buffers and threads of all workers of division w [bytes]; part of
+/** Host memory of the buffers and threads of all workers of division w [bytes], a part of
  * w->memory_bytes. */
 uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq);
 
@@ -229,9 +235,9 @@ uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_req
  * cannot allocate buffers of this size. */
 fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out);
 
-/** First view and number of views of batch b (struct fbp_batch).  Unless work->level is set, the
- * first batch has group_views views, and the sizes double: the computation begins early, and with
- * the largest batches at the end it continues while finished slices are written. */
+/** Get the first view and the number of views of batch b (as in struct fbp_batch). Unless
+ * work->level is set, the first batch has group_views views, and sizes double up to batch_views:
+ * thus the computation begins early. */
 void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n);
 
@@ -241,40 +247,41 @@ size_t fbp_work_own_views(const struct fbp_job *job, size_t group_views);
 /** Number of batches of a division, each of at most work->batch_views views. */
 size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
 
-/** Number of times that a run reads the views: once per slab; once per worker if filtered views
- * stay on the devices (kept); once if workers also copy filtered views from one another (shared).
- */
+/** Number of times that a run reads the views: one per slab; if filtered views stay on the devices
+ * (kept), one per worker; if workers also copy filtered views from one another (shared), 1. */
 size_t fbp_work_readings(const struct fbp_work *work);
 
-/** Number of slabs of all volumes of a series; the slabs of the first volume come first. */
+/** Number of slabs of the volumes of all time points; the slabs of the first time point come first.
+ */
 static inline size_t fbp_work_slabs(const struct fbp_work *work, const struct fbp_job *job)
 {
     return work->n_slabs * fbp_time_points(job);
 }
 
-/** Get slab i of the fbp_work_slabs() slabs of all volumes of a series. */
+/** Get slab i of the fbp_work_slabs() slabs of the volumes of all time points. */
 struct fbp_slab fbp_work_slab(const struct fbp_work *work, const struct fbp_job *job, size_t i);
 
-/** List the tasks of a slab in their order.
- *  first: the slab is the first of its worker
+/** List the tasks of a slab, in the order in which a worker processes them.
+ *  first: true for the first slab of a worker
  *  out: gets the tasks; NULL: they are only counted
  *  @return number of tasks. */
 size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
                       const struct fbp_slab *slab, bool first, struct fbp_task *out);
 
-/** Number of views per backprojection command into `voxels` voxels: a command should take about
- * 0.03 s, because a queued command cannot be stopped. */
+/** Number of views per backprojection command into `voxels` voxels: a command should take at most
+ * about 0.03 s, because a queued command cannot be stopped. */
 size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
 
-/** Make a batch of n_views views from view0 on, with the detector rows that a slab needs. */
+/** Make a batch of n_views views, which begins with view view0, with the detector rows that a slab
+ * needs. */
 struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
                                    size_t view0, size_t n_views);
 
 /** Make a batch of all views, with the detector rows that all computed slices need. */
 struct fbp_batch fbp_work_all(const struct fbp_job *job);
 
-/** Make batch b of a division, with the detector rows that the slab needs; if filtered views stay
- * on the device, with the rows that the whole volume needs. */
+/** Make batch b of a division, with the detector rows that the slab needs or, if filtered views
+ * stay on the device, with the rows that all computed slices need. */
 struct fbp_batch fbp_work_batch(const struct fbp_work *work, const struct fbp_job *job,
                                 const struct fbp_slab *slab, size_t b);
 
@@ -298,7 +305,7 @@ fbp_status fbp_predict(const struct fbp_machine *machine, const struct fbp_rates
                        const struct fbp_job *job, const struct fbp_work *w,
                        struct fbp_predicted *out, double *sums);
 
-/* predict.c: time of a run, estimated from a measurement of a few milliseconds */
+/* predict.c: time of a run, estimated by timing a small part of the work */
 
 /** Filter and backproject the smallest batch of views into slices in the middle of the volume, and
  * scale the times up.  Reading and writing are assumed to overlap with these stages, and not
@@ -320,7 +327,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *bac
 struct fbp_ranks {
     size_t n_slabs, n_parts; /**< size of the grid */
     size_t slab, part;       /**< position of this process, from 0 */
-    bool idle;               /**< whether the grid has no position for this process */
+    bool idle;               /**< true: the grid has no position for this process */
     double cost; /**< predicted time of the slowest process of the grid [s]; 0: not known */
     /** Size of the second fastest grid; 0: there is no other grid. */
     size_t other_slabs, other_parts;
@@ -336,7 +343,7 @@ struct fbp_ranks {
 fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
                            size_t n_parts);
 
-/** A function that predicts the time of a grid of processes (n_slabs, n_parts) in seconds. */
+/** Callback that predicts the time of a grid of n_slabs x n_parts processes [s]. */
 struct fbp_ranks_cost {
     fbp_status (*seconds)(void *user, const struct fbp_ranks *grid, double *out);
     void *user;
@@ -356,22 +363,22 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
                             size_t n_parts, const struct fbp_ranks_cost *how,
                             struct fbp_ranks *out);
 
-/** Set the position of process `rank` in the grid of processes; processes that share views are
- * neighbours. */
+/** Set the position of process `rank` in the grid of processes; processes that share views have
+ * consecutive ranks. */
 void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
 
 /**
- * Part (0 to n_parts - 1) that gets the sum of slice z of the box, if n_parts processes share the
- * views of the slab job->part.slices.  Each part owns one segment of about block / n_parts slices
- * of each block, and about 1 / n_parts of all.  Slices that are not computed belong to part 0.
+ * Return the part (process, 0 to n_parts - 1) that gets the sum of slice z of the box, if n_parts
+ * processes share the views of the slab job->part.slices. Each part owns a segment of about block /
+ * n_parts slices of each block of `block` slices. Slices that are not in the slab belong to part 0.
  */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z);
 
 /** Number of slices of the thickest of the n_parts segments of a block (fbp_ranks_owner()). */
 size_t fbp_ranks_segment(size_t n_parts, size_t block);
 
-/** Set job->part.slices and job->part.view_groups to those of a position of the grid of processes,
- * and job->part.counts_once.  An idle process gets the slices of slab 0. */
+/** Set job->part.slices and job->part.view_groups to those of the position of a process in the
+ * grid, and job->part.counts_once to true. An idle process gets the slices of slab 0. */
 fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, struct fbp_job *job);
 
 /* ranks.c: predicted time of a job that several ranks share
@@ -388,10 +395,10 @@ struct fbp_nodes {
     double net;                 /**< network of a node, per direction */
     double disk;                /**< rate of the file system that all nodes share, per direction */
     struct fbp_machine machine; /**< rates of one node */
-    bool on_host;  /**< whether ranks compute on CPU cores, which also add partial volumes */
+    bool on_host;  /**< true: ranks compute on CPU cores, which also add partial volumes */
     int n_threads; /**< threads per rank */
     /** Function that computes the speeds of a rank's device for a job whose kernel is chosen; NULL:
-     * the speeds of the request. */
+     * use those of the request. */
     void (*rates)(const struct fbp_nodes *nodes, const struct fbp_job *job, struct fbp_rates *out);
 };
 
@@ -401,14 +408,15 @@ struct fbp_cluster_time {
     struct fbp_work work;      /**< division of the slowest rank's work */
 };
 
-/** Rate at which a rank (process of a team) receives partial volumes while it sends as much
- * [bytes/s] (docs/cluster.md).  LOCAL: ranks with a GPU, measured with sockets between two cores of
- * a node.  CORE: ranks that compute on CPU cores, of which one also sends, receives and adds. */
+/** Rates at which a rank (process of a team) receives partial volumes while it sends as much, apart
+ * from limits of the network [bytes/s] (docs/cluster.md). LOCAL: ranks with a GPU, measured with
+ * sockets between two cores of a node. CORE: ranks that compute on CPU cores, of which one also
+ * sends, receives and adds. */
 #define FBP_CLUSTER_LOCAL 1.8e9
 #define FBP_CLUSTER_CORE  0.27e9
 
-/** Compute the rates that one rank of a grid of processes gets of its node, of the network and of
- * the file system. */
+/** Compute the share that one rank of a grid of processes has of the rates of its node, of the
+ * network and of the file system. */
 struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *nodes, const struct fbp_ranks *grid);
 
 /**
@@ -426,20 +434,23 @@ fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
                                const struct fbp_work_request *request, const struct fbp_ranks *grid,
                                struct fbp_cluster_time *out);
 
-/* slabs.c: detector rows whose repaired samples have not been counted yet (backend/backend.h) */
+/* slabs.c: bitmaps of detector rows whose repaired samples have not been counted yet (struct
+ * fbp_row_bitmap of backend/backend.h) */
 
-/** Create a bitmap with the rows of each view that the slices of this process need, including the
- * reach of a filter along columns.  With job->part.counts_once, rows that processes with earlier
- * slices also need are left out.  The bitmap does not depend on batches. */
+/** Create a bitmap of the detector rows of each view that the slices of this process need,
+ * including neighbouring rows for a filter along columns. With job->part.counts_once, rows that
+ * processes with earlier slices also need are left out. The bitmap does not depend on the division
+ * into batches. */
 fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger);
 
-/** Create a bitmap of detector rows without any row; fbp_row_bitmap_zero() removes all rows. */
+/** Create an empty bitmap of detector rows; fbp_row_bitmap_zero() removes all rows from a bitmap.
+ */
 fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_zero(struct fbp_row_bitmap *ledger);
 
-/** Move the detector rows that tasks read and filter from the bitmap `rest` to *out, whose old
- * content is cleared. */
+/** Move the detector rows that tasks read and filter from the bitmap `rest` to the bitmap *out,
+ * whose old content is cleared. */
 void fbp_row_bitmap_share(struct fbp_row_bitmap *rest, const struct fbp_job *job,
                           const struct fbp_task *tasks, size_t n_tasks, struct fbp_row_bitmap *out);
 
@@ -458,28 +469,28 @@ struct fbp_link {
     double both; /**< rate per direction, while both directions are used */
 };
 
-/** Rates of copies between n devices and host memory [bytes/s]; 0: not known.  The host memory is
- * pinned, and was written before the measurement.  Devices are numbered in the order of the
- * caller's list. */
+/** Rates of copies between n devices and host memory, and between devices [bytes/s]; 0: not known.
+ * The host memory is pinned, and was written before the measurement. Devices are numbered in the
+ * order of the caller's list. */
 struct fbp_links {
     size_t n;
     struct fbp_link alone[FBP_MOST_LINKED]; /**< each device, while others copy nothing */
     /** Rates to and from the host, summed over all devices, which copy at the same time. */
     struct fbp_link together;
-    /** peer[i][j]: rate of direct copies from device i to device j, which do not pass the host's
-     * memory; 0: not possible.  If i and j are the same device: copies within its memory. */
+    /** peer[i][j]: rate of direct copies from device i to device j, without the host's memory; 0:
+     * not possible. If i and j are the same device: rate of copies within its memory. */
     double peer[FBP_MOST_LINKED][FBP_MOST_LINKED];
-    /** peer_both[i][j]: rate per direction if device i copies to j and j to i at once; 0 for the
-     * same device. */
+    /** peer_both[i][j]: rate per direction if device i copies to j and j to i at once; 0: not
+     * possible, or the same device. */
     double peer_both[FBP_MOST_LINKED][FBP_MOST_LINKED];
     /** Sum of the rates of all devices if each device copies to the next one, and the last to the
-     * first, in the order of their indices; 0: a pair has no direct copies, or there is only one
-     * device. */
+     * first, in the order of their indices; 0: two neighbours cannot copy directly, or there is
+     * only one device. */
     double ring;
 };
 
-/** Get the memory that a measurement of links uses: *host bytes in total, *device bytes per device;
- * 0: the backend has no links to measure. */
+/** Get the memory that a measurement of links uses [bytes]: *host in total, *device per device; 0:
+ * the backend has no links to measure. */
 void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t *host,
                      size_t *device);
 
@@ -517,7 +528,7 @@ struct fbp_key {
     const char *name;
     enum fbp_key_unit unit;
     double least, most;   /**< range of a number */
-    const char *expected; /**< description of valid values for messages; NULL for FBP_KEY_WORD */
+    const char *expected; /**< description of valid values for messages; FBP_KEY_WORD: not used */
     size_t offset;        /**< offset of the field in the filled struct [bytes] */
 };
 

@@ -1,7 +1,7 @@
-/* The functions of EPR imaging in a build without it (FBP_EPR=OFF): CMakeLists.txt then compiles
- * this file instead of the files of EPR imaging.  Functions for plane integrals fail with
- * FBP_ERR_UNSUPPORTED.  Functions that make view steps (view_step.h), which plan.c calls for every
- * scan, make none if no option of EPR imaging is set. */
+/* Replacements of the functions of EPR imaging for builds without it (FBP_EPR=OFF): CMakeLists.txt
+ * then compiles this file instead of the files of EPR imaging. Functions that compute with plane
+ * integrals fail with FBP_ERR_UNSUPPORTED. Functions that make view steps (view_step.h) fail only
+ * if an option of EPR imaging is set; else they make no step. */
 #include "filter/parabola.h"
 #include "pipeline/view_step.h"
 #include "prep/prep.h"
@@ -33,7 +33,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     return request->params->epr.stages == 2 ? refuse() : FBP_OK;
 }
 
-/* Define a function that only fails with FBP_ERR_UNSUPPORTED, from its name and parameters. */
+/* Define function `name` with the given parameters; it only fails with FBP_ERR_UNSUPPORTED. */
 #define REFUSE(name, ...)        \
     fbp_status name(__VA_ARGS__) \
     {                            \

@@ -1,12 +1,12 @@
-/* Views of EPR imaging whose directions lie on rings, resampled to the same angles phi in each
- * ring: a view step (a correction that wraps the source of the views, view_step.h).  plan.c makes
- * the step if params->epr.angles > 0; epr_two_stages.c calls fbp_rings_usual_angles().
+/* Resamples views of EPR imaging whose directions lie on rings to the same angles phi in each ring:
+ * a view step (a correction that wraps the source of the views, view_step.h), which a plan has if
+ * params->epr.angles > 0.
  *
  * A ring has the directions of one polar angle theta; if all views have equal solid angles, rings
- * near the pole have fewer views.  The samples of a ring at the same t are a periodic function of
- * phi, known at evenly spaced phi, and are interpolated at the 2 n angles (i + 1/2) pi / n.  These
- * angles are the same for all rings, so the resampled directions lie in planes through the axis.
- * All views are held in memory from the first read on.
+ * near the pole have fewer views. The samples of a ring at the same position t are a periodic
+ * function of phi, known at evenly spaced phi, and are interpolated at the 2 n angles (i + 1/2) pi
+ * / n - pi / 2. These are the same for all rings, so the resampled directions lie in planes through
+ * the axis. All resampled views are in memory from the first read on.
  * Used by: epr_two_stages.c, plan.c. */
 #include "pipeline/view_step.h"
 
@@ -26,8 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest deviation of the sample positions of a view from those of the first view of the ring,
- * relative to the distance of two samples. */
+/* Greatest deviation of the sample positions of a view from those of the first view of its ring,
+ * apart from a shift by whole samples, relative to the distance of two samples. */
 static const double OFF = 1e-6;
 
 struct rings_step {
@@ -35,14 +35,16 @@ struct rings_step {
     enum fbp_ring_interpolation how;
     size_t n; /* angles per half turn */
     struct fbp_rings rings;
-    /* [member of `rings`] sample c of a resampled view is made from samples c + shift of the ring's
-     * members; in reversed members, samples are counted from the end */
+    /* [measured view, as in rings.member] sample c of a resampled view is interpolated from samples
+     * c + shift of the measured views of its ring; in reversed views, samples are counted from the
+     * end */
     ptrdiff_t *shift;
     size_t *first; /* [rings + 1] ring r consists of the resampled views [first[r], first[r + 1]) */
 };
 
-/* Get the positions of a view's samples along the view's direction, reversed if needed to lie on
- * the ring: *tau, distance of two samples; *start, position of the first sample [mm]. */
+/* Get the positions of a view's samples along its direction, which is reversed if only the opposite
+ * direction lies on the ring. *tau: distance of two samples; *start: position of the first sample
+ * [mm]. */
 static void samples_of(const struct fbp_scan *scan, const struct fbp_ring_member *m, double *tau,
                        double *start)
 {
@@ -69,7 +71,8 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
     FBP_TRY(fbp_calloc((void **)&a->first, n + 1, sizeof *a->first, "rings"));
     FBP_TRY(fbp_calloc((void **)&a->shift, a->rings.n_members, sizeof *a->shift, "rings"));
     for (size_t r = 0; r < n; r++) {
-        /* a ring on the equator needs half a turn, and the ring at the pole has one direction */
+        /* a ring on the equator needs resampled views over half a turn only, and the ring at the
+         * pole has one direction */
         const struct fbp_ring *ring = &a->rings.ring[r];
         a->first[r + 1] = a->first[r] + (ring->at_pole ? 1 : ring->at_equator ? a->n : 2 * a->n);
 
@@ -128,8 +131,8 @@ struct resampled {
     double *samples;      /* resampled views, [view][row][column]; NULL: not resampled yet */
 };
 
-/* Add a row of a measured view, multiplied by `times`, shifted by `shift` samples, and reversed if
- * `reversed` is set, to a row of a resampled view. */
+/* Add a row of a measured view to a row of a resampled view: multiplied by `times`, shifted by
+ * `shift` samples, and reversed if `reversed` is set. */
 static void add_row(const double *in, size_t n, ptrdiff_t shift, bool reversed, double times,
                     double *out)
 {
@@ -140,8 +143,8 @@ static void add_row(const double *in, size_t n, ptrdiff_t shift, bool reversed, 
     }
 }
 
-/* Resample the views of ring r.  views: all measured views; samples: all resampled views, to which
- * the ring is added; weights, scratch: [views of the largest ring] */
+/* Compute the resampled views of ring r. views: all measured views; samples: all resampled views;
+ * weights, scratch: memory, [number of measured views of the largest ring] */
 static void resample_ring(const fbp_source *src, size_t r, const double *views, double *weights,
                           double *scratch, double *samples)
 {

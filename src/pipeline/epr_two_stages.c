@@ -1,6 +1,6 @@
-/* Reconstruction from plane integrals (EPR) in two stages; the first stage is a view step (a
- * correction that wraps the source of the views, view_step.h).  plan.c makes the step if
- * params->epr.stages is 2.
+/* Backprojection of plane integrals (EPR) in two stages: the first stage is a view step (a
+ * correction that wraps the source of the views, view_step.h), which a plan has if
+ * params->epr.stages is 2; the plan's run is the second stage.
  *
  * Stage one filters the views and adds the views of each meridian plane (a plane through the axis)
  * to one sinogram image (s, z) per plane (backend/backend.h).  With s across the axis, z along the
@@ -32,23 +32,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Default number of columns of a sinogram image per voxel: see docs/epr.md. */
+/* Default number of columns of a sinogram image per voxel (docs/epr.md). */
 enum { USUAL_FINE = 2 };
 
 struct two_stages {
-    /* the view step (view_step.h) of stage one; step.scan describes the sinogram images as parallel
-     * views */
+    /* view step (view_step.h); step.scan describes the sinogram images as parallel views */
     struct fbp_view_step step;
-    /* Tables of the job of stage one, whose kernel is one of `backend`. */
+    /* Tables of the job of stage one; its kernel belongs to `backend`. */
     struct fbp_job_tables first;
     const struct fbp_backend *backend;
     struct fbp_meridian_planes planes;
     struct fbp_meridian_images images;
     size_t *order; /* [n_views] views sorted by planes */
-    /* All members below: device and memory of stage one, which are kept from run to run. */
+    /* The members below are device and memory of stage one, which are kept from run to run. */
     fbp_device *dev;
     void *raw, *filtered, *sorted; /* raw: all views as read; filtered: all filtered views; sorted:
-                                      filtered views in the order of planes */
+                                      filtered views, sorted by meridian planes */
     /* numbers of samples that earlier runs repaired, which the device's counts include */
     struct fbp_prep_counts before;
 };
@@ -197,8 +196,8 @@ fail:
     return st;
 }
 
-/* Filter all views in s->raw into s->filtered, and copy the filtered views to s->sorted in the
- * order of their planes. */
+/* Filter all views from s->raw into s->filtered, and copy the filtered views to s->sorted, sorted
+ * by their meridian planes. */
 static fbp_status filter_views(struct two_stages *s)
 {
     const struct fbp_batch all = all_views(&s->first.job);
@@ -211,8 +210,8 @@ static fbp_status filter_views(struct two_stages *s)
     return FBP_OK;
 }
 
-/* Compute rows of the sinogram image of a plane.  Row numbers run through all frames: the first
- * frame's rows are followed by those of the second frame. */
+/* Compute rows of the sinogram image of a meridian plane. Row numbers run through all channels
+ * (time points): the rows of the first channel are followed by those of the second one. */
 static fbp_status draw(const struct two_stages *s, size_t plane, size_t row0, size_t n_rows,
                        void *out)
 {
@@ -324,7 +323,8 @@ static void destroy(struct fbp_view_step *step)
     free(s);
 }
 
-/* Number of updates (image pixels x views) in stage one, in all frames together. */
+/* Number of updates (image pixels x views of the image's plane) in stage one, in all channels
+ * together. */
 static uint64_t updates(const struct two_stages *s)
 {
     return (uint64_t)s->images.n_views * s->images.n_columns * s->images.n_rows *
@@ -359,8 +359,8 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_hash(h, &first, sizeof first);
 }
 
-/* Predict the time of stage one: time the filter with views of zeros, and the computation of some
- * rows of a sinogram image. */
+/* Predict the time of stage one [s], from the measured times of filtering all views (of zeros) and
+ * of computing some rows of a sinogram image. */
 static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds)
 {
@@ -397,7 +397,7 @@ static fbp_status make_job(const struct fbp_view_step *step, const struct fbp_re
     const struct two_stages *s = (const struct two_stages *)step;
     struct fbp_recon_params second = *params;
 
-    second.volume = (struct fbp_grid){0}; /* the volume is that of the scan of sinogram images */
+    second.volume = (struct fbp_grid){0}; /* use the volume of the scan of sinogram images */
     second.epr.interpolation = FBP_INTERPOLATION_LINEAR;
     second.epr.periodic = false;
     second.output.unit = FBP_UNIT_MM; /* the first stage has applied the unit */
@@ -421,8 +421,8 @@ static fbp_status count(struct fbp_view_step *step)
     return FBP_OK;
 }
 
-/* Find the meridian planes in which the directions of the views lie.  If there are none, fail; if
- * the directions form rings of equal steps, the message proposes to resample the rings. */
+/* Find the meridian planes in which the directions of the views lie. Fails if there are none; if
+ * the directions form rings of equal steps, the message suggests to resample the rings. */
 static fbp_status find_planes(struct two_stages *s, const struct fbp_scan *scan)
 {
     double(*direction)[3] = NULL;

@@ -1,8 +1,7 @@
-/* Tables of a reconstruction (struct fbp_job) that all devices share: volume, matrices, weights,
- * filter, region and preparation of samples; their fingerprint, and the choice of the kernel.
- * plan.c, accumulator.c, epr_two_stages.c and benchmarks call fbp_job_create(); they,
- * plan_memory.c, devices.c and plan_output.c call other functions; cli/recon.c, centre.c and
- * rectify.c fbp_grid_resolve().
+/* Makes the tables of a reconstruction (struct fbp_job) that all devices share: grid of the volume,
+ * projection matrices, weights, filter, region and preparation of samples. Also: their fingerprint,
+ * their description, the choice of the kernel (fbp_job_arrange()), and the public function
+ * fbp_grid_resolve().
  * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "pipeline/job.h"
 
@@ -97,8 +96,8 @@ static void widen(struct fbp_job *job)
                                   (double)job->padded.left * job->matrices[k][8 + i];
 }
 
-/* Make the projection matrices of all views.  Their homogeneous coordinate w (depth) is 1 at the
- * iso-centre, or depths[k] for filtered views. */
+/* Make the projection matrices of all views. The homogeneous coordinate w (depth) of view k is 1 at
+ * the iso-centre or, if `depths` is given (filtered views), depths[k]. */
 static fbp_status make_matrices(struct fbp_job *job, const double *depths)
 {
     FBP_TRY(fbp_calloc((void **)&job->matrices, job->n_views, sizeof *job->matrices, "matrices"));
@@ -118,15 +117,15 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
     return FBP_OK;
 }
 
-/* Return whether the projections of two neighbouring slices can be more than one detector row
- * apart, anywhere in the volume. */
+/* Return whether, anywhere in the volume, the projections of two neighbouring slices can be more
+ * than one detector row apart. */
 static bool is_sparse(const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;
 
     for (size_t k = 0; k < job->n_views; k++) {
         const double *m = job->matrices[k];
-        /* Homogeneous coordinate w at the corner of the volume nearest to the source. */
+        /* homogeneous coordinate w (depth) at the corner of the volume where it is least */
         double least = m[11];
         for (int i = 0; i < 3; i++)
             least += fmin(m[8 + i] * fbp_grid_coordinate(g, i, 0),
@@ -184,7 +183,7 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     return FBP_OK;
 }
 
-/* Prefix errors about directions of plane integrals with the name of the scan file. */
+/* Prefix an error about the directions of plane integrals with the path of the scan file. */
 static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
 {
     const bool named = scan->path && fbp_kind_of(scan->kind)->integral == FBP_OVER_PLANES;
@@ -192,12 +191,12 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
     return named ? fbp_error_context(scan->path, st) : st;
 }
 
-/* Greatest difference of the index middle_of() between two views that one reference spectrum can
- * serve. */
+/* Greatest difference of middle_of() [samples] between two views that may have the same reference
+ * spectrum. */
 static const double SAME = 1e-6;
 
-/* Index (a fraction) of the sample of view k whose plane passes through the origin; the reference
- * spectrum has its middle there. */
+/* Return the position, as a fractional sample index, at which the plane of view k passes through
+ * the origin; the reference spectrum has its middle there. */
 static double middle_of(const struct fbp_scan *scan, size_t k)
 {
     const struct fbp_view *v = &scan->views[k];
@@ -205,8 +204,8 @@ static double middle_of(const struct fbp_scan *scan, size_t k)
     return ((double)scan->panel.n_columns - 1) / 2 - fbp_dot(v->d, v->u) / fbp_dot(v->u, v->u);
 }
 
-/* Check that the rows of all views have n samples at the same positions, as the reference spectrum
- * has.  A shift between a row and the spectrum would shift the object. */
+/* Check that all views have as many samples as the reference spectrum (n), at the same positions: a
+ * shift between a view and the spectrum would shift the object. */
 static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 {
     if (scan->bin > 1)
@@ -229,9 +228,9 @@ static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
     return FBP_OK;
 }
 
-/* Design a filter of rows of n_columns samples, in space with a kernel of half_width, or, if
- * half_width is 0, for Fourier transforms.  For cubic interpolation, include the computation of
- * spline coefficients. */
+/* Design a filter of rows of n_columns samples: a convolution kernel with half_width samples on
+ * each side or, if half_width is 0, a response for Fourier transforms. For cubic interpolation, the
+ * filter also computes spline coefficients. */
 static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
                          const struct fbp_spectral_filter *s, size_t n_columns, size_t half_width)
 {
@@ -255,9 +254,9 @@ static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_p
     return st;
 }
 
-/* Design the filter of plane integrals: f^2 (f: frequency), or the filter p->filter in its place;
- * times the response table in the file p->epr.response; divided by the reference spectrum in the
- * file scan->reference, which has one number per sample of a view. */
+/* Design the filter of plane integrals: the filter p->filter (by default f^2, f: frequency), times
+ * the response table in the file p->epr.response, divided by the transform of the reference
+ * spectrum in the file scan->reference, which has one number per sample of a view. */
 static fbp_status design_plane_filter(struct fbp_filter_design *out, const struct fbp_scan *scan,
                                       const struct fbp_recon_params *p, size_t n_columns)
 {
@@ -344,7 +343,8 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     return FBP_OK;
 }
 
-/* Functions that make the filter and weights of a job, by the kind of integral that samples are. */
+/* Functions that make the filter and weights of a job, per kind of integral (over lines or planes).
+ */
 typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                              const struct fbp_scan *scan);
 static filter_fn *const filter_of[FBP_N_INTEGRALS] = {
@@ -423,8 +423,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
      * was read. */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
     FBP_TRY_GOTO(fbp_corrections_check("scan", &corrections, scan));
-    /* Move the origin to the centre of the source's circle, except for filtered views: scan->depths
-     * are their depths at the origin of the scan. */
+    /* Move the origin to the centre of the circle of the sources, except for filtered views,
+     * because scan->depths are their depths at the origin of the scan. */
     if (!scan->filtered) {
         struct fbp_views views = views_of(job);
         FBP_TRY_GOTO(fbp_views_centre(kind, &views, t->centre_mm, &t->views));
@@ -587,8 +587,8 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     const struct fbp_filter_design *filter = job->filtering.design;
     const char *name =
         job->selection.requested ? job->selection.requested : fbp_environment(FBP_ENV_KERNEL);
-    const bool in_double = fbp_in_double(job); /* only double must be supported: a backend replaces
-                                                  other precisions by one that it has */
+    const bool in_double = fbp_in_double(job); /* an unsupported precision is an error only if it is
+                                                  double: a backend replaces the others */
 
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return fbp_fail(FBP_ERR_UNSUPPORTED,

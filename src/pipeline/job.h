@@ -1,8 +1,7 @@
-/** @file job.h  The job of a reconstruction, and what it is made from (internal).  A job (struct
- * fbp_job) holds the tables that all devices share: views, matrices, weights, filter, region.  This
- * header declares functions that make a job from a scan and parameters, and that check parameters
- * and names of devices.  The plan (plan.c) calls most of it; most files of src/pipeline use the
- * functions of the box and the region; analysis/centre.c and benchmarks include it, too.
+/** @file job.h Functions that make the job of a reconstruction from a scan and parameters
+ * (internal). A job (struct fbp_job of backend.h) has the tables that all devices share: views,
+ * matrices, weights, filter, region. Also: functions of the requested box and region of the volume,
+ * checks of parameters, and devices by name.
  * Used by: bench/, analysis/, pipeline/. */
 #ifndef FBP_SRC_PIPELINE_JOB_H
 #define FBP_SRC_PIPELINE_JOB_H
@@ -21,25 +20,25 @@
 /** A job and everything that it points to; fbp_job_clear() frees all of it. */
 struct fbp_job_tables {
     struct fbp_job job;
-    /** Views with the centre of the source's circle as origin; NULL: views of the scan, whose axis
-     * passes through the origin or is not known. */
+    /** Views moved so that the centre of the circle of the sources is the origin; NULL: the views
+     * of the scan are used, because their axis passes through the origin or is not known. */
     struct fbp_view *views;
-    double centre_mm[3]; /**< origin of `job` in coordinates of the scan [mm] */
+    double centre_mm[3]; /**< origin of the coordinates of `job`, in coordinates of the scan [mm] */
     struct fbp_prep prep;
     struct fbp_filter_design filter;
     struct fbp_column_filter columns;
     fbp_weights *weights;
     struct fbp_pad *pad;       /**< NULL: rows end at the edge of the panel */
     struct fbp_region *region; /**< NULL: the whole volume is requested */
-    char *region_file;         /**< path of the mask file of `region`; NULL: no file was read */
+    char *region_file; /**< path of the mask file from which `region` was read; NULL: no file */
     enum fbp_pad_kind pad_kind;
     enum fbp_filter filter_name;
     /** Cut-off frequencies of the filters along rows and along columns, relative to the Nyquist
      * frequency; cutoff_v 0: no filter along columns. */
     double cutoff, cutoff_v;
-    double wiener; /**< Wiener term of the deconvolution; 0: none */
-    bool divided;  /**< whether the filter is divided by the scan's reference spectrum */
-    bool shaped;   /**< whether the filter is multiplied by fbp_recon_params.epr.response */
+    double wiener; /**< Wiener term of the division by the reference spectrum; 0: none */
+    bool divided;  /**< true: the filter is divided by the scan's reference spectrum */
+    bool shaped;   /**< true: the filter is multiplied by the table fbp_recon_params.epr.response */
     enum fbp_angular_weights angular;
 };
 
@@ -57,17 +56,17 @@ void fbp_job_clear(struct fbp_job_tables *tables);
  */
 fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backend);
 
-/** Set *out to a job that backprojects rows which `job`, whose kernel is chosen, has filtered
- * (backend.h, filter_rows).  Kernel and values are the same.  *out shares the tables of `job`, and
- * points to *prep. */
+/** Set *out to a job that backprojects detector rows which were filtered for `job` (filter_rows()
+ * of backend.h); kernel and values are the same. The kernel of `job` must be chosen. *out shares
+ * the tables of `job`, and points to *prep, which is set, too. */
 void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out);
 
-/** Hash of everything that the values of a job's volume depend on, except the samples; the kernel
+/** Hash of everything that determines the values of a job's volume, except the samples; the kernel
  * must be chosen. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,
                              const struct fbp_backend *backend);
 
-/** Write one line for the user into buf[n]: type of the scan, weights, filter. */
+/** Write a description for the user into buf[n], one line: type of the scan, weights, filter. */
 void fbp_job_describe(const struct fbp_job_tables *tables, char *buf, size_t n);
 
 /* region.c: the requested box of the volume
@@ -90,8 +89,8 @@ size_t fbp_box_size(const struct fbp_job *job, int axis);
 /** Number of voxels of one slice of the box. */
 size_t fbp_box_slice(const struct fbp_job *job);
 
-/** Get slices [*z0, *z1) of the grid that contain all requested voxels: the slices of the requested
- * box, or of the region inside the box. */
+/** Get slices [*z0, *z1) of the grid that contain all requested voxels: those of the requested box
+ * or, if there is a region, those of the region inside the box. */
 void fbp_box_wanted(const struct fbp_job *job, size_t *z0, size_t *z1);
 
 /** Set *out to the requested box of the volume, as a grid. */
@@ -101,14 +100,15 @@ void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out);
  * job->part.slices if these are set, else all slices with requested voxels (fbp_box_wanted()). */
 void fbp_job_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
-/** Return whether this process writes slice z of the box.  A process writes the slices of its
- * share; the process with the first share also writes the slices without a requested voxel. */
+/** Return whether this process writes slice z, counted from the first slice of the box. A process
+ * writes the slices of its part; the process with the first part also writes slices below and above
+ * the region. */
 bool fbp_box_is_own(const struct fbp_job *job, size_t z);
 
-/** Return whether the requested box is smaller than the slices that the kernel computes. */
+/** Return whether the kernel computes whole slices, of which the requested box is only a part. */
 bool fbp_box_crops(const struct fbp_job *job);
 
-/** Crop n whole slices of the grid to the requested box, in place. */
+/** Crop n whole slices of the grid to the requested box, in place, if fbp_box_crops(). */
 void fbp_box_crop(const struct fbp_job *job, size_t n, void *slices);
 
 /* region.c: the requested region, from a shape or a mask to voxels
@@ -141,7 +141,7 @@ double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, 
                         size_t z1);
 
 /** Value of voxels outside the field of view or region, in the unit of the output:
- * params->output.fill_value if params->output.fill is set, else -1000 (HU) or 0. */
+ * params->output.fill_value if params->output.fill is set, else -1000 for output in HU, or 0. */
 static inline double fbp_outside_value(const struct fbp_recon_params *params)
 {
     return params->output.fill ? params->output.fill_value : params->mu_water > 0 ? -1000 : 0;
@@ -157,7 +157,7 @@ static const double FBP_USUAL_HU_RANGE[2] = {-1000, 3000};
  *  another.  FBP_ERR_UNSUPPORTED for float64 output of a computation in float. */
 fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_params *given);
 
-/* devices.c: functions that find the backend and devices in a text such as "cuda:0,2" */
+/* devices.c: functions that find the backend and devices that a text such as "cuda:0,2" names */
 
 enum { FBP_MOST_DEVICES = 64 };
 
@@ -174,8 +174,8 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
 fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
                               size_t *n_devices);
 
-/** Find the first device that the device name "auto" may select, in a list of backends (ended by
- * NULL); NULL: there is no such device. */
+/** Find the first device in a list of backends (ended by NULL) that the device name "auto" may
+ * select: return its backend and set *index; NULL: there is no such device. */
 const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list, int *index);
 
 /**
@@ -188,7 +188,8 @@ const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list
 void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
                         const struct fbp_backend **backend, int *device, char *line, size_t n);
 
-/** 90 % of the free bytes of the device's own memory; 0: unknown, or the memory is the host's. */
+/** Return 90 % of the free bytes of the device's own memory; 0: not known, or the device uses host
+ * memory. */
 uint64_t fbp_device_free(const struct fbp_backend *backend, int index);
 
 #endif /* FBP_SRC_PIPELINE_JOB_H */

@@ -1,6 +1,6 @@
-/* Rates of the links between host memory and devices: measured once, and kept in a cache file
- * (base/cache.h).  plan_memory.c gets the rates by fbp_links_get(); bench/links measures them again
- * by fbp_links_measure().
+/* Measures the rates of copies between host memory and devices, and between devices, and stores
+ * them in a cache file (base/cache.h). fbp_links_get() gets the rates from the cache or, if they
+ * are not there and the caller allows it, measures them; fbp_links_measure() always measures.
  * Used by: bench/links/command.c, plan_memory.c. */
 #include "pipeline/division.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest lengths of texts in the cache of link rates: a key, the name of one device in a key, all
- * rates of an entry, one rate. */
+/* Greatest lengths [bytes] of texts in the cache of link rates: a key, the name of one device in a
+ * key, all rates of an entry, one rate. */
 enum { MOST_KEY = 4096, MOST_NAME = 200, MOST_TEXT = 8192, A_NUMBER = 16 };
 
 static const struct fbp_cache_file file = {"links", "fbp: rates of links of devices, version 1\n"};
@@ -29,8 +29,8 @@ void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t
     *device = meter ? meter->device_bytes : 0;
 }
 
-/* Make the cache key from the identities of the devices.  Returns false if a device has no identity
- * or the key is too long. */
+/* Make the cache key of a list of devices from their identities. Returns false if a device has no
+ * identity or the key is too long. */
 static bool make_key(const struct fbp_backend *backend, const int *devices, size_t n,
                      char key[MOST_KEY])
 {
@@ -49,7 +49,8 @@ static bool make_key(const struct fbp_backend *backend, const int *devices, size
     return true;
 }
 
-/* Address of rate i of *l; rates are numbered in the order in which the cache file stores them. */
+/* Return the address of rate number i of *l; rates are numbered in the order in which the cache
+ * file stores them. */
 static double *rate_at(struct fbp_links *l, size_t i)
 {
     const size_t n = l->n, pairs = n * n;
@@ -91,8 +92,8 @@ static bool recall(const char *key, size_t n, struct fbp_links *out)
     return *at == '\0' && out->together.up > 0;
 }
 
-/* Measure the rates of copies to and from the host, summed over devices [i, end), which copy at the
- * same time [bytes/s]. */
+/* Measure the rates of copies to and from the host [bytes/s], summed over devices number i to end -
+ * 1, which copy at the same time. */
 static fbp_status measure_host(const struct fbp_link_meter *meter, void *own, size_t i, size_t end,
                                struct fbp_link *out)
 {
@@ -110,7 +111,7 @@ static fbp_status measure_host(const struct fbp_link_meter *meter, void *own, si
     return FBP_OK;
 }
 
-/* Measure the rates of all links of the devices of `own`, a state made by meter->open(). */
+/* Measure the rates of all links of the devices for which meter->open() made the state `own`. */
 static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, struct fbp_links *out)
 {
     struct fbp_flow flows[FBP_MOST_LINKED];
@@ -123,7 +124,7 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
     else
         FBP_TRY(measure_host(meter, own, 0, n, &out->together));
     for (size_t i = 0; i < n; i++)
-        /* pairs of devices; rates stay 0 without a direct connection */
+        /* measure pairs of devices; their rates stay 0 if direct copies are not possible */
         for (size_t j = i; j < n; j++) {
             const struct fbp_flow pair[2] = {{(int)i, (int)j}, {(int)j, (int)i}};
             const bool there = i == j || meter->connect(own, i, j);
@@ -138,8 +139,8 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
             out->peer_both[j][i] = out->peer_both[i][j] /= 2;
         }
 
-    /* Measure the ring: each device copies to the next one, all at the same time.  The rate stays 0
-     * if two neighbours have no direct connection. */
+    /* Measure the ring: each device copies to the next one, all at the same time. The rate stays 0
+     * if two neighbours cannot copy directly. */
     for (size_t i = 0; i < n; i++) {
         const size_t next = (i + 1) % n;
         if (n < 2 || out->peer[i][next] == 0)
@@ -149,8 +150,8 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
     return meter->rate(own, flows, n, &out->ring);
 }
 
-/* The set of devices that was measured last, and its rates, for systems without a cache file.  The
- * lock also prevents two measurements at the same time. */
+/* Cache key and rates of the set of devices that was measured last, for systems without a cache
+ * file. The lock also prevents two measurements at the same time. */
 static struct {
     pthread_mutex_t lock;
     char key[MOST_KEY];
@@ -192,8 +193,8 @@ static size_t place_of(int device, const int *devices, size_t n)
     return i;
 }
 
-/* Make a sorted set without duplicates from a list of devices, because one measurement serves all
- * lists of the same devices.  Returns the number of devices in the set. */
+/* Make a sorted set without duplicates from a list of devices, because lists of the same devices
+ * share one measurement. Returns the number of devices in the set. */
 static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
 {
     size_t n_set = 0;
@@ -209,7 +210,7 @@ static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
     return n_set;
 }
 
-/* Copy the rates of the devices in `set` to `out`, in the order of the list `devices`. */
+/* Copy to `out` the rates `of` the devices in `set`, in the order of the list `devices`. */
 static void put_in_order(const struct fbp_links *of, const int *set, const int *devices,
                          struct fbp_links *out)
 {

@@ -1,7 +1,6 @@
-/* The mask of slices that are written: voxels outside the region, or outside the field of view of
- * all views, get a fixed value. plan_run.c creates the mask, plan_memory.c adds up its memory;
- * stage_write.c calls fbp_mask_apply() on finished slices, which also computes statistics of the
- * voxels that are not masked.
+/* The mask of finished slices: before they are written, voxels outside the requested region, or
+ * outside the field of view that all views see, get a fixed value. fbp_mask_apply() also computes
+ * statistics of the voxels that are not masked.
  * Used by: plan_memory.c, plan_run.c, stage_write.c. */
 #include "pipeline/run.h"
 
@@ -12,23 +11,24 @@
 
 #include <math.h>
 
-/* Slices [first, end) of a voxel column (one x, y) that are inside the field of view. */
+/* Slices [first, end) in which a voxel column (one x, y) is inside the field of view. */
 struct column {
     uint32_t first, end;
 };
 
 struct fbp_mask {
-    /* Size (nx, ny) and first voxel (x0, y0) of the requested box in a slice. */
+    /* size (nx, ny) and first voxel (x0, y0) of the requested box within a slice */
     size_t nx, ny, x0, y0;
     bool in_double; /* values and `blank` are double, not float */
     double value;
-    struct column *columns; /* columns of voxels, [y][x]; NULL: the field of view is not masked */
+    struct column *columns; /* [ny][nx] columns of the box; NULL: the field of view is not masked */
     const struct fbp_region *region;
-    void *blank; /* slice of voxels outside the region, filled with `value`; NULL: no region */
+    void *blank; /* slice of masked voxels, all of value `value`; NULL: there is no region */
 };
 
-/* Bound of the field of view, z >= x[0] x + x[1] y + x[2] (lower bound) or z <= (upper bound): the
- * plane through the source and the outer edge of the first or last detector row of a view. */
+/* Bound of the field of view: z >= x[0] x + x[1] y + x[2] (lower bound) or z <= x[0] x + x[1] y +
+ * x[2] (upper bound). It is the plane through the source and the outer edge of the first or last
+ * detector row of a view. */
 struct bound {
     double x[3];
 };
@@ -40,8 +40,9 @@ struct make {
     size_t n_lower, n_upper;
 };
 
-/* Bound the field of view by the first or last detector row of a view: its points (x, y, z) must be
- * projected to side * (row - edge) >= 0 (side: 1 or -1), which is g . (x, y, z, 1) >= 0. */
+/* Bound the field of view by an outer edge of the detector rows of a view with projection matrix P:
+ * points (x, y, z) in the field of view are projected to side * (row - edge) >= 0 (side: 1 or -1),
+ * which is g . (x, y, z, 1) >= 0. */
 static void add_bound(struct make *m, const double *P, double edge, double side)
 {
     double g[4];
@@ -49,8 +50,8 @@ static void add_bound(struct make *m, const double *P, double edge, double side)
     for (int i = 0; i < 4; i++)
         g[i] = side * (P[4 + i] - edge * P[8 + i]);
     const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    if (!(fabs(g[2]) > 1e-9 * length)) /* the bounding plane is parallel to z, so no voxel column
-                                          crosses the plane */
+    if (!(fabs(g[2]) > 1e-9 * length)) /* the bounding plane is parallel to z, and therefore crosses
+                                          no voxel column */
         return;
     const struct bound b = {{-g[0] / g[2], -g[1] / g[2], -g[3] / g[2]}};
     if (g[2] > 0)
@@ -59,8 +60,8 @@ static void add_bound(struct make *m, const double *P, double edge, double side)
         m->upper[m->n_upper++] = b;
 }
 
-/* Get the range of z in which points (x, y, z) lie within the radius of the field of view.  Squared
- * distance from the rotation axis minus squared radius: A z^2 - 2 B z + C. */
+/* Get the range of z [mm] in which points (x, y, z) lie within the radius of the field of view: the
+ * squared distance from the rotation axis minus the squared radius is A z^2 - 2 B z + C <= 0. */
 static void within_radius(const struct fbp_geometry_facts *f, double x, double y, double z[2])
 {
     const double *a = f->axis, s = x * a[0] + y * a[1], r = f->fov_radius_mm;
@@ -77,7 +78,8 @@ static void within_radius(const struct fbp_geometry_facts *f, double x, double y
     }
 }
 
-/* Find the slices in the field of view, for all voxel columns of one row of the box. */
+/* Work item: find the slices in the field of view, for all voxel columns of one row (y) of the box.
+ */
 static void find_row(void *user, size_t item, int worker)
 {
     const struct make *m = user;
@@ -190,8 +192,8 @@ void fbp_mask_destroy(fbp_mask **mask)
     *mask = NULL;
 }
 
-/* Add voxels [begin, end) of a row to the statistics of voxels that are not masked.  Returns the
- * number of added voxels. */
+/* Add voxels [begin, end) of a row x to the statistics of voxels that are not masked. Returns their
+ * number. */
 static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end,
                       struct fbp_statistics *found)
 {
@@ -204,8 +206,8 @@ static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end
     return end - begin;
 }
 
-/* Mask those of the voxels [begin, end) of row y that are outside the field of view, and add all
- * others to the statistics.  Returns the number of voxels that are not masked. */
+/* Of voxels [begin, end) of row y in slice z, mask those that are outside the field of view, and
+ * add the others to the statistics. Returns the number of voxels that are not masked. */
 static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, void *x,
                         struct fbp_statistics *found)
 {

@@ -1,6 +1,6 @@
-/* Lists of names of filters, devices, phantoms and other choices, for programs and bindings that
- * offer these choices: the public functions fbp_name() and fbp_name_find() (fbp/types.h).  Each
- * list is defined in the file that implements the named choices. */
+/* Names of filters, devices, phantoms and other choices, for programs and bindings that offer these
+ * choices: the public functions fbp_name() and fbp_name_find() (fbp/types.h). The names are defined
+ * in the files that implement the choices. */
 #include "array/file/bytes.h"
 #include "backend/backend.h"
 #include "filter/filter.h"

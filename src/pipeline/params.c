@@ -1,6 +1,5 @@
-/* Checks of the parameters of a reconstruction (struct fbp_recon_params), before any file is read.
- * plan.c, plan_run.c, accumulator.c, src/analysis/centre.c and benchmarks call fbp_take_params().
- * Checks that need the scan are in job.c.
+/* fbp_take_params(): checks the parameters of a reconstruction (struct fbp_recon_params) for ranges
+ * and contradictions, before any file is read. Checks that need the scan are in job.c.
  * Used by: bench/host/, bench/kernels/, bench/papers/zinsser2013/, bench/rabbitct/, analysis/,
  * pipeline/. */
 #include "array/file/bytes.h"
@@ -11,7 +10,7 @@
 
 #include <math.h>
 
-/* Check type and range of the output; the sink, which writes it, checks the range once more. */
+/* Check the type of the output, and the range of values that integers represent. */
 static fbp_status check_output(const struct fbp_recon_params *p)
 {
     const bool integers = p->output.type == FBP_U8 || p->output.type == FBP_U16;
@@ -45,8 +44,8 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     return FBP_OK;
 }
 
-/* Check the value that voxels outside the field of view or the region get: integers cannot
- * represent NaN or values outside the output range. */
+/* Check the value that voxels outside the field of view or the region get: outputs of integers
+ * cannot store NaN or values outside the output range. */
 static fbp_status check_mask(const struct fbp_recon_params *p)
 {
     const bool integers = p->output.type == FBP_U8 || p->output.type == FBP_U16;
@@ -115,8 +114,8 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->tuning.slab_slices));
     FBP_TRY(fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s));
 
-    /* Check the number of the part (--part), and reject options that fail because processes that
-     * compute parts do not communicate. */
+    /* Check the number of the part (--part), and reject options that are impossible because the
+     * processes of parts do not communicate. */
     if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
         return fbp_fail(FBP_ERR_INVALID,
                         "part %zu of %zu does not exist; parts count from 1 to %zu",

@@ -1,6 +1,6 @@
-/* PNG pictures of volumes: fbp_picture_write() (public, fbp/picture.h) checks the parameters and
- * chooses the device that projects; fbp_viewer_draw() (src/picture) draws. cmd_view.c, cmd_recon.c,
- * the Python binding, benchmarks and programs call fbp_picture_write().
+/* Public function fbp_picture_write() (fbp/picture.h): draws slices or maximum intensity
+ * projections of a volume as PNG. This file checks the parameters, and finds the device that
+ * computes projections; fbp_viewer_draw() (src/picture) draws.
  * Used by: bench/papers/ino2009/pictures.c, bench/papers/okitsu2008/pictures.c, cli/cmd_recon.c,
  * cli/cmd_view.c. */
 #include "fbp/picture.h"
@@ -28,7 +28,7 @@ static fbp_status take_params(struct fbp_picture_params *own,
     return FBP_OK;
 }
 
-/* Find the device that draws projections; *projector NULL: the CPU draws them. */
+/* Find the device that computes maximum intensity projections; *projector NULL: the CPU does. */
 static fbp_status find_projector(const struct fbp_picture_params *p,
                                  const struct fbp_projector **projector, int *index)
 {

@@ -1,9 +1,7 @@
-/* Creates a plan, with its view steps (corrections that wrap the source of the views), its job,
- * division of work and summary; destroys it.  fbp_plan_create() is the public entry, called by
- * programs, bindings, cli (recon.c, recon_water.c, sweep.c), centre.c, plan_run.c and benchmarks;
- * plan_memory.c, plan_run.c, team_plan.c and team_run.c call other functions.  It reads the headers
- * of the projections, makes the view steps (view_step.h) and the tables of the job (job.c), and
- * divides the work (plan_memory.c).  plan_run.c runs a plan.
+/* Makes and destroys the plan of a reconstruction. The public function fbp_plan_create() opens the
+ * projections, makes the view steps (corrections that wrap the source of the views, view_step.h)
+ * and the tables of the job (job.c), divides the work (plan_memory.c), fills in the plan's summary
+ * and logs notes and warnings. Also: the sources of views of a plan. plan_run.c runs a plan.
  * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "pipeline/plan.h"
 
@@ -108,9 +106,9 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
     struct fbp_prep_counts counts = {0};
 
     if (fbp_plan_measured(p) != &p->tables) /* EPR in two stages: the run reads sinogram images,
-                                               which have no bad samples */
+                                               whose samples are not repaired */
         report->not_finite = report->clipped = 0;
-    if (!p->params.cluster.team) /* in a team, rank 0 adds the counts of all processes later */
+    if (!p->params.cluster.team) /* in a team, rank 0 adds the counts of all processes at the end */
         FBP_TRY(fbp_plan_count_steps(p, &counts));
     report->not_finite += counts.not_finite;
     report->clipped += counts.clipped;
@@ -148,7 +146,7 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
     if (!scan->preparation)
         return FBP_OK;
     /* Prefix an error of preparing the measured rows with the path of the scan file, unless the
-     * rows are stored in the scan file, whose path the message already has. */
+     * rows are in the scan file itself, whose path the message already contains. */
     const fbp_status st = fbp_spectra_open(source, *source, scan);
     const char *path = scan->path;
     return path && strncmp(path, scan->projections, strlen(path)) != 0 ? fbp_error_context(path, st)
@@ -183,8 +181,8 @@ void fbp_plan_source_close(const fbp_plan *p, fbp_source **source)
         fbp_source_close(source);
 }
 
-/* Return whether detector rows are stored from top to bottom; false for rows that are frames
- * (repeated measurements of plane integrals), which keep the order of the file. */
+/* Return whether detector rows are stored from top to bottom; false if rows are time points (plane
+ * integrals), which keep the order of the file. */
 static bool is_top_down(const struct fbp_scan *s, const struct fbp_array_info *info)
 {
     const enum fbp_row_order order = s->row_order == FBP_ROWS_AUTO ? info->row_order : s->row_order;
@@ -200,8 +198,9 @@ static bool has_size(const fbp_plan *p, const struct fbp_array_info *info)
            info->n[2] == fbp_stored_views(p->scan);
 }
 
-/* Open the projections once, compare their size with the scan, find bad pixels, make the view steps
- * (view_step.h), and copy properties of the source that the run reads to the plan. */
+/* Open the projections, compare their size with the scan, find bad pixels if the scan requests it,
+ * make the view steps (view_step.h), store properties of the source that the run will read in the
+ * plan, and close the projections. */
 static fbp_status take_source(fbp_plan *p)
 {
     static fbp_view_step_create *const all[] = {fbp_corrections_step_create, fbp_rings_step_create,
@@ -220,7 +219,8 @@ static fbp_status take_source(fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, "%s", info->taken);
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", info->missing);
     fbp_preparation_describe(scan->preparation, p->info.prepared, sizeof p->info.prepared);
-    /* if no spectrometer rows are prepared, the description begins with the corrections */
+    /* the description begins with the preparation of spectrometer rows or, without it, with the
+     * corrections */
     if (!p->info.prepared[0]) {
         FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
         fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
@@ -239,7 +239,8 @@ static fbp_status take_source(fbp_plan *p)
                               "excludes --follow; omit one of the two"));
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
-    /* The input of each view step (view_step.h) is the scan that the previous step yields. */
+    /* Make the view steps (view_step.h); the input of each is the scan that the previous one
+     * yields. */
     for (size_t i = 0; i < n_all; i++) {
         const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
         struct fbp_view_step_request request = {.scan = last ? &last->scan : scan,
@@ -363,7 +364,7 @@ static void fill_info(fbp_plan *p)
     i->n_parts = p->params.cluster.n_parts;
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->time_points *
                  fbp_work_own_views(job, p->backend->can.group_views);
-    if (job->requested.region) { /* compute the fraction of the box's work that the region saves */
+    if (job->requested.region) { /* compute the fractions of the box's work that the region saves */
         struct fbp_job whole = *job;
         whole.requested.region = NULL;
         fbp_job_slices(&whole, &first, &n);
@@ -389,7 +390,7 @@ static void fill_info(fbp_plan *p)
 static void log_remarks(const fbp_plan *p)
 {
     static const double MOST = 8; /* line integral with a transmission of 0.03 % */
-    /* kernels that may compute a box, the fastest first */
+    /* kernels that may be able to compute only a box, the fastest first */
     static const char *const boxes[] = {"column", "matrix"};
     const struct fbp_job *measured = &fbp_plan_measured(p)->job;
     const struct fbp_prep *prep = fbp_plan_prep(p);
@@ -416,8 +417,8 @@ static void log_remarks(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_NOTE,
                       "binning: %zu bad pixels are excluded from the means of pixels",
                       prep->n_left_out);
-    /* A beam hardening polynomial that decreases within the usual range of line integrals was
-     * fitted to objects that are too thin. */
+    /* Warn if the beam hardening polynomial decreases within the usual range of line integrals: it
+     * was fitted to objects that are too thin. */
     const double turn =
         fbp_corrections_of(p->scan, &c) == FBP_OK ? fbp_corrections_turn(&c, MOST) : 0;
     if (turn > 0)
@@ -425,12 +426,12 @@ static void log_remarks(const fbp_plan *p)
                       "beam hardening: the polynomial decreases above a line integral of %.3g, so "
                       "thicker objects would appear thinner; fit it to all thicknesses in the scan",
                       turn);
-    /* warnings about the geometry, which `fbp geometry check` prints, too */
+    /* log the warnings about the geometry that `fbp geometry check` also prints */
     for (size_t i = 0;
          fbp_scan_remark(p->scan, &measured->facts, &p->info.volume, i, line, sizeof line); i++)
         fbp_plan_note(p, FBP_LOG_WARNING, "%s", line);
 
-    /* warn about parameters that have no effect */
+    /* note parameters that have no effect */
     if (!p->backend->can.precisions &&
         (params->precision == FBP_PRECISION_FAST || params->precision == FBP_PRECISION_HALF))
         fbp_plan_note(p, FBP_LOG_NOTE,
@@ -477,8 +478,8 @@ static void log_remarks(const fbp_plan *p)
             "replaces %s, and values differ in their last digits; %sdecompress it",
             fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, line);
     }
-    if (fbp_box_crops(&p->tables.job) && !p->tables.region) { /* the kernel computes more than the
-                                                                 requested box */
+    if (fbp_box_crops(&p->tables.job) && !p->tables.region) { /* note that the kernel computes more
+                                                                 voxels than the requested box */
         const size_t *all = p->info.whole.n, *box = p->info.volume.n;
         const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
         const char *name = NULL;
@@ -522,7 +523,7 @@ static fbp_status make_plan(fbp_plan *p)
     FBP_TRY(fbp_check_scan(p->scan));
     if (params->output.path)
         FBP_TRY(fbp_write_mode_check(params->output.path, NULL, &ways));
-    /* choose the first backend with double precision */
+    /* with device "auto", choose the first backend that computes in double precision */
     if (is_auto && params->precision == FBP_PRECISION_DOUBLE)
         for (size_t i = 0; fbp_backends[i]; i++)
             if (fbp_backends[i]->can.doubles && !fbp_backends[i]->hidden) {
@@ -643,7 +644,7 @@ void fbp_plan_destroy(fbp_plan **plan)
 {
     FBP_REQUIRE_ELSE(, plan);
     fbp_plan *p = *plan;
-    /* A forked child process has neither runs nor threads nor devices. */
+    /* a forked child process has neither the runs nor the threads and devices of its parent */
     const bool own = p && p->process == getpid();
 
     if (!p)

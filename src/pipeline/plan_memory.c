@@ -1,7 +1,6 @@
-/* Fits a plan into the limits of memory: chooses the backprojection kernel, whether corrected views
- * are in memory or in a file, and whether filtered rows go to a scratch file.  plan.c calls
- * fbp_plan_arrange_steps() and then fbp_plan_consider_rows(); plan_run.c calls
- * fbp_plan_open_rows(), bench/predict fbp_plan_work_request().  division.c chooses slabs and
+/* Fits a plan into the limits of memory: chooses the backprojection kernel, where views are kept
+ * after ring removal and phase retrieval, and whether filtered rows go to a scratch file. plan.c
+ * calls fbp_plan_arrange_steps(), then fbp_plan_consider_rows(). division.c chooses slabs and
  * batches within the limits that this file computes.
  * Used by: bench/predict/predict.c, plan.c, plan_run.c. */
 #include "array/array.h"
@@ -20,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Least number of slabs per device, if a plan uses devices of different models. */
+/* Least number of slabs per device if a plan uses devices of different models. */
 enum { UNEQUAL_SLABS = 6 };
 
 /* Division for --part.  A killed process loses the slabs that it has not written.  In host memory
@@ -29,11 +28,12 @@ enum { UNEQUAL_SLABS = 6 };
  * DEVICE_SLABS slabs, of at least DEVICE_SLICES slices each. */
 enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_SLICES = 32 };
 
-/* Predicted time of a run [s] from which on the rates of the links between devices are measured. */
+/* Least predicted time of a run [s] for which the rates of the links between devices are measured.
+ */
 static const double LONG_SECONDS = 1;
 
-/* Limit of the resident set of this process [bytes]; resident: its present resident set;
- * UINT64_MAX: no limit. */
+/* Return the limit of the resident set of this process [bytes]; UINT64_MAX: no limit. resident: its
+ * present resident set. */
 static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
 {
     const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
@@ -51,8 +51,8 @@ static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
     return process ? process : limit;
 }
 
-/* Return whether the plan's devices have different names: the faster ones then take more slabs from
- * the common list. */
+/* Return whether the plan's devices are of different models: the faster ones then take more slabs
+ * from the common list. */
 static bool devices_differ(const fbp_plan *p)
 {
     struct fbp_device_info first, other;
@@ -70,9 +70,9 @@ static bool devices_differ(const fbp_plan *p)
     return false;
 }
 
-/* Least number of slabs per device, even if fewer, larger slabs fit into memory: UNEQUAL_SLABS for
- * devices of different models, because the faster ones take more slabs; with --part, as many as the
- * constants above demand. */
+/* Return the least number of slabs per device, even if fewer, larger slabs fit into memory:
+ * UNEQUAL_SLABS for devices of different models, because the faster ones take more slabs; with
+ * --part, the number that follows from SLABS_OF_PARTS, DEVICE_SLABS and DEVICE_SLICES. */
 static size_t slabs_each(const fbp_plan *p)
 {
     struct fbp_job whole = p->tables.job;
@@ -90,8 +90,8 @@ static size_t slabs_each(const fbp_plan *p)
     return p->devices_differ && each < UNEQUAL_SLABS ? UNEQUAL_SLABS : each;
 }
 
-/* Return whether the plan's only device can read the caller's views in its own memory, without a
- * copy: if they have its type and layout, and the host does not have to change them (run.c). */
+/* Return whether the plan's only device can use the caller's views in its own memory without a
+ * copy: they must have the type and layout that it needs, and no correction by the host. */
 static bool reads_on_device(const fbp_plan *p)
 {
     const fbp_source *source = p->params.input.source;
@@ -151,8 +151,9 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     };
 }
 
-/* Get what the output format needs: memory of its writing threads, at most `room` bytes, and the
- * number of slices per file.  Without a path of the output, the number is 0. */
+/* Get the needs of the output format: memory of the threads that write, at most `room` bytes, and
+ * number of slices per chunk file (0: no path of the output is known, several volumes, or no
+ * chunks). */
 static void take_output(fbp_plan *p, uint64_t room)
 {
     struct fbp_job *job = &p->tables.job;
@@ -164,8 +165,8 @@ static void take_output(fbp_plan *p, uint64_t room)
     job->part.slices_per_file = fbp_volumes(job) == 1 ? p->needs.layer : 0;
 }
 
-/* Divide the work into slabs and batches within the limits of memory, and predict the times of the
- * stages for the plan's summary. */
+/* Divide the work into slabs and batches within the limits of memory; device_limit: of each device
+ * [bytes]. Predict the times of the stages for the plan's summary. */
 static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_work *work)
 {
     const uint64_t level_bytes = p->needs.level_bytes;
@@ -177,8 +178,8 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     p->info.memory_limit = request.memory_limit < UINT64_MAX ? request.memory_limit : 0;
     fbp_status st = fbp_work_divide(&request, work);
     if (st == FBP_ERR_NOMEM && level_bytes > 0) {
-        /* Divide the work again with the fewest writing threads: a larger limit of memory allows
-         * more threads, but must not fail if a smaller one suffices. */
+        /* Try again with the fewest writing threads: a larger limit of memory allows more threads,
+         * but must not fail if a smaller one suffices. */
         take_output(p, 0);
         if (p->needs.level_bytes != level_bytes) {
             fbp_message_clear();
@@ -192,8 +193,8 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     if (rates.update > 0)
         FBP_TRY(fbp_predict(request.machine, &rates, request.job, work, &p->info.predicted, NULL));
 
-    /* Memory of the child processes that open the files of the scan (base/sandbox.h): files are
-     * opened before buffers are allocated, so only the larger of the two amounts counts. */
+    /* Child processes that open the files of the scan (base/sandbox.h) need memory before buffers
+     * are allocated, so only the larger of the two amounts counts. */
     const uint64_t opening = request.base_bytes + p->contained_bytes;
     if (p->contained_bytes == 0 || opening <= work->memory_bytes)
         return FBP_OK;
@@ -208,9 +209,9 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
                     fbp_bytes_text(has, sizeof has, request.memory_limit));
 }
 
-/* Set p->machine to the rates of the links between devices: from the cache, or by a measurement if
- * the predicted time is at least LONG_SECONDS and the limits of memory allow it.  Returns true if
- * the plan did not know the rates before. */
+/* Set p->machine to the rates of the links of the devices: from the cache, or by a measurement if
+ * the predicted time is at least LONG_SECONDS and the limits of memory allow it. Returns true if
+ * this call has set them. */
 static bool learn_machine(fbp_plan *p)
 {
     struct fbp_machine *m = &p->machine;
@@ -240,15 +241,16 @@ static bool learn_machine(fbp_plan *p)
     return true;
 }
 
-/* Divide the work among all devices.  If no division fits into memory, drop the device with the
- * least free memory (another program may use it), and try again. */
+/* Divide the work among all devices. If the free memory of the devices is too small for any
+ * division, omit the device with the least free memory (another program may use it), and try again.
+ */
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     char text[32];
 
     for (;;) {
         size_t poorest = 0; /* device with the least free memory */
-        uint64_t least = 0; /* free memory of the device `poorest` [bytes]; 0: not known */
+        uint64_t least = 0; /* usable memory of the device `poorest` [bytes]; 0: not known */
         const uint64_t wanted = p->params.device_memory_bytes;
         const uint64_t has = p->target ? p->target->device_bytes / 10 * 9 : 0;
         for (size_t i = 0; !wanted && !has && i < p->n_devices; i++) {
@@ -277,9 +279,9 @@ static fbp_status divide(fbp_plan *p, struct fbp_work *work)
     }
 }
 
-/* Choose the kernel, and the share of the work of this process: the part given by --part, or the
- * slab of its rank in a team, or that of one rank of the cluster for which the plan is made.
- * in_order: the views can only be read in order. */
+/* Choose the kernel, and the slices and views that this process computes: those of the part given
+ * by --part, of its rank in a team, or of one rank of the cluster for which the plan is made.
+ * in_order: views can only be read in order. */
 static fbp_status place(fbp_plan *p, bool in_order)
 {
     const bool is_rank = p->target && p->target->nodes;
@@ -312,9 +314,10 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
     return fbp_plan_agree_division(p, divide);
 }
 
-/* Choose kernel and division for a compressed scan, whose views can only be read in order.  The
- * kernel of an uncompressed scan is used, so that values have the same bits, if it reads views in
- * order, or if all processes of a team have memory for the unpacked views; else another kernel. */
+/* Choose kernel and division for a compressed scan, whose views can only be read in order. The
+ * kernel of an uncompressed scan is used, so that values have the same bits, if it can use views in
+ * order, or if there is memory for the decompressed views (in all processes of a team); else
+ * another kernel. */
 static fbp_status arrange_compressed(fbp_plan *p)
 {
     struct fbp_job *job = &p->tables.job;
@@ -349,9 +352,9 @@ static fbp_status arrange_job(fbp_plan *p)
 
 /* ---- Corrected views: kept in memory, kept in a file, or corrected in each reading ---- */
 
-/* Choose kernel and division of the work, with corrected views in a scratch file in `folder`, or in
- * memory if folder is NULL.  as_read: corrected views are not kept; phases are retrieved each time
- * a view is read. */
+/* Choose kernel and division of the work, with the views after ring removal and phase retrieval in
+ * a scratch file in `folder`, or in memory if folder is NULL; or, if as_read is set, without
+ * keeping them: phases are then retrieved each time a view is read. */
 static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_read)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);
@@ -368,8 +371,8 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
                           : c->band_rows ? (c->n_rows + c->band_rows - 1) / c->band_rows
                                          : 1;
     p->info.ahead_in_file = folder != NULL;
-    /* Use at most as many reading threads as views fit into the cache of corrected views: a view is
-     * replaced in the cache when all threads that read it have finished. */
+    /* Let all devices together use at most as many reading threads as the cache of corrected views
+     * has slots, because each reading thread occupies a slot. */
     const int each = c->n_threads / (int)p->n_devices;
     job->input.most_readers = !c->as_read ? 0 : each > 1 ? each : 1;
     const uint64_t bytes = fbp_corrections_memory_bytes(c);
@@ -380,7 +383,8 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
     return st;
 }
 
-/* Choose another place for corrected views; before: status of arrange_corrections() so far. */
+/* Undo arrange_corrections(), whose status was `before`, and call it with another place for the
+ * corrected views. */
 static fbp_status arrange_instead(fbp_plan *p, fbp_status before, const char *folder, bool as_read)
 {
     fbp_message_clear();
@@ -409,12 +413,12 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
     p->tables.job.input.unpacks = p->unpacks;
     if (!c)
         return arrange_job(p);
-    /* whether phases may be retrieved each time a view is read: not after ring removal, nor if
-     * views can only be read in order */
+    /* true: phases may be retrieved each time a view is read, which is impossible after ring
+     * removal, or if views can only be read in order */
     const bool may_wait = c->retrieves && !c->stripes.method && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
-    /* keep all rows if another correction follows, because the rows that the job needs are then
-     * rows of the corrected detector */
+    /* if another view step follows, keep all rows, because the rows that the job needs are then
+     * those of another detector */
     if (p->n_steps == 1)
         fbp_corrections_choose_rows(c, &p->tables.job);
     if (may_wait) {
@@ -448,9 +452,9 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 
 /* ---- Filtered rows in a scratch file, for volumes that are computed in several slabs ---- */
 
-/* Seconds per sample for reading from a file, writing to a file, decompressing and filtering,
- * measured on two cores (bench/results/cpu.md, "Filtered views in a file").  With n threads,
- * decompressing takes UNPACK_THREAD / n, filtering FILTER_THREAD / n. */
+/* Times per sample of reading from a file, writing to a file, decompressing and filtering [s],
+ * measured on two cores (bench/results/cpu.md, "Filtered views in a file"). The last two are for
+ * one thread; n threads take 1/n of them. */
 static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTER_THREAD = 4.3e-9;
 
 /* Seconds to read one sample of the scan. */
@@ -468,7 +472,7 @@ static double filter_seconds(const fbp_plan *p)
     return rates.filter > 0 ? rates.filter : FILTER_THREAD / p->tables.job.n_threads;
 }
 
-/* Return why filtered views cannot be kept in a scratch file, as a part of a message; NULL: they
+/* Return the reason why filtered views cannot be kept in a scratch file, for a message; NULL: they
  * can. */
 static const char *why_not(const fbp_plan *p)
 {
@@ -499,8 +503,9 @@ static void say_not_used(const fbp_plan *p, const char *why)
         fbp_plan_note(p, FBP_LOG_NOTE, "--scratch is not used: %s", why);
 }
 
-/* Divide the work of both phases of a run with a scratch file: filtering into the file, and
- * backprojection from it.  An open plan has the buffers of both phases at the same time. */
+/* Divide the work of both phases of a run with a scratch file: filtering into the file
+ * (r->filtering), and backprojection from it (r->work). For an open plan, which has the buffers of
+ * both phases at the same time, also set r->beside. */
 static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r)
 {
     struct fbp_work_request request;
@@ -523,8 +528,8 @@ static fbp_status divide_scratch_rows(const fbp_plan *p, struct fbp_plan_rows *r
     return FBP_OK;
 }
 
-/* Use a scratch file for filtered views, and predict the times: filtering overlaps with writing to
- * the file; the backprojection from the file follows. */
+/* Use a scratch file for filtered views, and predict the times: reading and filtering overlap with
+ * writing to the file; the backprojection from the file follows. */
 static fbp_status take(fbp_plan *p)
 {
     const struct fbp_job *job = &p->tables.job;
@@ -566,7 +571,7 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
         return FBP_OK;
     }
     if (!p->params.tuning.scratch && p->work.n_slabs <= slabs_each(p) * p->n_devices)
-        return FBP_OK; /* no message: with more memory the plan would have as many slabs */
+        return FBP_OK; /* no message, because more memory would not reduce the number of slabs */
     fbp_job_of_rows(&p->tables.job, &r->prep, &r->job);
     const fbp_status st = divide_scratch_rows(p, r);
     if (st == FBP_ERR_NOMEM) {

@@ -1,9 +1,8 @@
-/* Runs of a plan: fbp_plan_run() writes a file, fbp_plan_run_to() writes to a sink,
- * fbp_reconstruct() computes from memory to memory.  All three are public (fbp/recon.h), and called
- * by programs, bindings, cmd_recon.c, recon_water.c, sweep.c, centre.c and benchmarks; report.c,
- * cmd_recon.c and benchmarks call fbp_plan_timeline().  Each run opens the source and the sink that
- * the caller does not pass, and calls run_to(): open the checks and the mask, compute all slabs
- * (run.c), log what the checks of the views found, and finish the output.
+/* Runs of a plan. Public functions (fbp/recon.h): fbp_plan_run() writes a file, fbp_plan_run_to()
+ * writes to a sink, fbp_reconstruct() plans and runs from memory to memory. A run opens the source
+ * and the sink that the caller does not pass; run_to() then creates the checks of the views and the
+ * mask, computes all slabs (run.c), logs the results of the checks, and finishes the output. Also:
+ * opening a plan's devices before its runs.
  * Used by: bench/, cli/, analysis/. */
 #include "pipeline/plan.h"
 
@@ -33,7 +32,7 @@ _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
  * otherwise the run checks views when it reads them, and the search follows the run, while the
  * files are cached. */
 struct checks {
-    bool searches; /* whether bad pixels are searched, with `samples` */
+    bool searches; /* true: search for bad pixels and saturated air, with `samples` */
     struct fbp_sample_check samples;
     const struct fbp_cancel_flag *stop;
     bool has_thread;
@@ -42,21 +41,21 @@ struct checks {
     char message[400];
 };
 
-/* One run of a plan, and the objects that exist during this run. */
+/* One run of a plan, with the objects that exist only during the run. */
 struct plan_run {
     fbp_plan *plan;
     fbp_source *source;
     fbp_sink *sink;
-    bool apart; /* whether every process of the team writes its own slices */
-    /* path of the integer output, if the volume is first written to `sink` as floats to find its
-     * range; NULL: `sink` is the output */
+    bool apart; /* true: every process of the team writes its own slices */
+    /* path of an integer output whose range is that of the volume, which is therefore first written
+     * to `sink` as floats; NULL: `sink` is the output */
     const char *output;
     fbp_timeline *timeline;
     struct fbp_job checked; /* job of the views that are checked */
     fbp_data_check *check;
-    bool checked_in_step; /* whether a view step (correction of the views) checks the measured
-                             views, instead of the run */
-    /* whether the views are in the caller's memory, and are checked there (struct checks), because
+    bool checked_in_step; /* true: a view step (correction of the views) checks the measured views,
+                             instead of the run */
+    /* true: the views are in the caller's memory, and are checked there (struct checks), because
      * devices may read them without the host */
     bool in_memory;
     struct checks checks;
@@ -133,7 +132,7 @@ fail:
     return st;
 }
 
-/* Compute all slices that this process has to compute, and write them to the sink. */
+/* Compute the slices of this process, and write them to the sink. */
 static fbp_status compute(struct plan_run *r, struct fbp_report *report)
 {
     const struct fbp_run_request request = request_of(r);
@@ -142,10 +141,11 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
         return FBP_OK;
     FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
     FBP_TRY(fbp_plan_report_steps(r->plan, report));
-    FBP_TRY(fbp_check_cancelled()); /* fail after cancellation, because the last block may be
-                                       incomplete */
+    FBP_TRY(fbp_check_cancelled()); /* fail if the run was cancelled, because the last block of
+                                       slices may be incomplete */
     const fbp_status st = fbp_source_unchanged(r->source);
-    /* files of views changed during the run: discard the slices, which may mix old and new views */
+    /* if files of views changed during the run, discard the slices, which may mix old and new views
+     */
     if (st != FBP_OK)
         fbp_sink_forget(r->sink);
     return st;
@@ -171,8 +171,8 @@ static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
                     n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
 }
 
-/* Callback, called between slices of the conversion to integers: returns nonzero if the caller
- * cancels. */
+/* Callback that the conversion to integers calls between slices: report the progress; returns
+ * nonzero if the caller cancels. */
 static int stops(void *user)
 {
     const fbp_plan *p = user;
@@ -188,14 +188,14 @@ static int stops(void *user)
                : 0;
 }
 
-/* Convert the complete volume of floats to the integer type of the output, whose range is that of
- * the volume's values. */
+/* Convert the complete volume of floats in `values` to the integer output, whose range is that of
+ * the volume. */
 static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
                           const char *output, const struct fbp_report *report, fbp_sink **out)
 {
     const struct fbp_grid *g = &p->info.volume;
     const size_t slice = g->n[0] * g->n[1] * sizeof(float), room = p->info.memory_limit / 8 / slice;
-    /* a closed plan holds no buffers, so there is memory for all threads */
+    /* unless the plan is open, its buffers have been freed, so there is memory for all threads */
     const size_t threads = p->workers.n ? 1 : (size_t)p->tables.job.n_threads;
     double range[2] = {report->min, report->max};
 
@@ -206,7 +206,8 @@ static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink 
 
 enum { NAMED = 12 }; /* greatest number of parts in a note */
 
-/* After a run of one part: store which slices the output lacks, and log the missing parts. */
+/* After a run of one part (--part): store which slices the output still lacks, and log the missing
+ * parts. */
 static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report)
 {
     const size_t n = fbp_sink_info(sink)->n[2], n_parts = p->params.cluster.n_parts;
@@ -221,8 +222,7 @@ static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct f
     FBP_TRY(fbp_calloc((void **)&p->missing, n, 1, "a table of slices"));
     for (size_t z = 0; z < n; z++)
         p->missing[z] = !fbp_sink_has(sink, z, 1);
-    /* list the parts that lack slices, such as "3, 5, 9"; the list is empty if the missing slices
-     * belong to a run with another number of parts */
+    /* list the parts that lack slices, such as "3, 5, 9" */
     for (size_t k = 1; k <= n_parts && count <= NAMED; k++) {
         struct fbp_part part = {.struct_size = sizeof part};
         if (fbp_plan_part(p, k, &part) != FBP_OK || part.missing == 0)
@@ -240,7 +240,8 @@ static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct f
     return FBP_OK;
 }
 
-/* Set this thread's error message to what is left of an interrupted output and how to resume it. */
+/* Replace this thread's error message: how many slices of an interrupted output are stored, and how
+ * to continue. */
 static void name_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
 {
     const size_t kept = fbp_sink_resumable(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
@@ -308,8 +309,8 @@ fail:
 
 /* ---- Checks of the views that were read ---- */
 
-/* Warn about `count` repaired samples.  Their percentage is added only if this process has computed
- * the whole volume, because only then all samples of the scan were checked. */
+/* Warn about `count` repaired samples. The warning has their percentage only if this process has
+ * computed the whole volume, because otherwise it has not read all samples of the scan. */
 static void warn_about_count(const fbp_plan *p, size_t count, const char *what, const char *done)
 {
     const struct fbp_scan *s = p->scan;
@@ -327,7 +328,8 @@ static void warn_about_count(const fbp_plan *p, size_t count, const char *what, 
     fbp_plan_note(p, FBP_LOG_WARNING, "%s: %zu%s: %s", what, count, share, done);
 }
 
-/* Check the views in memory for bad data, and search for bad pixels and saturated air. */
+/* Check the views for bad data if they are in memory, and search for bad pixels and saturated air
+ * if requested. */
 static fbp_status check_beside(struct plan_run *r)
 {
     if (r->in_memory)
@@ -349,9 +351,9 @@ static void *checks_main(void *arg)
     return NULL;
 }
 
-/* Prepare the checks of views beside a run; if the views are in memory, begin them in a thread. The
- * search for bad pixels reads the measured views, before any correction.  Plane integrals (EPR),
- * filtered views, views that can be read only in order, and views in a device's memory are not
+/* Prepare the checks beside a run (struct checks); if the views are in memory, begin them in a
+ * thread. The search for bad pixels reads the measured views, before corrections. Plane integrals
+ * (EPR), filtered views, views that can be read only in order, and views in device memory are not
  * searched. */
 static void begin_checks(struct plan_run *r, fbp_source *measured)
 {
@@ -374,8 +376,9 @@ static void begin_checks(struct plan_run *r, fbp_source *measured)
     fbp_job_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
     c->n_rows = end - c->row0;
-    /* search all rows if the job needs more than half of them, or if its rows are not measured
-     * rows, because a view step other than that of corrections.c yields them */
+    /* search all rows if the job needs more than half of them, or if the rows of the job are not
+     * rows of the measured detector, because a view step other than that of corrections.c yields
+     * them */
     if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
         (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) {
         c->row0 = 0;
@@ -394,7 +397,7 @@ static void end_checks(struct checks *s)
     s->has_thread = false;
 }
 
-/* Report bad pixels that the scan's list does not contain, and saturated samples of air. */
+/* Report and log bad pixels that the scan's list does not contain, and saturated samples in air. */
 static void report_samples(const fbp_plan *p, const struct fbp_sample_check *c,
                            struct fbp_report *report)
 {
@@ -420,8 +423,8 @@ static void report_samples(const fbp_plan *p, const struct fbp_sample_check *c,
                   white, white);
 }
 
-/* Finish the checks of the views and the search for bad pixels, and log what they found.  Returns
- * FBP_ERR_INVALID if all views are empty. */
+/* Finish the checks of the views and the search for bad pixels, and log their results. Returns
+ * FBP_ERR_INVALID if all views are dead. */
 static fbp_status report_data_check(struct plan_run *r, fbp_source *source,
                                     struct fbp_report *report)
 {
@@ -501,7 +504,7 @@ static fbp_status run_to(struct plan_run *r, struct fbp_report *report, double s
 
     if (is_first(p)) {
         st = report_data_check(r, measured, report);
-        /* discard the slices: --resume must not use slices of empty views */
+        /* all views are dead: discard the slices, so that --resume does not use them */
         if (st == FBP_ERR_INVALID)
             fbp_sink_forget(r->sink);
     }
@@ -560,7 +563,7 @@ static fbp_status open_and_run(fbp_plan *p, fbp_source *given, fbp_sink *to, con
             fbp_plan_note(p, FBP_LOG_NOTE,
                           "the output is already complete, so nothing is computed; to compute it "
                           "again, remove the file first");
-        if (p->follow) /* open the devices now, before the first view arrives */
+        if (p->follow) /* open the devices before the first view is measured */
             FBP_TRY_GOTO(fbp_plan_open(p));
     } else {
         FBP_TRY_GOTO(fbp_device_memory_settle(fbp_sink_device(sink ? sink : to)));
@@ -697,8 +700,7 @@ fbp_status fbp_reconstruct(const struct fbp_scan *given, const struct fbp_recon_
     const size_t *v = made->volume.n, n[3] = {v[0], v[1], made->time_points * v[2]};
     FBP_TRY_GOTO(fbp_sink_memory(&sink, volume, type, n));
     FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, report));
-    if (report) /* replace the time of the run by that of the whole call, with the creation of the
-                   plan */
+    if (report) /* total time of this call, including the creation of the plan */
         report->total = fbp_seconds() - start;
 fail:
     fbp_sink_close(&sink);

@@ -1,12 +1,10 @@
-/* Prediction of the time of a division of work, by simulation of its stages (fbp_predict()), and an
- * estimate from a timed sample (fbp_estimate()).
+/* Predicts the time of a run for a given division of the work, by simulating its stages
+ * (fbp_predict()), and estimates it by timing a small part of the work (fbp_estimate()).
  *
- * division.c calls fbp_predict() to choose a division, ranks.c to choose a grid of processes,
- * plan_memory.c for a plan's summary; plan.c calls fbp_estimate().  Each device passes blocks of
- * slices (steps) through the stages from READ to WRITE.  A stage starts a step when its input and
- * an output buffer are free.  Stages that run at the same time share links, files and processors.
- * Used by: division.c, plan.c, plan_memory.c, ranks.c.
- */
+ * In the simulation, each device passes blocks of slices (steps) through the stages from READ to
+ * WRITE. A stage starts a step when its input is ready and an output buffer is free. Stages that
+ * run at the same time share links, files and processors.
+ * Used by: division.c, plan.c, plan_memory.c, ranks.c. */
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
@@ -19,40 +17,40 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Stages of a simulated device, in their order.  FILTER and BP (backprojection) share the device's
- * processors; SHARE copies filtered views from another device; SUM adds partial volumes of other
- * processes. */
+/* Stages of a simulated device, in their order: read views, upload, filter, copy filtered views
+ * from another device (SHARE), backproject (BP), fetch slices (DOWN), add partial volumes of other
+ * processes (SUM), write. FILTER and BP share the device's processors. */
 enum stage { READ, UP, FILTER, SHARE, BP, DOWN, SUM, WRITE, STAGES };
 
-/* AHEAD: greatest number of steps (blocks of slices) between the first and the last stage of a
- * device.  HERE: greatest number of blocks in host memory that are fetched and not written yet. */
+/* AHEAD: greatest number of steps (blocks of slices) in progress on a device. HERE: greatest number
+ * of blocks in host memory that are fetched and not written yet. */
 enum { AHEAD = 128, HERE = 2 };
 
 static const double AT_ONCE = 1e30; /* rate of a link without a limit [bytes/s] */
 
-/* A step of the simulation: one block of slices of a task, which backprojects a batch into a slab.
- * The batch is read and filtered in the first step of its task. */
+/* A step of the simulation: one block of slices of a task (which backprojects a batch of views into
+ * a slab). The batch is read and filtered in the first step of its task. */
 struct step {
-    double amount[STAGES]; /* work of each stage [bytes]; FILTER, BP: [s] */
-    /* loads: the step reads and filters a batch; spends: it is the last step that uses the batch's
-     * buffer; first, last: it is the first or last step of its slab; finished: its slices are
-     * final, and are fetched */
+    double amount[STAGES]; /* work in each stage [bytes]; in FILTER and BP: time [s] */
+    /* loads: the step reads and filters a batch; spends: it is the last step that uses the buffer
+     * of filtered views of its batch; first, last: it is the first or last step of its slab;
+     * finished: its slices are complete after it, and are fetched */
     bool loads, spends, first, last, finished;
 };
 
-/* State of one device in the simulation.  made: number of steps (blocks of slices) so far;
- * begun[s], done[s]: number of steps that stage s has begun and has ended. */
+/* State of one device in the simulation. made: number of steps (blocks of slices) made so far;
+ * begun[s], done[s]: numbers of steps that stage s has begun and has ended. */
 struct lane {
     struct step steps[AHEAD];
     size_t made, begun[STAGES], done[STAGES];
     double left[STAGES], busy[STAGES];
-    /* loads[s]: number of batches that have passed stage s; spent: number of batches whose buffer
-     * of filtered views is free again */
+    /* loads[s]: number of batches of views that have passed stage s; spent: number of batches whose
+     * buffer of filtered views is free again */
     size_t loads[STAGES], spent;
-    size_t slabs, fetched;  /* slabs: slabs that BP has begun; fetched: fetched slabs */
-    size_t here[STAGES];    /* here[s]: number of blocks of finished slices that passed stage s */
+    size_t slabs, fetched;  /* numbers of slabs that BP has begun, and of fetched slabs */
+    size_t here[STAGES];    /* number of blocks of complete slices that have passed each stage */
     struct fbp_task *tasks; /* tasks of the current slab */
-    /* task, block: position in `tasks`; drawn: slabs taken so far */
+    /* task, block: position of the next step in `tasks`; drawn: number of slabs taken so far */
     size_t n_tasks, task, block, drawn;
 };
 
@@ -63,12 +61,13 @@ struct course {
     const struct fbp_work *work;
     struct lane *lanes;
     size_t next_slab, first_slice, n_slices;
-    struct lane **filters; /* [batch] device that filters the batch, if devices copy filtered
-                              batches from one another; NULL: no device yet */
+    struct lane **filters; /* [batch] device that filters the batch (NULL: none yet); used if
+                              devices copy filtered views from one another */
     double now;
 };
 
-/* Set *out to the amounts of work of a device's next step: slices [z0, z1) of its present task. */
+/* Set *out to the work of a device's next step, which updates slices [z0, z1) of its present task.
+ */
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
     const struct fbp_task *t = &l->tasks[l->task];
@@ -87,7 +86,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     if (b->n_rows > 0)
         out->amount[BP] = voxels * (double)b->n_views * c->rates->update * cost + c->rates->call;
     if (t->loads && l->block == 0 && w->shared && c->filters[l->task]) {
-        /* another device filters the batch, and this device copies it */
+        /* another device filters the batch, and this device copies the filtered views */
         out->amount[SHARE] =
             (double)w->filtered_bytes / (double)c->job->n_views * (double)b->n_views;
     } else if (t->loads && l->block == 0) {
@@ -109,7 +108,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     }
 }
 
-/* Make the next step (block of slices) of a simulated device; false: the device has no work at
+/* Make the next step (block of slices) of a simulated device; false: there is no work for it at
  * present, or AHEAD steps are in progress. */
 static bool make_step(struct course *c, struct lane *l)
 {
@@ -118,12 +117,13 @@ static bool make_step(struct course *c, struct lane *l)
     if (l->made - l->done[WRITE] == AHEAD)
         return false;
     if (c->work->shared && l->loads[READ] - l->loads[UP] == c->work->n_raw)
-        return false; /* only a device with a free buffer takes the next shared batch */
+        return false; /* only a device with a free buffer takes the next batch that devices filter
+                         for one another */
     while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
         l->block = 0;
         if (l->task < l->n_tasks && ++l->task < l->n_tasks)
             continue;
-        /* Take the next slab.  If filtered views are kept on the device, take it only when the
+        /* Take the next slab. If filtered views are kept on the device, wait until the
          * backprojection of all steps of the present slab has begun. */
         if (c->next_slab == fbp_work_slabs(c->work, c->job) ||
             (c->work->kept && l->drawn > 0 && l->begun[BP] < l->made))
@@ -182,8 +182,8 @@ static void end_step(struct lane *l, enum stage s)
         l->fetched += step->last;
 }
 
-/* End all steps whose work is done except for rounding errors, and begin all steps that can begin.
- * A step without work passes a stage at once. */
+/* End all steps of a device whose work is done, except for rounding errors, and begin all steps
+ * that can begin. A step without work in a stage passes it at once. */
 static void change_steps(struct course *c, struct lane *l)
 {
     for (enum stage s = READ; s < STAGES; s++)
@@ -211,8 +211,8 @@ static double limit(double rate)
     return rate > 0 ? rate : AT_ONCE;
 }
 
-/* Rate of a device's link for stage s (UP: host to device, DOWN: device to host) while the links of
- * other devices are idle [bytes/s]. */
+/* Return the rate of a device's link for stage s (UP: host to device, DOWN: device to host) if the
+ * links of other devices are idle [bytes/s]. */
 static double own_rate(const struct course *c, const struct lane *l, enum stage s)
 {
     const struct fbp_machine *m = c->machine;
@@ -223,8 +223,8 @@ static double own_rate(const struct course *c, const struct lane *l, enum stage 
     return is_busy(l, UP) && is_busy(l, DOWN) ? fmin(alone, limit(m->both)) : alone;
 }
 
-/* Fraction of its own rate that each device gets if all devices together are limited to the rate
- * `most`; used: sum of their own rates. */
+/* Return the fraction of its own rate that each device gets if the devices together are limited to
+ * the rate `most`; used: sum of their own rates. */
 static double part_of(double used, double most)
 {
     return used > most ? most / used : 1;
@@ -240,8 +240,8 @@ static double sharers(const struct course *c, enum stage s)
     return (double)n;
 }
 
-/* Fraction of its cores that a process has for computation while one more thread adds partial
- * volumes; this thread gets the same fraction of a core. */
+/* Return the fraction of its cores that a process has for computation while one more thread adds
+ * partial volumes; that thread gets the same fraction of a core. */
 static double part_of_cores(const struct course *c, const struct lane *l)
 {
     const double cores = c->machine->sum_cores;
@@ -273,15 +273,15 @@ static double rate_of(const struct course *c, const struct lane *l, enum stage s
     }
 }
 
-/* Advance the simulated time until the next step of a stage ends; false: no stage is busy. */
+/* Advance the simulated time until the next step ends in any stage; false: no stage is busy. */
 static bool go_on(struct course *c)
 {
     const size_t n = c->work->n_workers;
     const struct fbp_machine *m = c->machine;
     double part[STAGES], used[STAGES] = {0}, next = INFINITY, rates[STAGES];
 
-    /* part[]: fraction of its own rate that each device's link gets, because all links share the
-     * host's memory */
+    /* part[s]: fraction of its own rate that each device's link gets in stage s, because all links
+     * share the host's memory */
     for (size_t i = 0; i < n; i++)
         for (enum stage s = UP; s <= DOWN; s += DOWN - UP)
             used[s] += is_busy(&c->lanes[i], s) ? own_rate(c, &c->lanes[i], s) : 0;
@@ -358,8 +358,8 @@ fail:
     return st;
 }
 
-/* Number of updates (voxels x views) of the work that is timed.  Devices with memory of their own
- * get the larger number, because starting a kernel takes time. */
+/* Approximate number of updates (voxels x views) that fbp_estimate() times. Devices with memory of
+ * their own get the larger number, because starting a kernel takes time. */
 enum { SAMPLE_UPDATES = 1 << 25, LARGE_SAMPLE = 1 << 29 };
 
 struct sample {
@@ -404,8 +404,8 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const size_t updates = fbp_slab_slice(&slab) * work->group_views;
     size_t first, n;
 
-    /* Choose as many slices in the middle of the volume as give about `wanted` updates with the
-     * views of the smallest batch: kernels that set up a whole voxel column are slow with single
+    /* Choose slices in the middle of the volume that give about `wanted` updates with the smallest
+     * batch of views; several, because kernels that set up whole voxel columns are slow with single
      * slices. */
     fbp_job_slices(job, &first, &n);
     slab.nz = updates < wanted ? wanted / updates : 1;
@@ -436,8 +436,8 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
         FBP_TRY_GOTO(b->memory.alloc(s.dev, &raw, &s.raw));
     FBP_TRY_GOTO(b->memory.alloc(s.dev, &filtered, &s.filtered));
     FBP_TRY_GOTO(b->memory.alloc(s.dev, &volume, &s.volume));
-    if (own) /* time the work twice: the first time includes loading the device's code, and is not
-                used */
+    if (own) /* do the work twice: the time of the first pass includes loading the device's code,
+                and is not used */
         FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 

@@ -1,8 +1,7 @@
-/* Grids of several processes (ranks): which process computes which slab of slices from which views,
- * predicted times of grids, and texts of the form KEY=VALUE that describe a machine.  team_plan.c
- * calls fbp_cluster_choose() for a running team and for a cluster for which a plan is made,
- * bench/predict for the latter; team_run.c asks which process owns a slice.  Ranks with the same
- * slab share its views and add their partial volumes.
+/* Grids of several processes (ranks): which rank computes which slab of slices from which views,
+ * and the choice of the grid with the shortest predicted time, for a running team (team_plan.c) or
+ * a cluster for which times are predicted (bench/predict). Ranks with the same slab share its views
+ * and add their partial volumes. Also: a parser of texts of the form KEY=VALUE,KEY=VALUE.
  * Used by: bench/predict/model.c, bench/predict/predict.c, team_plan.c, team_run.c. */
 #include "base/text.h"
 #include "base/threads.h"
@@ -17,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processes share the views of a slab only if the predicted time is below WORTH_IT times the time
- * of a grid in which every process has a slab of its own. */
+/* Processes share the views of a slab only if the predicted time is below WORTH_IT times that of
+ * the grid in which every process has a slab of its own. */
 static const double WORTH_IT = 0.7;
 
 static size_t groups_of(const struct fbp_job *job, size_t group_views)
@@ -105,8 +104,8 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
     whole.part.slices[0] = whole.part.slices[1] = 0;
     fbp_job_slices(&whole, &first, &n);
     *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
-    if (n_parts > 0) /* the caller has given the number of processes per slab: accept it, whatever
-                        its predicted time */
+    if (n_parts > 0) /* the caller has given the number of processes per slab: use it, whatever the
+                        predicted time */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
                                   .n_parts = n_parts};
     /* Try these numbers of processes per slab: divisors of `size`, powers of two, and `most`. */
@@ -122,8 +121,8 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct
 {
     const size_t n = groups_of(job, group_views);
 
-    job->part.counts_once = true; /* each repaired sample is counted by one process, because a team
-                                     adds up the counts */
+    job->part.counts_once = true; /* each repaired sample is counted by one process only, because a
+                                     team adds up the counts */
     job->part.view_groups[0] = job->part.view_groups[1] = 0;
     for (size_t i = 0; i < 2 && r->n_parts > 1; i++)
         job->part.view_groups[i] = (r->part + i) * n / r->n_parts;
@@ -140,9 +139,10 @@ size_t fbp_ranks_segment(size_t n_parts, size_t block)
     return (period_of(n_parts, block) + n_parts - 1) / n_parts;
 }
 
-/* Return which of the n_parts processes that share a slab owns slice z.  Every block of slices is
- * cut into n_parts segments, one per process; block i begins with process i % n_parts, because
- * otherwise the larger segments of all blocks would belong to the same process. */
+/* Return the number of the process, of the n_parts that share a slab, that owns slice z of the box.
+ * Every block of slices is cut into n_parts segments, one per process; block i begins with process
+ * i % n_parts, because otherwise the larger segments of all blocks would belong to the same
+ * processes. */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z)
 {
     const size_t at = fbp_box_first(job, 2) + z, length = period_of(n_parts, block);
@@ -164,9 +164,9 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_
     struct fbp_machine own = *node;
 
     if (grid->n_parts > 1) {
-        /* Rate at which a rank receives partial volumes.  Ranks with consecutive numbers share a
-         * slab, and run on one node as far as it has room (local).  The others send by the network,
-         * which all ranks of a node share (far: their fraction). */
+        /* Compute the rate at which a rank receives partial volumes. Ranks with consecutive numbers
+         * share a slab; as many as a node has (local) exchange them within the node, the fraction
+         * `far` of the others by the network, which the ranks of a node share. */
         const size_t local = grid->n_parts < m->ranks ? grid->n_parts : m->ranks;
         const double others = (double)(grid->n_parts - 1);
         const double far = (double)(grid->n_parts - local) / others;
@@ -254,7 +254,7 @@ fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_r
 
 enum { MOST_KEYS = 32, MOST_WORD = FBP_KEY_WORD_ROOM - 1 };
 
-/* Return the factor of the unit after a number; 0: the text is not a unit of this kind.  For rates,
+/* Return the factor of the unit `text` after a number; 0: it is not a unit of this kind. For rates,
  * "GB/s" is 10^9; for bytes, "G" and "GiB" are 2^30, and "GB" is 10^9. */
 static double scale_of(enum fbp_key_unit unit, const char *text)
 {
@@ -272,8 +272,8 @@ static double scale_of(enum fbp_key_unit unit, const char *text)
     return *rest == '\0' || (found && strcmp(rest, "iB") == 0) ? pow(1024, power) : 0;
 }
 
-/* Store the value of a key in the key's field of the struct `out`; hexadecimal numbers, "nan" and
- * "inf" are rejected. */
+/* Convert the value `text` of a key and store it in the key's field of the struct `out`;
+ * hexadecimal numbers, "nan" and "inf" are rejected. */
 static fbp_status set_value(const char *who, const struct fbp_key *key, const char *text, void *out)
 {
     const bool decimal = (isdigit((unsigned char)text[0]) || text[0] == '.') &&
@@ -303,7 +303,8 @@ static fbp_status set_value(const char *who, const struct fbp_key *key, const ch
     return FBP_OK;
 }
 
-/* Read an entry "KEY=VALUE", whose "=" becomes a 0 byte, into the key's field of the struct `out`.
+/* Read an entry `word`, "KEY=VALUE", into the key's field of the struct `out`; its "=" becomes a 0
+ * byte.
  * seen: [n_keys] keys that earlier entries have set. */
 static fbp_status read_entry(const char *who, char *word, const struct fbp_key *keys, size_t n_keys,
                              bool *seen, void *out)

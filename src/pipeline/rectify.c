@@ -1,5 +1,5 @@
-/* Views of a rolled detector, resampled onto an upright one: a view step (view_step.h).  plan.c
- * makes it if rows are not perpendicular to the rotation axis.
+/* Resamples the views of a rolled detector, whose rows are not perpendicular to the rotation axis,
+ * onto an upright one: a view step (a correction that wraps the source of the views, view_step.h).
  *
  * The ramp filter runs along lines that lie, with the source, in planes parallel to the direction
  * in which the source moves.  Rows are such lines if the detector is perpendicular to the ray
@@ -30,12 +30,11 @@
 
 struct rectify {
     struct fbp_view_step step; /* `scan` describes the upright views */
-    double roll_rad; /* angle between detector rows and the plane of rotation, averaged over all
-                        views */
+    double roll_rad; /* mean angle between detector rows and the plane of rotation [rad] */
     struct fbp_measured measured;
-    double (*matrix)[9]; /* [view] homography from (column, row, 1) of the upright detector to
-                            (column, row, 1) of the measured one */
-    bool counts; /* whether the step reads measured samples, and counts those that it repairs */
+    double (*matrix)[9]; /* [view] homography (3x3 matrix) from (column, row, 1) of the upright
+                            detector to (column, row, 1) of the measured detector, times a factor */
+    bool counts; /* true: the step reads measured samples, and counts those that it repairs */
 };
 
 static const double DEGREE = FBP_PI / 180;
@@ -45,21 +44,22 @@ static const double DEGREE = FBP_PI / 180;
  * than its mean, because the errors that are proportional to the angle then cancel. */
 static const double LEAST_ROLL = 0.05 * FBP_PI / 180, LEAST_WOBBLE = 0.5 * FBP_PI / 180;
 
-/* The B-spline prefilter uses REACH samples on each side: its weights, powers of POLE, are below
- * 1e-7 beyond. */
+/* The prefilter that computes B-spline coefficients uses REACH samples on each side, because its
+ * weights, powers of POLE, are below 1e-7 beyond. */
 enum { REACH = 12 };
 static const double POLE = -0.26794919243112270647; /* sqrt(3) - 2 */
 
 static const struct fbp_panel one_pixel = {1, 1};
 
-/* Outline of a view's measured panel, projected onto the plane of the upright detector; coordinates
- * in mm from the image of the origin. */
+/* Outline of the measured panel of a view, projected onto the plane of the upright detector;
+ * coordinates [mm] are relative to the image of the origin. */
 struct outline {
-    /* view with an upright detector of 1 mm pixels; pixel (0, 0) is the image of the origin */
+    /* the view with an upright detector of 1 mm pixels, whose pixel (0, 0) is the image of the
+     * origin */
     struct fbp_view unit;
     double P[12];        /* projection matrix of `unit` */
-    double corner[4][2]; /* corners of the measured panel, counter-clockwise; the first is that of
-                            the first column and row */
+    double corner[4][2]; /* corners of the measured panel: first column and first row, last and
+                            first, last and last, first and last */
 };
 
 static void apply(const double H[9], double x, double y, double out[2])
@@ -78,7 +78,7 @@ static void project(const double P[12], const double x[3], double out[2])
     out[1] = (fbp_dot(P + 4, x) + P[7]) / w;
 }
 
-/* Get the homography from pixels of `view` on `panel` to pixels of the measured view k.  False:
+/* Get the homography from pixels of `view` with `panel` to pixels of the measured view k. False:
  * view k has no projection matrix. */
 static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_view *view,
                        const struct fbp_panel *panel, double H[9])
@@ -133,8 +133,8 @@ static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[
     return true;
 }
 
-/* On the line through two corners of the panel, find the point whose coordinate `axis` (0: x, 1: y)
- * is `at`; return the point's other coordinate. */
+/* Find the point whose coordinate `axis` (0: x, 1: y) is `at` on the line through two corners of
+ * the panel; return the point's other coordinate. */
 static double edge_at(const struct outline *o, int from, int to, int axis, double at)
 {
     const double *a = o->corner[from], *b = o->corner[to];
@@ -156,8 +156,9 @@ static void widen(double range[2], double lo, double hi)
     range[1] = fmax(range[1], hi);
 }
 
-/* Include the panel of view k in the extent e of all panels.  heights: least and greatest height of
- * the volume along the axis [mm].  False: the panel cannot be projected onto the upright plane. */
+/* Include the panel of view k in the extent *e of all panels. heights: least and greatest height of
+ * the volume along the rotation axis [mm]. False: the panel cannot be projected onto the plane of
+ * the upright detector. */
 static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
                  const double heights[2], struct extent *e)
 {
@@ -201,8 +202,8 @@ static size_t count(double length, size_t measured)
     return (size_t)fmax(1, (double)measured + 2 * more);
 }
 
-/* Make the views of the upright detector, with one panel size for all views.  The origin of all
- * coordinates is the centre of the circle of rotation. */
+/* Make the views of the upright detector, with one panel size for all views. The coordinates have
+ * their origin at the centre of the circle of the sources. */
 static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_facts *facts,
                                const struct fbp_grid *grid, struct fbp_view_step_request *request)
 {
@@ -226,9 +227,9 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
                             k, r->roll_rad / DEGREE);
     memcpy(x, e.middle, sizeof e.middle);
     if (facts->offset) {
-        /* Opposite views measure what an offset panel lacks: its longer side reaches to the
-         * outermost corner, its shorter side as far as all rows, or half as far as at
-         * mid-height. */
+        /* Opposite views measure what an offset panel lacks. Its longer side extends to the
+         * outermost corner, its shorter side to where all rows were measured or, if that is too
+         * near to the axis, half as far as at mid-height. */
         const int shorter = -e.middle[0] < e.middle[1] ? 0 : 1;
         x[!shorter] = e.outer[!shorter];
         x[shorter] = e.inner[shorter];
@@ -250,14 +251,14 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         struct fbp_view *v = &r->step.scan.views[k];
         struct outline o;
         if (!outline_of(from, k, facts->axis, &o))
-            return FBP_ERR_INVALID; /* never reached, because fold() has projected the same panel
+            return FBP_ERR_INVALID; /* not reached, because fold() has projected the same panel
                                        before */
         *v = o.unit;
         project(o.P, from->views[k].d, at);
         for (int i = 0; i < 2; i++) {
             double *step = i ? v->v : v->u;
-            /* let pixel centres of the upright and of the measured panel coincide at its centre: if
-             * the roll is small, hardly any interpolation is needed */
+            /* let pixel centres of the upright panel coincide with those of the measured panel at
+             * its centre: if the roll is small, hardly any interpolation is needed */
             const double pixels = (middle[i] - at[i]) * e.per_mm[i];
             fbp_axpy(v->d, at[i] + round(pixels) / e.per_mm[i], step, v->d);
             for (int j = 0; j < 3; j++)
@@ -281,8 +282,8 @@ static size_t reflect(ptrdiff_t i, size_t n)
     return (size_t)(i < (ptrdiff_t)n ? i : period - i);
 }
 
-/* Set out[0] and out[1] to the first and last measured row whose B-spline coefficients upright rows
- * [row0, row0 + n_rows) of a view need. */
+/* Set out[0] and out[1] to the first and the last measured row whose B-spline coefficients are
+ * needed for upright rows [row0, row0 + n_rows) of a view. */
 static void spline_rows(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
                         size_t out[2])
 {
@@ -295,14 +296,14 @@ static void spline_rows(const struct rectify *r, size_t view, size_t row0, size_
         lo = fmin(lo, at[1]);
         hi = fmax(hi, at[1]);
     }
-    /* a cubic B-spline at row y uses rows floor(y) - 1 to floor(y) + 2; one more at both ends for
-     * rounding */
+    /* a cubic B-spline at row y uses rows floor(y) - 1 to floor(y) + 2; take one more row at both
+     * ends because of rounding */
     out[0] = (size_t)fmax(0, fmin(floor(lo), last - 1) - 2);
     out[1] = (size_t)fmin(last, fmax(floor(hi), 0) + 3);
 }
 
-/* Find the measured rows [*first, *first + *n) whose samples determine upright rows [row0, row0 +
- * n_rows) of a view. */
+/* Find the measured rows [*first, *first + *n) from whose samples upright rows [row0, row0 +
+ * n_rows) of a view are computed. */
 static void measured_rows(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
                           size_t *first, size_t *n)
 {
@@ -321,14 +322,14 @@ static size_t spline_columns(const struct rectify *r)
     return r->measured.scan.panel.n_columns + 3;
 }
 
-/* Compute the B-spline coefficients of measured rows rows[0] to rows[1] of a view; in: samples of
- * measured rows, from row `first` on. */
+/* Compute the B-spline coefficients *out of measured rows rows[0] to rows[1] of a view. in: samples
+ * of measured rows, from row `first` on; row: memory for one row. */
 static void spline_of(const struct rectify *r, const size_t rows[2], size_t first, const float *in,
                       float *row, float *out)
 {
     const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
     const size_t stride = spline_columns(r);
-    float h[REACH + 1]; /* weights of the B-spline prefilter at distances 0 to REACH; the sum over
+    float h[REACH + 1]; /* weights of the prefilter at distances 0 to REACH [samples]; the sum over
                            both sides is 1 */
     double all = 1;
 
@@ -361,8 +362,8 @@ static void spline_of(const struct rectify *r, const size_t rows[2], size_t firs
     }
 }
 
-/* Return the index of the sample before x, clamped to [0, n - 1], and set w to the cubic B-spline's
- * weights of the four samples around x. */
+/* Clamp the position x to [0, n - 1]; return the index of the sample at or before it, and set w to
+ * the cubic B-spline weights of the four coefficients around it. */
 static size_t taps(double x, size_t n, float w[4])
 {
     x = !(x > 0) ? 0 : x < (double)n - 1 ? x : (double)n - 1;
@@ -376,8 +377,8 @@ static size_t taps(double x, size_t n, float w[4])
     return i;
 }
 
-/* Compute upright rows [row0, row0 + n_rows) of a view; in: samples of the rows found by
- * measured_rows().  Values do not depend on how many rows are computed at once. */
+/* Compute upright rows [row0, row0 + n_rows) of a view; in: samples of the measured rows that
+ * measured_rows() finds. Values do not depend on how many rows are computed at once. */
 static void resample(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
                      const float *in, float *work, float *out)
 {
@@ -427,8 +428,8 @@ static size_t reader_bytes(const struct rectify *r)
     return (rows_floats(r) + splines) * sizeof(float);
 }
 
-/* Read measured rows [first, first + n) of a view, lowest row first.  The repaired samples of a row
- * are counted only when the row is read for the first time. */
+/* Read measured rows [first, first + n) of a view as line integrals, lowest row first. The repaired
+ * samples of a row are counted only when the row is read for the first time. */
 static fbp_status read_rows(fbp_source *src, size_t view, size_t first, size_t n, float *work,
                             float *out)
 {
@@ -507,8 +508,8 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->info.n[1] = r->step.scan.panel.n_rows;
     src->unpacks = true;
     src->in_order = below->in_order;
-    src->growing = below->growing; /* the step can follow a scan during its measurement, because
-                                      each of its views depends on one measured view */
+    src->growing = below->growing; /* the step can be used while the scan is measured, because each
+                                      of its views depends on one measured view */
     src->held_bytes = fbp_source_bytes(below, 0) + rows;
     src->reader_bytes = fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(r);
     return fbp_source_wrap_set_up(src, below);
@@ -557,9 +558,9 @@ static fbp_status estimate(const struct fbp_view_step *step, const struct fbp_vi
     return FBP_OK;
 }
 
-/* Return whether the views must be resampled: whether the angle between detector rows and the plane
+/* Return whether the views must be resampled, because the angle between detector rows and the plane
  * of rotation exceeds both the least angle (LEAST_ROLL or LEAST_WOBBLE) and the uncertainty of the
- * axis, which is found from the source positions. */
+ * rotation axis, which is found from the source positions. */
 static bool is_rolled(const struct fbp_scan *scan, const struct fbp_geometry_facts *facts)
 {
     double axis[3], sum = 0, squares = 0;

@@ -1,7 +1,6 @@
-/* The part of a volume that is computed: the box in voxels, and the region, given as a shape in mm
- * ("cylinder:R", "ball:X,Y,Z,R", "box:...") or as a mask file. job.c calls fbp_box_set() and
- * fbp_region_of(); most files of src/pipeline and benchmarks call functions of the box, or count
- * the wanted voxels.
+/* The part of a volume that is requested: the box in voxels (fbp_box_…()), and the region
+ * (fbp_region_of()), given as a shape in mm ("cylinder:R", "ball:X,Y,Z,R", "box:...") or as a mask
+ * file. Also: the slices of a process, and numbers of requested voxels.
  * Used by: bench/kernels/, bench/predict/, pipeline/. */
 #include "array/array.h"
 #include "array/file/bytes.h"
@@ -118,8 +117,8 @@ void fbp_box_crop(const struct fbp_job *job, size_t n, void *slices)
 
 static const char SHAPES[] = "cylinder:R, ball:X,Y,Z,R or box:X0:X1,Y0:Y1,Z0:Z1";
 
-/* Shapes of a region, by name.  n_round: number of axes along which the distance from the centre is
- * limited (2: cylinder, 3: ball); 0: a box. */
+/* Shapes of a region, by name. n_round: number of axes (x, y, z) in which the distance from the
+ * centre is measured (2: cylinder, 3: ball); 0: a box. */
 static const struct word {
     const char *name;
     size_t n_round;
@@ -132,8 +131,8 @@ static const struct word {
      "edge of the volume)"},
 };
 
-/* A shape: points within `radius` of `centre`, measured along the first n_round axes, and with lo
- * <= x <= hi along each axis [mm]. */
+/* A shape: the points (x, y, z) within `radius` of `centre`, as measured in the first n_round
+ * coordinates, and from lo to hi in each coordinate [mm]. */
 struct shape {
     size_t n_round;
     double centre[3], radius, lo[3], hi[3];
@@ -199,8 +198,8 @@ static const char *read_shape(const char *at, struct shape *s)
     return NULL;
 }
 
-/* Return whether a point lies in a shape.  Only this function decides; shape_row() only limits the
- * search. */
+/* Return whether a point lies in a shape. shape_row() finds the ends of a row of voxels by calling
+ * this function. */
 static bool is_inside(const struct shape *s, const double p[3])
 {
     double square = 0;
@@ -214,8 +213,8 @@ static bool is_inside(const struct shape *s, const double p[3])
     return square <= s->radius * s->radius;
 }
 
-/* Index along x of the voxel that is `beside` voxels from the position x = mm, limited to the
- * voxels of a row. */
+/* Return the index along x of the voxel that is `beside` voxels from the position x = mm, limited
+ * to the voxels of a row. */
 static ptrdiff_t voxel_at(const struct fbp_grid *g, double mm, ptrdiff_t beside)
 {
     const double at = (mm - fbp_grid_coordinate(g, 0, 0)) / g->voxel_mm[0] + (double)beside;
@@ -224,22 +223,21 @@ static ptrdiff_t voxel_at(const struct fbp_grid *g, double mm, ptrdiff_t beside)
     return (ptrdiff_t)floor(fmin(fmax(at, 0), last));
 }
 
-/* Callback of fbp_region_create(): get the interval of voxels in row (y, z) whose centres lie in
- * the shape. */
+/* Callback of fbp_region_create(): get the interval of voxels of row (y, z) whose centres lie in
+ * the shape; *n: 1, or 0 if there are none. */
 static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval *out, size_t *n)
 {
     const struct shape *s = user;
     const struct fbp_grid *g = s->grid;
     double p[3] = {0, fbp_grid_coordinate(g, 1, (double)y), fbp_grid_coordinate(g, 2, (double)z)};
-    double lo = s->lo[0], hi = s->hi[0]; /* approximate ends of the shape in this row of voxels
-                                            [mm]; lo > hi or NaN: none */
+    double lo = s->lo[0], hi = s->hi[0]; /* approximate ends of the shape in this row [mm] */
 
     if (s->n_round > 0) {
         double square = s->radius * s->radius;
         for (size_t i = 1; i < s->n_round; i++)
             square -= (p[i] - s->centre[i]) * (p[i] - s->centre[i]);
-        /* Include rows of voxels that only touch the round shape: is_inside() decides about their
-         * voxels. */
+        /* take the centre if the row does not meet the shape: is_inside() decides about its voxels
+         */
         const double half = sqrt(fmax(square, 0));
         lo = s->centre[0] - half;
         hi = s->centre[0] + half;
@@ -262,7 +260,7 @@ static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval 
 
 /* ---- Masks ---- */
 
-/* A mask file, and the slice of it that is in memory. */
+/* A mask, and the slice of it that is in memory. */
 struct mask_rows {
     const char *name;
     fbp_source *source;
@@ -300,7 +298,7 @@ static fbp_status mask_row(void *user, size_t y, size_t z, struct fbp_interval *
 static fbp_status from_source(const char *name, fbp_source *source, const struct fbp_job *job,
                               const size_t box[3][2], struct fbp_region **out)
 {
-    static const double SLACK = 0.1; /* allowed difference of the positions of mask and volume
+    static const double SLACK = 0.1; /* allowed difference between the positions of mask and volume
                                         [voxels], because headers contain rounded numbers */
     const struct fbp_array_info *info = fbp_source_info(source);
     const struct fbp_grid *g = &job->grid;
@@ -338,8 +336,8 @@ static fbp_status from_file(const char *path, const struct fbp_job *job, const s
     fbp_source *source = NULL;
     char file[64] = "";
 
-    /* A text such as "sphere:1,2,3" has the form of a shape with an unknown name, which is an
-     * error, unless a file "sphere" exists: then the text names a data set of that file. */
+    /* A text such as "sphere:1,2,3" is an error, because it has the form of a shape, of an unknown
+     * name; but if a file "sphere" exists, the text names a data set of that file. */
     if (path[n] == ':' && n < sizeof file)
         for (size_t i = 0; i < n && isalpha((unsigned char)path[i]); i++)
             file[i] = path[i];
@@ -358,7 +356,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
                          struct fbp_region **out, char **file)
 {
     const char *text = p->region.shape;
-    /* shape whose name begins the text; NULL: the text is the path of a mask file */
+    /* shape with whose name the text begins; NULL: the text, if any, is the path of a mask file */
     const struct word *word = NULL;
 
     size_t box[3][2];

@@ -1,10 +1,10 @@
-/* fbp_run(): computes all slabs of a plan that the sink lacks.  Called by plan_run.c; plan.c calls
- * fbp_workers_close().
+/* fbp_run(): computes all slabs of a run that the sink does not have yet, with one worker per
+ * device.
  *
- * Opens one worker (a device with its buffers and queues) per device, starts the four stages of
- * each worker (stage_read.c, stages.c, stage_write.c) in threads, sums up their times and their
- * counts of repaired samples, and handles failures and cancellation.  The stages call the functions
- * fbp_worker_*() and fbp_run_*().
+ * A worker is a device with its buffers and queues. This file opens workers, starts the four stages
+ * of each (stage_read.c, stages.c, stage_write.c) in threads, sums up their times and their counts
+ * of repaired samples, and handles failures and cancellation. The stages call fbp_worker_*() and
+ * fbp_run_*().
  * Used by: pipeline/. */
 #include "pipeline/run.h"
 
@@ -26,9 +26,9 @@
 
 /* ---- One worker ---- */
 
-/* Set w->views and w->volume to the caller's memory of views and of the volume, if the device can
- * copy from and to it directly: rows must be stored bottom up, and samples must have the type with
- * which the device computes. */
+/* Set w->views and w->volume to the caller's memory of views and of the volume if the device can
+ * copy from and to it directly, else to NULL: rows must be stored bottom up, and samples must have
+ * the type with which the device computes. */
 static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -47,9 +47,9 @@ static void find_callers_memory(struct worker *w)
     if (views->type == (rq->job->input.type == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
         samples && b->memory.reaches(w->dev, samples, view_bytes))
         w->views = samples;
-    /* Do not fetch to the caller's volume if processes add partial volumes, which they do block by
-     * block in buffers; nor if slices are cropped or have several channels, which are not
-     * contiguous in the volume. */
+    /* Do not fetch directly to the caller's volume if processes add partial volumes, which they do
+     * in buffers, block by block; nor if slices are cropped, or have several channels, which are
+     * not contiguous in the volume. */
     if ((rq->sum && rq->sum->in_order) || fbp_box_crops(rq->job) || rq->job->channels > 1 ||
         fbp_sink_info(rq->sink)->type != value)
         return;
@@ -178,8 +178,8 @@ static void return_slabs(struct worker *w)
 {
     struct run_state *run = w->run;
 
-    /* Wait for the device, whose queues may still use the buffers after a failure.  Failures of
-     * this wait are ignored, because the device's failure is reported already. */
+    /* Wait for the device, whose queues may still use the buffers after its failure. Errors of this
+     * wait are ignored, because the failure is already reported. */
     if (w->dev)
         (void)!fbp_device_settle_all(w->backend, w->dev);
     if (w->claimed.bits)
@@ -231,8 +231,9 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
 {
     struct run_state *run = w->run;
 
-    /* Collect the counts of repaired samples of earlier slabs now, because a device that fails
-     * loses them.  A single device needs no collection: its failure ends the run. */
+    /* Collect the counts of repaired samples of the worker's earlier slabs now, because a device
+     * that fails loses them. For a single device this is not needed, because its failure ends the
+     * run. */
     if (run->n_workers > 1 && drawn != w->drawn)
         FBP_TRY(fbp_worker_collect(w));
     pthread_mutex_lock(&run->lock);
@@ -248,7 +249,7 @@ fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *dr
     struct run_state *run = w->run;
     struct fbp_statistics fetched;
 
-    /* use the device's statistics of fetched voxels if these are written unchanged */
+    /* use the device's statistics of fetched voxels if the voxels are written unchanged */
     if (w->backend->can.statistics && !fbp_box_crops(run->rq->job) && !fbp_run_finishes(run->rq)) {
         FBP_TRY(w->backend->statistics(w->dev, &fetched));
         fbp_statistics_join(&w->found, &fetched);
@@ -286,7 +287,8 @@ static void end_worker(struct worker *w)
 
 enum { N_THREADS = 4 }; /* stages of a worker */
 
-/* Return whether the sink has slice z of the volume at time point `frame`, or in all channels. */
+/* Return whether the sink has slice z of the volume of time point `frame` or, if there are several
+ * channels, of the volumes of all channels. */
 static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 {
     for (size_t f = 0; f < fbp_channels(rq->job); f++)
@@ -295,8 +297,9 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
     return true;
 }
 
-/* Fill the work list with the slabs of this run's workers.  Slices at both ends of a slab are left
- * out if the sink already has them. */
+/* Fill the work list with the slabs of this run's workers: all slabs, unless the run has fewer
+ * workers than the division of the work. Slices at both ends of a slab are left out if the sink
+ * already has them. */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -347,8 +350,8 @@ static fbp_status fail_run(struct run_state *s, fbp_status status)
     return status;
 }
 
-/* Call the caller's progress function, with s->lock held.  Returns true if the caller cancels the
- * run. */
+/* Call the caller's progress function; s->lock is held. Returns true if the caller cancels the run.
+ */
 static bool report_progress(struct run_state *s)
 {
     const struct fbp_progress p = {.struct_size = sizeof p,
@@ -368,8 +371,8 @@ struct stage_start {
     struct worker *worker;
 };
 
-/* Callback of the cancel scopes of stages, called at intervals while they work.  Returns true if
- * the caller cancels or the run has stopped. */
+/* Callback of the cancel scopes of stages, called at intervals while stages work: report the
+ * progress. Returns true if the caller cancels or the run has stopped. */
 static bool run_stops(void *user)
 {
     struct run_state *s = user;
@@ -397,7 +400,8 @@ static void *stage_main(void *arg)
     return NULL;
 }
 
-/* Sum up times and statistics of all workers in *out. */
+/* Complete the report of the run by the times of all workers and the statistics of voxels, and copy
+ * it to *out. */
 static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
 {
     const double now = fbp_seconds();
@@ -557,8 +561,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     FBP_TRY_GOTO(begin_workers(run));
     run->report.open = fbp_seconds() - run->started;
 
-    /* Start all four stages of a worker even if one of them fails at once, because the stage that
-     * ends last returns the unfinished slabs to the work list. */
+    /* Start all four stages of a worker even if one of them fails at once, because the last stage
+     * to end returns the worker's unfinished slabs to the work list. */
     for (size_t i = 0; i < run->n_workers; i++)
         for (size_t k = 0; run->workers[i].run && k < N_THREADS; k++, n++) {
             starts[n] = (struct stage_start){stages[k], &run->workers[i]};
@@ -641,8 +645,9 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report)
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status)
 {
     pthread_mutex_lock(&s->lock);
-    /* If the device or an allocation failed, and other workers are left, continue the run without
-     * this worker, and ignore its later failures; otherwise the run fails. */
+    /* If the device or an allocation failed, and other workers are left that do not need this
+     * worker's filtered views, continue the run without it, and ignore its later failures;
+     * otherwise the run fails. */
     const bool followed = atomic_load(&w->gone);
     const bool needed = s->rq->work->shared && s->slabs_done < s->n_slabs; /* its filtered views */
     const bool drop = (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&

@@ -1,8 +1,7 @@
-/** @file run.h  One run: compute slabs of a job, complete their slices and write them (internal).
- * plan_run.c calls fbp_run().  Included by plan.h, and so by plan*.c and team_*.c, by worker.h,
- * mask.c, scratch_rows.c, timeline.c and benchmarks.  The other parts belong to a run: the mask of
- * finished slices, sums of partial volumes, the timeline, workers, loading of batches of views, and
- * filtered views in a scratch file.
+/** @file run.h One run of a plan (fbp_run()): compute the slabs of a job, complete their slices and
+ * write them (internal). Also the parts of a run: the mask of finished slices, sums of partial
+ * volumes, the timeline, workers, loading of batches of views, and filtered views in a scratch
+ * file.
  * Used by: bench/papers/qiao2015/, bench/papers/zinsser2013/, bench/rabbitct/, pipeline/. */
 #ifndef FBP_SRC_PIPELINE_RUN_H
 #define FBP_SRC_PIPELINE_RUN_H
@@ -25,8 +24,8 @@
 
 typedef struct fbp_mask fbp_mask;
 
-/** Make the mask of a job, which sets the voxels outside its region to one value.
- *  field: true: also the voxels outside the field of view
+/** Make the mask of a job, which sets the voxels outside the job's region to one value.
+ * field: true: also mask the voxels outside the field of view
  *  value: value of these voxels, in the unit of the output; may be NaN */
 fbp_status fbp_mask_create(fbp_mask **out, const struct fbp_job *job, bool field, double value);
 void fbp_mask_destroy(fbp_mask **mask);
@@ -34,15 +33,16 @@ void fbp_mask_destroy(fbp_mask **mask);
 /** Greatest number of bytes that fbp_mask_create() allocates, including temporary tables. */
 size_t fbp_mask_bytes(const struct fbp_job *job, bool field);
 
-/** Set the voxels of slices [z, z + n) outside the region or field of view to the mask's value.
+/** Set the voxels of slices [z, z + n) of the grid that are outside the region or field of view to
+ * the mask's value.
  *  values: [n][y][x], voxels of the requested box only
  *  found: gets minimum, maximum and sum of the other voxels
  *  @return number of the other voxels.  Thread-safe. */
 size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, void *values,
                       struct fbp_statistics *found);
 
-/** Return a slice in which all voxels lie outside the region and have the mask's value; NULL: the
- * job has no region. */
+/** Return a slice of the box in which all voxels have the mask's value, for slices outside the
+ * region; NULL: the job has no region. */
 const void *fbp_mask_blank(const fbp_mask *mask);
 
 /* stage_write.c: a volume as the sum of partial volumes, each from a part of the views
@@ -58,16 +58,17 @@ struct fbp_sum {
      *  time, unless in_order is set, and call it again for slices that a failed device had
      *  computed.  It must add its terms in a fixed order. */
     fbp_status (*add)(void *user, size_t z, size_t n, float *x);
-    /** Return whether this process has the complete sum of slice z after add(); if not, another
-     * process has it.  NULL: this process has all slices. */
+    /** Return whether this process has the complete sum of slice z of the output after add(); if
+     * not, another process has it. Pointer NULL: this process has all sums. */
     bool (*has)(void *user, size_t z);
     void *user;
-    bool in_order; /**< whether one thread calls add(), for slabs and blocks of slices in ascending
-                      order */
-    double scale, shift; /**< scale and shift of the values: output = scale * sum + shift */
+    bool in_order;       /**< true: only one thread calls add(), for slabs and blocks of slices in
+                            ascending order */
+    double scale, shift; /**< output value = scale * sum + shift */
 };
 
-/** Move scale and shift of the values from the job to `sum`: devices then return unscaled sums. */
+/** Move scale and shift of the output values from the job to `sum`: devices then return unscaled
+ * sums. */
 void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job);
 
 /* timeline.c: when each stage worked, as an SVG drawing with one lane per stage
@@ -89,19 +90,20 @@ enum fbp_lane {
 
 typedef struct fbp_timeline fbp_timeline;
 
-/** A piece of work that has begun, for the timeline. */
+/** A bar of the timeline, whose work has begun and not ended. */
 struct fbp_span {
     fbp_timeline *to; /**< NULL: nothing is recorded */
     const struct fbp_backend *backend;
     fbp_device *dev;
     enum fbp_stage stage;
-    /** Timestamps of the device when the work began and ended in its queue, if `queued` is set. */
+    /** If `queued` is set: timestamps of the device at the beginning and the end of the work in its
+     * queue. */
     uint64_t stamps[2];
-    double begin; /**< time of the beginning by the host's clock [s] */
+    double begin; /**< beginning of the work by the host's clock [s] */
     bool queued;
 };
 
-/** Create an empty timeline whose time 0 is the time of this call. */
+/** Create an empty timeline; its time 0 is the time of this call. */
 fbp_status fbp_timeline_create(fbp_timeline **out);
 void fbp_timeline_destroy(fbp_timeline **timeline);
 
@@ -112,9 +114,9 @@ struct fbp_span fbp_span_host(fbp_timeline *timeline);
 fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *backend,
                            fbp_device *dev, enum fbp_stage stage, struct fbp_span *out);
 
-/** End a bar, at the present end of the device's queue if fbp_span_device() began it, else now, and
- * add it to its timeline.
- *  shade: number of the bar; even and odd numbers get different shades
+/** End a bar and add it to its timeline. A bar that fbp_span_device() began ends after the work
+ * that is now in the device's queue; others end now.
+ * shade: shade % 2 selects one of two shades
  *  fmt: format of the description of the work */
 fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
                         ...) __attribute__((format(printf, 4, 5)));
@@ -129,7 +131,7 @@ fbp_status fbp_timeline_svg(const fbp_timeline *timeline, const char *title, con
 
 struct worker;
 
-/** Opened devices with their buffers, which several runs may use one after another. */
+/** Open devices with their buffers, which several runs may use one after another. */
 struct fbp_workers {
     struct worker *list;
     size_t n;
@@ -146,27 +148,27 @@ void fbp_workers_close(struct fbp_workers *workers);
 fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out);
 void fbp_workers_release(const struct fbp_workers *workers, void *memory);
 
-/** Parameters of a run: the job, its division into slabs and batches, the source of views and the
- * sink of slices. */
+/** Parameters of fbp_run(): the job, its division into slabs and batches, the source of views, the
+ * sink of slices, and others. */
 struct fbp_run_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
     const struct fbp_work *work;
     fbp_source *source;
-    bool top_down; /**< whether stored views start with the top row */
+    bool top_down; /**< true: stored views start with the top row */
     fbp_sink *sink;
-    const int *devices; /**< [n_devices] index in the backend of each worker's device */
+    const int *devices; /**< [n_devices] indices of the backend's devices, one worker per device */
     size_t n_devices;
-    const struct fbp_workers *workers; /**< opened devices; NULL: the run opens and closes them */
+    const struct fbp_workers *workers; /**< open devices; NULL: the run opens and closes them */
     fbp_timeline *timeline;            /**< NULL: none */
     const fbp_mask *mask;              /**< mask of written slices; NULL: none */
-    const struct fbp_sum *sum; /**< sum of the partial volumes that several processes compute from
-                                  parts of the views; NULL: none */
+    const struct fbp_sum *sum; /**< functions that add the partial volumes of other processes, which
+                                  compute from other views; NULL: none */
     fbp_data_check *check; /**< check of the views for bad data when they are read; NULL: none */
     uint64_t *n_found; /**< output: number of voxels that the report's min, max and mean include;
                           may be NULL */
-    bool no_overlap;   /**< whether only one stage works at a time
-                          (fbp_recon_params.tuning.no_overlap) */
+    bool no_overlap; /**< true: only one stage works at a time (fbp_recon_params.tuning.no_overlap)
+                      */
     /** Flag that ends the run when it is set; NULL: none. */
     const struct fbp_cancel_flag *stop;
     int (*progress)(void *user, const struct fbp_progress *p);
@@ -175,37 +177,39 @@ struct fbp_run_request {
     void *log_user;      /**< argument of log() */
 };
 
-/** Return whether the host changes slices after they are fetched (mask, sum of partial volumes):
+/** Return whether the host changes slices after they are fetched (mask, sums of partial volumes);
  * statistics must then be computed from the changed voxels. */
 static inline bool fbp_run_finishes(const struct fbp_run_request *rq)
 {
     return rq->mask || rq->sum;
 }
 
-/** Compute all slabs of the request's workers that the sink does not have yet; the caller finishes
- * the sink.  If a device fails, a warning names it, and the other devices compute its slabs; but if
- * devices copy filtered views from one another, the run fails.  No slice is written twice. */
+/** Compute the slabs of the request's devices (normally all slabs) that the sink does not have yet;
+ * the caller finishes the sink. If a device fails, a warning names it, and the other devices
+ * compute its slabs; but if devices copy filtered views from one another, the run fails. No slice
+ * is written twice. */
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
 /* stage_read.c: loading a batch */
 
 /** Read a batch of views into out, [n_views][load_rows][n_columns] of the job's input type; the row
- * index grows with +v (backend/rows.h).
+ * index grows with +v (struct fbp_view), even if views are stored top down.
  *  pool: threads that read; NULL: the calling thread reads
- *  check: check of each view for bad data, in the thread that has read it; NULL: none */
+ * check: check for bad data, made for each view in the thread that has read it; NULL: none */
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check,
                     void *out);
 
-/* scratch_rows.c: filtered views in double precision, for tests and benchmarks */
+/* scratch_rows.c: views filtered in double precision, for tests and benchmarks */
 
 /** Callback that gets the filtered samples of one view, [row][column of the padded detector].
  * Several threads call it, with views in any order. */
 typedef fbp_status fbp_filtered_fn(void *user, size_t view, const float *samples);
 
 /**
- * Weight and filter all views of a job by the backend `ref` in double precision, and call `take`
- * with each view, rounded to float; the row index grows with +v.  Memory: four views per thread.
+ * Weight and filter all views of a job in double precision, by the backend `ref`, and call `take`
+ * with each view, rounded to float; the row index grows with +v. Each thread needs memory for about
+ * four views of floats.
  */
 fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool top_down,
                             fbp_filtered_fn *take, void *user);
@@ -239,7 +243,7 @@ void fbp_rows_close(struct fbp_rows_file *rows);
 fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_rows_file *to,
                            struct fbp_report *report);
 
-/** Make a source of the filtered rows in a scratch file; the file must outlive the source. */
+/** Make a source that reads filtered rows from a scratch file; *rows must outlive the source. */
 fbp_status fbp_rows_source(const struct fbp_job *job, struct fbp_rows_file *rows, fbp_source **out);
 
 #endif /* FBP_SRC_PIPELINE_RUN_H */

@@ -1,7 +1,6 @@
-/* Filtered views in a scratch file (--scratch): fbp_rows_filter() filters all views once into the
- * file, and fbp_rows_source() reads them from there; plan_run.c calls both, plan.c and
- * plan_memory.c call fbp_rows_bytes().  fbp_filter_views() filters views with the backend `ref`,
- * for tests and benchmarks.
+/* Filtered views in a scratch file (--scratch), so that a volume of many slabs needs each view
+ * filtered only once: fbp_rows_filter() filters all views into the file, fbp_rows_source() reads
+ * them from it. fbp_filter_views() filters views in double precision, for tests and benchmarks.
  * Used by: bench/papers/qiao2015/, bench/rabbitct/, pipeline/. */
 #include "array/array.h"
 #include "array/file/bytes.h"
@@ -23,8 +22,8 @@ enum { SLOTS = 2 }; /* one buffer is written to the file while the other is fill
 
 /* Buffer of a batch of filtered rows, to be written to the file. */
 struct rows_slot {
-    float *device, *host; /* buffers in device and host memory; the same memory if the backend has
-                             no memory of its own */
+    float *device, *host; /* buffers in device and in host memory; the same buffer if the backend
+                             has no memory of its own */
     struct fbp_batch batch;
 };
 
@@ -45,8 +44,8 @@ struct rows_pass {
     double started;
 };
 
-/* Return the description of a job's scratch file, which is not open yet: rows per view and bytes
- * per row. */
+/* Return the struct of a job's scratch file with rows per view and bytes per row; the file is not
+ * open. */
 static struct fbp_rows_file shape_of(const struct fbp_job *job)
 {
     return (struct fbp_rows_file){.n_rows = job->padded.panel.n_rows,
@@ -66,8 +65,8 @@ static uint64_t row_at(const struct fbp_rows_file *f, size_t view, size_t row)
     return ((uint64_t)view * f->n_rows + row) * f->row_bytes;
 }
 
-/* Main function of the thread that writes filled buffers to the scratch file.  A failure aborts the
- * queue of free buffers, which ends the filtering. */
+/* Main function of the thread that writes filled buffers to the scratch file. If it fails, it
+ * aborts the queue of free buffers, which ends the filtering. */
 static void *write_all(void *user)
 {
     struct rows_pass *p = user;
@@ -91,7 +90,7 @@ static void *write_all(void *user)
     return NULL;
 }
 
-/* Read a batch of views from the source, and filter it into the buffer's host memory. */
+/* Read the batch of a buffer from the source, and filter it into the buffer's host memory. */
 static fbp_status filter_batch(struct rows_pass *p, struct rows_slot *s)
 {
     const struct fbp_run_request *rq = p->rq;
@@ -156,7 +155,8 @@ static fbp_status run_pass(struct rows_pass *p)
     return FBP_OK;
 }
 
-/* Callback of the cancel scope: return whether the caller has cancelled. */
+/* Callback of the cancel scope: report the progress of reading; return whether the caller has
+ * cancelled. */
 static bool pass_stops(void *user)
 {
     const struct rows_pass *p = user;
@@ -277,8 +277,8 @@ void fbp_rows_close(struct fbp_rows_file *rows)
     fbp_scratch_close(&rows->file);
 }
 
-/* Device and buffers of one thread of fbp_filter_views(): one view as read, filtered, and rounded
- * to float. */
+/* Device and buffers of one thread of fbp_filter_views(): one view as read (raw), filtered, and
+ * rounded to float. */
 struct filterer {
     fbp_device *dev;
     float *raw, *rounded;

@@ -1,7 +1,6 @@
-/* The work list of a run, from which workers take slabs; the table of batches that workers filter
- * for one another; and bitmaps of detector rows (views x rows), by which repaired samples are
- * counted once per row.  Called by run.c, stage_read.c, stages.c, stage_write.c, scratch_rows.c and
- * plan_memory.c.
+/* Three structures that the workers (devices) of a run share: the work list, from which they take
+ * slabs; the table of batches that they filter for one another; and bitmaps of detector rows (views
+ * x rows), by which the repaired samples of a row are counted only once.
  * Used by: pipeline/. */
 #include "backend/rows.h"
 #include "base/base.h"
@@ -20,8 +19,8 @@ fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job
 
 /* ---- Bitmaps of rows ---- */
 
-/* Return the bits of word `word` of a bitmap that belong to bits [first, end) of the bitmap; there
- * must be at least one. */
+/* Return a mask of the bits in word number `word` of a bitmap that belong to bits [first, end) of
+ * the bitmap; there must be at least one. */
 static unsigned bits_in(size_t word, size_t first, size_t end)
 {
     const size_t at = word * FBP_ROW_BITMAP_BITS;
@@ -30,8 +29,8 @@ static unsigned bits_in(size_t word, size_t first, size_t end)
     return (hi < FBP_ROW_BITMAP_BITS ? (1u << hi) - 1 : ~0u) & ~0u << lo;
 }
 
-/* Set (if `has`) or clear the bits of the detector rows that the slices of job->part need,
- * including neighbouring rows for the filter along columns. */
+/* Set (if `has` is true) or clear the bits of the detector rows that the slices of this process
+ * (job->part) need, including neighbouring rows for a filter along columns. */
 static void set_share(struct fbp_row_bitmap *out, const struct fbp_job *job, bool has)
 {
     const size_t reach = fbp_column_reach(job), n_rows = job->panel.n_rows;
@@ -130,8 +129,8 @@ void fbp_slabs_destroy(struct fbp_slabs *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-/* Make a work item: a slab and its tasks (fbp_work_tasks()); free() the result.  If the run follows
- * a measurement, the reading stage joins tasks while other threads use the planned tasks, so the
+/* Make a work item: a slab and its tasks (fbp_work_tasks()); free() the result. If the run follows
+ * a measurement, the reading stage joins tasks while other threads read the planned tasks, so the
  * item has two lists of tasks; else both are one list. */
 static fbp_status create_item(struct fbp_work_item **out, const struct fbp_job *job,
                               const struct fbp_work *work, const struct fbp_slab *slab, bool first)
@@ -164,8 +163,8 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
     if (!found)
         return FBP_OK;
     const fbp_status st = create_item(out, s->job, s->work, &slab, first);
-    if (st != FBP_OK) /* put the slab back into the list, because other workers would wait for it
-                         forever */
+    if (st != FBP_OK) /* put the slab back into the list, because otherwise other workers would wait
+                         for it forever */
         fbp_slabs_return(s, slab);
     return st;
 }

@@ -1,6 +1,7 @@
-/* Stage one of a worker: read views from the source into free host buffers, and check them.
- * If the run follows a measurement, the stage waits for views.  run.c starts fbp_stage_read() in a
- * thread; scratch_rows.c calls fbp_load(), which reads a batch, and run.c fbp_follow_latency().
+/* The reading stage of a worker, which is a device with its buffers and queues (worker.h): a thread
+ * that reads batches of views from the source into host buffers, and checks the views for bad data.
+ * If the scan is still being measured, the stage waits for new views.  fbp_load() reads one batch,
+ * also for the filtering into a scratch file (scratch_rows.c).
  * Used by: plan_run.c, run.c, scratch_rows.c. */
 #include "pipeline/worker.h"
 
@@ -16,8 +17,9 @@
 
 /* ---- Loading a batch ---- */
 
-/* BAND_BYTES: bytes of detector rows whose order is reversed at once.  COMPUTED_ROWS: least number
- * of rows per work item, if rows are computed while they are read. */
+/* BAND_BYTES: size of the buffer through which the order of detector rows is reversed.
+ * COMPUTED_ROWS: least number of rows per work item, if the source computes the views (sinogram
+ * images of EPR in two stages) while they are read. */
 enum { BAND_BYTES = 1 << 16, COMPUTED_ROWS = 16 };
 
 /* Arguments of the threads that read one batch of views into `out`. */
@@ -33,8 +35,8 @@ struct load {
     char *out;
 };
 
-/* Read n detector rows of views from row0 on, in the order of the file, converted to the type of
- * samples that the device reads. */
+/* Read detector rows [row0, row0 + n) of n_views views, in the order in which the source stores
+ * rows, as samples of the type that the device takes (counts, floats or doubles). */
 static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, size_t row0,
                             size_t n, void *out)
 {
@@ -45,9 +47,9 @@ static fbp_status read_rows(const struct load *l, size_t view0, size_t n_views, 
                            l->job->input.type == FBP_F64 ? FBP_F64 : FBP_F32, out);
 }
 
-/* Read n rows of a view, `row` bytes each, in reverse order: block by block, in the L2 cache.  From
- * a source that unpacks views, all rows are read at once and reversed in place, because between two
- * blocks another thread may replace the unpacked view in the source's cache. */
+/* Read n rows of a view, `row` bytes each, in reverse order, in blocks that fit into the L2 cache.
+ * If the source decodes whole views, all rows are read at once and reversed in place, because
+ * between two blocks another thread may replace the decoded view in the source's cache. */
 static fbp_status read_upside_down(const struct load *l, size_t view, size_t row0, size_t n,
                                    size_t row, char *out)
 {
@@ -79,8 +81,8 @@ static fbp_status read_upside_down(const struct load *l, size_t view, size_t row
     return st;
 }
 
-/* Work item of a pool: read l->at_once views, or a block of rows of one view, and check these
- * views. */
+/* Work item of a thread pool: read l->at_once views, or a block of rows of one view.  Check these
+ * views for bad data, unless l->check is NULL. */
 static fbp_status load_item(void *user, size_t item, int worker)
 {
     const struct load *l = user;
@@ -115,8 +117,8 @@ fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job
     if (batch->load_rows == 0)
         return FBP_OK;
     if (pool && job->epr.second_stage && !check && !top_down) {
-        /* Cut views into blocks of rows: sinogram images are computed while they are read, and a
-         * batch may have fewer images than there are threads. */
+        /* Cut views into blocks of rows: sinogram images (EPR in two stages) are computed while
+         * they are read, and a batch may have fewer images than there are threads. */
         const size_t some = batch->load_rows / COMPUTED_ROWS;
         const size_t wanted = (2 * (size_t)job->n_threads + batch->n_views - 1) / batch->n_views;
         l.bands = some == 0 ? 1 : wanted < some ? wanted : some;
@@ -133,7 +135,8 @@ double fbp_follow_latency(const fbp_source *source, double at)
     return complete_at > 0 && at > complete_at ? at - complete_at : 0;
 }
 
-/* Report the progress of a run.  waiting_for: number of the awaited view, from 1; 0: none. */
+/* Report the progress of a run that follows a measurement.  waiting_for: number of the awaited
+ * view, from 1; 0: none.  n_there: number of stored views, reported as views read */
 static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t n_there)
 {
     pthread_mutex_lock(&s->lock);
@@ -142,8 +145,9 @@ static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t
     return fbp_run_progress(s, 0, 0, n_there);
 }
 
-/* Callback, called while the source waits for a view.  Returns nonzero if the run is cancelled, or
- * if another stage or the device has failed. */
+/* Callback that fbp_source_await() calls while it waits for a view: report progress.  Returns
+ * nonzero, which ends the wait, if the run is cancelled or has failed, or if the worker's device
+ * has failed. */
 static int is_over_while_waiting(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -151,7 +155,8 @@ static int is_over_while_waiting(void *user, size_t n_there)
     return fbp_worker_is_over(w) || report_waiting(w->run, n_there + 1, n_there) != FBP_OK;
 }
 
-/* Wait until a view of a growing scan is stored; *n_there: number of views stored by then. */
+/* Wait until a view (index from 0) of a growing scan is stored; *n_there: number of views stored by
+ * then. */
 static fbp_status await_view(struct worker *w, size_t view, size_t *n_there)
 {
     FBP_TRY(fbp_source_await(w->run->rq->source, view + 1, is_over_while_waiting, w, n_there));
@@ -184,9 +189,10 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
     return true;
 }
 
-/* If the run follows a measurement, wait until the first view of task i is stored, and join the
- * next tasks whose views are stored, too: batches are small while computing keeps up with the
- * measurement, and grow if it falls behind.  *n: number of joined tasks */
+/* If the run follows a measurement, wait until the first view of task i's batch is stored, or the
+ * whole batch if it cannot be read view by view.  Join the next tasks whose views are stored, too:
+ * batches are small while computing keeps up with the measurement, and grow if it falls behind. *n:
+ * number of joined tasks */
 static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i, size_t *n)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -211,8 +217,8 @@ static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i
     return FBP_OK;
 }
 
-/* Read each view of a batch as soon as a growing scan has stored it.  When the scan's last view is
- * stored, only that view is left to be read. */
+/* Read a batch from a growing scan: each view as soon as it is stored, or all views at once if the
+ * batch cannot be read view by view. */
 static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *batch, void *out)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -238,8 +244,9 @@ static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *bat
 
 /* ---- The stage ---- */
 
-/* Callback, called while views are decompressed.  Returns nonzero if the run is cancelled, or if
- * another stage or the device has failed. */
+/* Callback that fbp_hold_fill() calls while it decompresses views: report progress.  Returns
+ * nonzero, which ends the work, if the run is cancelled or has failed, or if the worker's device
+ * has failed. */
 static int is_over(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -247,7 +254,8 @@ static int is_over(void *user, size_t n_there)
     return fbp_worker_is_over(w) || fbp_run_progress(w->run, 0, 0, n_there) != FBP_OK;
 }
 
-/* Read the batch of a task into a host buffer, unless its views are in the caller's memory. */
+/* Read the batch of a task into a host buffer, unless the device takes the views from the caller's
+ * memory. */
 static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -295,11 +303,12 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
     return FBP_OK;
 }
 
-/* Read the views of one slab after another; if filtered views are kept, only once. */
+/* Read the views of one slab after another; if the device keeps filtered views, read those of the
+ * worker's first slab only. */
 static fbp_status read_slabs(struct worker *w)
 {
-    /* If views can only be unpacked in order, workers that read in turn would make the source
-     * restart at the first view each time: read all views of a slab under a lock. */
+    /* If views must be read in order, workers that alternate would make the source restart at the
+     * first view each time.  A lock is therefore held while all views of a slab are read. */
     const bool alone = w->run->rq->job->input.in_order && !w->work->follow;
     struct fbp_work_item *d = w->drawn;
 
@@ -319,8 +328,8 @@ static fbp_status read_slabs(struct worker *w)
     return FBP_OK;
 }
 
-/* Read batches of views that workers share: each batch is read by one worker for all (slabs.c).  If
- * views must be read in order, only one worker reads at a time. */
+/* Read the batches that this worker filters for all workers (slabs.c).  If views must be read in
+ * order, a lock lets only one worker read at a time. */
 static fbp_status read_shared(struct worker *w)
 {
     struct run_state *run = w->run;

@@ -1,7 +1,7 @@
-/* Stage four of a worker: fetches finished slices to the host, completes them (sum over processes,
- * scale and shift, mask), and writes them to the sink.  If the device has its own memory, several
- * threads write; else the thread of the stage writes.  run.c starts fbp_stage_write() in a thread;
- * team_run.c calls fbp_sum_take().
+/* The writing stage of a worker, which is a device with its buffers and queues (worker.h): a thread
+ * that fetches finished slices to the host, completes them (partial volumes of other processes,
+ * scale and shift, mask), and writes them to the sink.  If the device has its own memory, further
+ * threads may write.  fbp_sum_take() prepares a job for sums of partial volumes (team_run.c).
  * Used by: run.c, team_run.c. */
 #include "pipeline/worker.h"
 
@@ -23,8 +23,8 @@ void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job)
 }
 
 /* Find the next contiguous slices in [z + *at, z + n) whose sum of partial volumes this process
- * has: sets *at to the first one, counted from z, and returns their number; 0: no more.  sum NULL:
- * this process has all slices. */
+ * has: set *at to the first one, counted from z, and return their number; 0: no more.  If sum or
+ * sum->has is NULL, this process has all slices. */
 static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t *at)
 {
     size_t end;
@@ -55,8 +55,9 @@ size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z)
     return frame * fbp_box_size(job, 2) + z - fbp_box_first(job, 2);
 }
 
-/* Complete slices [z, z + n) of a time point or channel (`frame`) at x: add partial volumes, scale
- * and shift, mask; and add the voxels to the statistics. */
+/* Complete slices [z, z + n) of a time point or channel (`frame`), stored at x: add the partial
+ * volumes of other processes, scale and shift the sums, and apply the mask.  Add the voxels to the
+ * worker's statistics. */
 static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, char *x)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -91,8 +92,9 @@ static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, c
     return FBP_OK;
 }
 
-/* Write the slices of [z, z + n) whose sum this process has and that the sink does not have: a
- * device that has failed may have written some.  slice: bytes per slice */
+/* Write those of the slices [z, z + n) of the output whose complete sum this process has, and that
+ * are not written yet: a device that has failed since may have written some.  slice: bytes per
+ * slice */
 static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
                                 const char *x)
 {
@@ -108,7 +110,8 @@ static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size
 
 /* ---- Slices outside the region, which no device computes ---- */
 
-/* Write slices [z0, z1) of n time points or channels, filled with the value outside the region. */
+/* Write slices [z0, z1) of n time points or channels from `frame` on, with all voxels set to the
+ * mask's value for voxels outside the region. */
 static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, size_t n, size_t z0,
                               size_t z1, size_t slice)
 {
@@ -121,8 +124,8 @@ static fbp_status write_blank(const struct fbp_run_request *rq, size_t frame, si
     return FBP_OK;
 }
 
-/* Write all slices outside the region, once per run: those of slabs that no worker computes, and
- * those at both ends of the volume. */
+/* Write the slices outside the region, once per run: those of slabs that no worker computes and, in
+ * the process of the volume's first part, those below and above the region. */
 static fbp_status write_blanks(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -144,9 +147,10 @@ static fbp_status write_blanks(struct worker *w)
     return write_blank(rq, 0, n, z1, end, slice);
 }
 
-/* ---- Threads that write pieces of slices ---- */
+/* ---- Threads that write slices from host buffers (pieces) ---- */
 
-/* Complete and write slices [z, z + n) of a piece (slices in a host buffer), for all channels. */
+/* Complete and write slices [z, z + n) of a piece (slices in a host buffer, counted from its first
+ * one), for all channels. */
 static fbp_status write_slices(struct worker *w, const struct piece_slot *p, size_t z, size_t n)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -162,7 +166,8 @@ static fbp_status write_slices(struct worker *w, const struct piece_slot *p, siz
     return FBP_OK;
 }
 
-/* Return the host buffer of a piece, whose slices are written, to the queue of free buffers. */
+/* End the bar of a written piece in the timeline, and return its host buffer to the queue of free
+ * buffers. */
 static fbp_status give_back(struct worker *w, size_t piece)
 {
     struct piece_slot *p = &w->pieces[piece];
@@ -192,8 +197,8 @@ static fbp_status write_part(struct worker *w, size_t at)
     return atomic_fetch_sub(&p->n_unwritten, 1) == 1 ? give_back(w, at / MOST_PARTS) : FBP_OK;
 }
 
-/* Main function of a thread that writes parts of pieces of slices.  A failure aborts the queues,
- * which ends all threads of the worker. */
+/* Main function of a thread that writes parts of pieces of slices.  A failure aborts the worker's
+ * queues, so that its other threads end, too. */
 static void *writer_main(void *arg)
 {
     struct worker *w = arg;
@@ -241,8 +246,8 @@ static fbp_status fetch(struct worker *w, const struct block_slot *b, size_t z0,
 /* greatest number of pieces (host buffers of slices) to which fetches are enqueued at once */
 enum { FETCHED = 3 };
 
-/* Fetch slices [z0, z1) of a block piece by piece, in host buffers; the next pieces are fetched
- * while earlier ones are written. */
+/* Fetch slices [z0, z1) of a block to host buffers (pieces) of at most block_slices slices; the
+ * next pieces are fetched while earlier ones are written. */
 static fbp_status write_pieces(struct worker *w, const struct block_slot *b, size_t z0, size_t z1)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -356,7 +361,7 @@ void fbp_stage_write(struct worker *w)
         w->backend->can.own_memory && w->io_threads && !w->volume && !(sum && sum->in_order);
     const size_t wanted = several ? (size_t)fbp_work_io_threads(w->backend, w->run->rq->job) : 0;
 
-    /* number of writing threads: fewer than `wanted` if the system starts no more */
+    /* start `wanted` writing threads, or fewer if the system starts no more */
     w->n_writers = 0;
     while (w->n_writers < wanted &&
            pthread_create(&w->writers[w->n_writers], NULL, writer_main, w) == 0)

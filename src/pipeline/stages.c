@@ -1,6 +1,6 @@
-/* Stages two and three of a worker, filter and backproject, and functions that all four stages
- * share (worker.h).  run.c starts each stage in a thread.  On a device with its own queues, the
- * calls only enqueue, and events keep the order.
+/* The filter stage and the backprojection stage of a worker, which is a device with its buffers and
+ * queues (worker.h), and functions that all four stages share.  Each stage is a thread.  If the
+ * device has queues of its own, the stages only enqueue commands, and events keep their order.
  * Used by: run.c, stage_read.c, stage_write.c. */
 #include "pipeline/worker.h"
 
@@ -84,7 +84,8 @@ fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out)
     bool found = true;
 
     *out = NULL;
-    /* repeat until this worker has taken a slab, or no slab can return to the work list */
+    /* repeat until this worker has taken a slab, or no slab is left that the worker of a failed
+     * device could return */
     while (!*out && found) {
         pthread_mutex_lock(&s->lock);
         while (s->n_drawn == s->n && s->n_open > 0 && !s->aborted && !atomic_load(&w->gone))
@@ -121,8 +122,8 @@ static fbp_status upload(struct worker *w, struct raw_slot *raw)
     FBP_TRY(fbp_stage_span(w, FBP_STAGE_IN, &span));
     if (!w->views)
         FBP_TRY(w->backend->memory.upload(w->dev, to, raw->host, fbp_raw_samples(job, batch)));
-    /* upload the batch from the caller's memory: views from one part of the circle after another
-     * (rotational symmetry), the order in which fbp_load() reads them */
+    /* if the device takes views from the caller's memory: upload the views of one part of the
+     * circle after another (rotational symmetry), in the order in which fbp_load() reads them */
     for (size_t k = 0; w->views && k < batch->n_views; k += per_part, to += per_part * n * size) {
         const size_t first = fbp_batch_view(job, batch, k) * view + batch->load_row0 * nc;
         FBP_TRY(w->backend->memory.upload_pieces(w->dev, to, (const char *)w->views + first * size,
@@ -144,8 +145,8 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
         FBP_TRY(fbp_worker_claim(w, raw->at.drawn));
     if (w->backend->can.own_memory && batch->load_rows > 0)
         FBP_TRY(upload(w, raw));
-    if (!batch->resident) /* no wait if all filtered views are kept: each batch then has memory of
-                             its own */
+    if (!batch->resident) /* wait until the buffer is free; not if all filtered views are kept: each
+                             batch then has memory of its own */
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_FILTER, out->consumed));
     if (batch->n_rows > 0) {
         FBP_TRY(fbp_stage_span(w, FBP_STAGE_FILTER, &span));
@@ -158,7 +159,7 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
     return FBP_OK;
 }
 
-/* Filter all batches that the first stage has read: for this worker alone, or, if workers share
+/* Filter all batches that the reading stage has read: for this worker alone, or, if workers share
  * views, into the memory from which the other workers copy them. */
 static fbp_status filter_batches(struct worker *w)
 {
@@ -220,7 +221,7 @@ static fbp_status queue_step(struct worker *w, const struct step *s)
 }
 
 /* Backproject all views of a task into slices [z0, z1).  A command takes only as many views as the
- * device processes in a short time, and at most N_AHEAD commands are enqueued, because enqueued
+ * device processes in about 0.03 s, and at most N_AHEAD commands are enqueued, because enqueued
  * commands cannot be stopped. */
 static fbp_status backproject_block(struct worker *w, struct step *s)
 {
@@ -285,7 +286,8 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
     return FBP_OK;
 }
 
-/* Copy a batch of filtered views from the device that filters it, after the filter has ended. */
+/* Copy a batch of filtered views from the device of the worker that has filtered it to the device
+ * of this worker. */
 static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b,
                               const struct place *at)
 {
@@ -309,8 +311,8 @@ static fbp_status backproject_slabs(struct worker *w)
     struct fbp_shared_batch b;
     size_t volume = 0, i;
 
-    for (i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) { /* batches that workers filter for
-                                                                    one another */
+    /* batches of the worker's first slab; each batch is filtered by one worker for all */
+    for (i = 0; d && i < d->n_tasks && d->tasks[i].loads; i++) {
         const struct place at = {d, &d->tasks[i]};
         if (!fbp_shared_await(&w->run->shared, i, &b))
             return FBP_ERR_CANCELLED;

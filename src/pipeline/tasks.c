@@ -1,6 +1,7 @@
-/* The slabs, batches and tasks of a division of the work, and cuts of a volume into slabs or parts
- * of equal cost.  Pure functions (division.h), called by many files of src/pipeline (among others
- * division.c and predict.c for a plan, slabs.c for a run) and by benchmarks.
+/* Division of the work of a reconstruction: slabs of slices, batches of views, and tasks, each of
+ * which backprojects one batch into one slab.  fbp_cut_…() and fbp_part_share() cut a volume into
+ * slabs, or into parts for processes, of about equal cost.  Plans, runs and benchmarks use these
+ * functions (division.h).
  * Used by: bench/common/, bench/kernels/, pipeline/. */
 #include "backend/rows.h"
 #include "backend/slab.h"
@@ -20,8 +21,8 @@ enum {
     SIDE = 8,   /* number of sampled voxels per side of a slice */
     STEP = 16, /* slices that a kernel backprojects in one pass; slabs of 511 + 513 slices took 12 %
                   longer than 2 x 512 */
-    /* least thickness of slabs that end at multiples of STEP, in multiples of STEP; thinner slabs
-     * end anywhere */
+    /* if slabs have at least STEPS_A_SLAB * STEP slices on average, they end at multiples of STEP
+       slices; thinner slabs end at any slice */
     STEPS_A_SLAB = 8,
 };
 
@@ -29,7 +30,8 @@ enum {
  * and written, relative to a voxel that all views see. */
 static const double UNSEEN = 0.3;
 
-/* Index of the element for sample i, if `samples` samples are spread evenly over n elements. */
+/* Index of the element at which sample i is taken, if `samples` samples are spread evenly over n
+ * elements. */
 static size_t spread(size_t i, size_t samples, size_t n)
 {
     return (2 * i + 1) * n / (2 * samples);
@@ -151,8 +153,8 @@ static struct ramp ramp_of(const struct fbp_work *w, const struct fbp_job *job)
     return r;
 }
 
-/* First view of batch b, in multiples of group_views views; the end of the last batch if b is the
- * number of batches. */
+/* First view of batch b, in groups of group_views views, counted from the first view that this
+ * process backprojects; if b is the number of batches, the end of the last batch. */
 static size_t first_group(const struct ramp *r, size_t b)
 {
     if (b < r->n_rising)
@@ -208,7 +210,7 @@ static void rows_of(const struct fbp_job *job, const struct fbp_batch *batch, si
 }
 
 /* Set the detector rows of a batch that slices [z0, z1) need, and the rows to be read, which
- * include a margin. */
+ * include a margin for the interpolation of bad pixels and for filters along columns. */
 static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t z0, size_t z1)
 {
     const size_t margin = job->filtering.prep->margin_rows + fbp_column_reach(job);
@@ -216,8 +218,8 @@ static void find_rows(const struct fbp_job *job, struct fbp_batch *batch, size_t
 
     rows_of(job, batch, z0, z1, &batch->row0, &r1);
     fbp_job_slices(job, &first, &n);
-    /* If slices are so far apart that some detector rows are needed by none, include the rows
-     * between two slices: the rows that are read must not depend on the number of slabs. */
+    /* If slices are so far apart that no slice needs some of the detector rows, add the rows up to
+     * those that slice z1 needs: the rows that are read must not depend on the number of slabs. */
     if (job->sparse && z1 < first + n && batch->row0 < r1) {
         rows_of(job, batch, z1, z1 + 1, &next[0], &next[1]);
         if (next[0] < next[1] && next[0] > r1)
@@ -322,7 +324,8 @@ size_t fbp_work_views_at_once(const struct fbp_work *w, double voxels)
     return (groups ? groups : 1) * w->group_views;
 }
 
-/* First slice of part i (counted from 0) if n slices are cut into n_parts parts of equal cost. */
+/* First slice of part i (counted from 0) if n slices are cut into n_parts parts: parts of equal
+ * cost, or of equal thickness if the job has no projection matrices. */
 static size_t part_slice(const struct fbp_job *job, const struct fbp_cut *cut, size_t n,
                          size_t n_parts, size_t i)
 {

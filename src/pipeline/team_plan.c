@@ -1,8 +1,8 @@
 /* Plans of several processes (a team): cores and devices of each process, the grid of processes
  * (groups of views by groups of slices), and agreement on memory, division and options.
  *
- * plan.c and plan_memory.c call these functions.  All processes of a team must call the collective
- * ones (fbp_team_gather(), fbp_team_share()) in the same order.
+ * All processes of a team must call these functions in the same order, because most of them
+ * exchange messages (fbp_team_gather(), fbp_team_share()).
  * Used by: plan.c, plan_memory.c. */
 #include "base/base.h"
 #include "base/cache.h"
@@ -48,8 +48,8 @@ fbp_status fbp_plan_take_card(fbp_plan *p)
     if (!team)
         return FBP_OK;
     if (fbp_team_local_size(team) > 1) {
-        /* each process of a host uses one device: one of those that were named by number, else one
-         * of all devices of the backend */
+        /* if several processes run on this host, each uses one device: one of those that were named
+         * by number, else one of all devices of the backend */
         const bool named = p->params.device && strchr(p->params.device, ':');
         const struct fbp_backend *backend = p->backend;
         const int n = named ? (int)p->n_devices : fbp_backend_count(&backend, why, sizeof why);
@@ -188,8 +188,8 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
 
 /* ---- The grid of ranks ----
  *
- * All ranks send their memory, cores and rates to one another.  The least of each counts, so that
- * every rank can do its share, and the grid does not depend on the order of ranks. */
+ * All ranks send their memory, cores and rates to one another.  The least favourable values count:
+ * every rank can then do its share, and the grid does not depend on the order of ranks. */
 
 /* Assumed rates per core [1e9 updates/s, 1e9 filtered samples/s], if neither FBP_RATES nor the
  * device gives any.  Measured rates would differ between runs, and with them the grid and the
@@ -244,7 +244,7 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
     return FBP_OK;
 }
 
-/* Reduce the resources in *to to those that both ranks have. */
+/* Set each resource in *to to the less favourable value of two ranks. */
 static void take_least(struct means *to, const struct means *other)
 {
     to->room = other->room < to->room ? other->room : to->room;
@@ -348,7 +348,8 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
 
 /* ---- Agreement of all ranks on where views are kept and how the work is divided ---- */
 
-/* Whether a process's division of the work does not fit, its needs and limit, and the message. */
+/* Result of dividing the work in one process: whether the division does not fit into memory, how
+ * much memory it needs, the limit, and the error message. */
 struct lack {
     bool lacks;
     struct fbp_plan_lack what;
@@ -360,8 +361,8 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
     fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct lack mine = {.lacks = status == FBP_ERR_NOMEM}, *all = NULL;
-    /* rank with the largest needs, of those whose division does not fit; `size`: all divisions
-     * fit */
+    /* of the ranks whose division does not fit into memory, the one that needs most; `size`: all
+     * divisions fit */
     size_t poorest = size;
     bool alike = true; /* whether all ranks have the same message */
     char name[100];
@@ -386,7 +387,7 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
         if (all[r].lacks && (poorest == size || all[r].what.needs > all[poorest].what.needs))
             poorest = r;
     }
-    if (poorest < size) { /* all ranks fail with the message of the rank with the largest needs */
+    if (poorest < size) { /* all ranks fail with the message of the rank that needs most memory */
         p->lack = all[poorest].what;
         if (!alike)
             snprintf(p->lack.who, sizeof p->lack.who,
@@ -439,9 +440,9 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     for (int round = 0; !all_same && round <= DIVISION_ROUNDS; round++) {
         const struct division mine = {p->ranks.slab,   w->n_slabs,       w->slab_slices,
                                       w->block_slices, w->finish_slices, w->weighed};
-        size_t least = mine.slab_slices; /* fewest slices per slab among the processes that share
-                                            this process's views */
-        bool same = true;                /* whether those of this process's slab do so */
+        size_t least = mine.slab_slices; /* least slab_slices of the processes that compute this
+                                            process's slab of the grid */
+        bool same = true;                /* whether these processes divide it alike */
         st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
         if (st != FBP_OK)
             break;

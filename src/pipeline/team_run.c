@@ -1,9 +1,8 @@
 /* A run of several processes (a team): which process writes which slices, common progress and
  * report, and sums of partial volumes.
  *
- * plan_run.c calls these functions; plan.c, plan_*.c and team_plan.c call those for memory and
- * sums.  Either each process writes its own slices into one output (`apart`), or the other
- * processes send their slices to rank 0, which writes all.
+ * Either each process writes its own slices into one output (`apart`), or the other processes send
+ * their slices to rank 0, which writes all.
  * Used by: pipeline/. */
 #include "array/array.h"
 #include "base/base.h"
@@ -148,7 +147,7 @@ static void *taker_main(void *arg)
     return NULL;
 }
 
-/* Combine the tables [slice] of all writing processes, which state what slices the output already
+/* Combine the tables [slice] of all writing processes, which state which slices the output already
  * has.  All processes get the same table, because processes that share a slab compute its missing
  * slices together. */
 static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
@@ -270,7 +269,7 @@ static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_re
     return t->taken;
 }
 
-/* Add another process's results to *to: total times become those of the slowest process; work, busy
+/* Add another process's results to *to: each total time becomes the greater of the two; work, busy
  * times and counts are summed. */
 static void join_reports(struct found *to, const struct found *other)
 {
@@ -506,7 +505,7 @@ struct opened {
 };
 
 /* Find out whether all ranks see the output on the file system of rank 0 (*apart).  If not, rank 0
- * logs a note that names one of the others. */
+ * logs a note that names one of the ranks that do not. */
 static fbp_status look(const fbp_plan *p, const char *output, const struct opened *opened,
                        bool *apart)
 {
@@ -555,8 +554,8 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
         st = fbp_plan_fingerprint(p, source, &fingerprint);
     if (first && st == FBP_OK) {
         /* Rank 0 opens an output that all ranks write, unless the format must be written from start
-         * to end, the output is hash: or complete, the views have no fingerprint, or the range of
-         * integers is not known yet. */
+         * to end, the output is hash: or already complete, the views have no fingerprint, or the
+         * range of integers is not known yet. */
         st = FBP_ERR_UNSUPPORTED;
         if (fingerprint && !p->params.output.auto_range)
             st = open_sink(p, source, output, true, sink);
@@ -587,8 +586,8 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
  * partial sums from the other processes and adds them in the order of processes, so that bits do
  * not depend on timing. */
 
-/* Return which of the processes that share this process's slab owns slice z of the output, and adds
- * it up. */
+/* Number of the process, among those that share this process's slab, that adds up the partial sums
+ * of slice z of the output. */
 static size_t owner(const fbp_plan *p, size_t z)
 {
     const struct fbp_job *job = &p->tables.job;

@@ -1,6 +1,6 @@
-/* The timeline of a run: when each stage worked on which batch or slab, as bars in an SVG file. The
- * stages, run.c, scratch_rows.c and bench/papers/zinsser2013 begin and end spans; plan_run.c draws
- * the file.
+/* The timeline of a run (struct fbp_timeline): an SVG drawing with one lane per stage, in which a
+ * bar shows when the stage worked on a batch or on slices.  Stages begin and end bars (struct
+ * fbp_span); fbp_timeline_svg() writes the file.
  * Used by: bench/papers/zinsser2013/, pipeline/. */
 #include "pipeline/run.h"
 

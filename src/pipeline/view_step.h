@@ -4,9 +4,8 @@
  * A view step turns a scan into another scan, and wraps the source of its views: ring removal and
  * phase retrieval (corrections.c), an upright detector in place of a rolled one (rectify.c), EPR
  * directions resampled along rings (epr_rings.c), and sinogram images of EPR in two stages
- * (epr_two_stages.c).  A plan (plan.c) holds a list of steps in the order of the data, and calls
- * them only through this interface.  The job (job.c) is made from the last scan, and a run (run.c)
- * reads the last source.
+ * (epr_two_stages.c).  A plan (plan.c) holds a list of steps in the order of the data.  The job
+ * (job.c) is made from the last scan, and a run (run.c) reads the last source.
  * Used by: pipeline/.
  */
 #ifndef FBP_PIPELINE_VIEW_STEP_H
@@ -49,8 +48,8 @@ struct fbp_view_step {
     /** Tables of geometry, filter and weights for the measured views, if the step filters them;
      * NULL: the step filters nothing. */
     const struct fbp_job_tables *measured;
-    /** This step, if it is that of ring removal and phase retrieval (corrections.c); NULL: another
-     * step. */
+    /** This step as a struct fbp_corrections_step, if it removes rings or retrieves phases
+     * (corrections.c); else NULL. */
     struct fbp_corrections_step *corrections;
     bool checks; /**< whether the step can check measured views for bad data when it reads them */
     fbp_data_check *check; /**< check of the measured views by this step; NULL: not checked */
@@ -70,7 +69,7 @@ struct fbp_view_step {
     void (*destroy)(struct fbp_view_step *step);
     /** Describe the correction in the texts and numbers of a plan's summary.  Never NULL. */
     void (*describe)(const struct fbp_view_step *step, struct fbp_plan_summary *info);
-    /** Return the hash h continued with everything on which the corrected values depend.  Never
+    /** Return the hash h, extended by all parameters on which the corrected values depend.  Never
      * NULL. */
     uint64_t (*hash)(const struct fbp_view_step *step, uint64_t h);
     /** Predict the seconds that the correction takes in a run.  NULL: negligible compared with the
@@ -98,20 +97,21 @@ typedef fbp_status fbp_view_step_create(struct fbp_view_step **out,
 fbp_view_step_create fbp_corrections_step_create;
 /** Make the view step that resamples plane integrals (EPR) so that all rings of directions have the
  * same angles (params->epr.angles).
- *  @return FBP_ERR_UNSUPPORTED if the directions form no rings with equal steps, or if the views of
- *          a ring have samples at different distances from the origin. */
+ *  @return FBP_ERR_UNSUPPORTED, for example if the views of a ring have samples at different
+ * positions. */
 fbp_view_step_create fbp_rings_step_create;
 /** Make the view step that resamples views of a rolled detector onto an upright detector
  * (rectify.c). */
 fbp_view_step_create fbp_rectify_step_create;
 /** Make the view step of EPR reconstruction in two stages (params->epr.stages), whose views are
  * sinogram images of meridian planes.
- *  @return FBP_ERR_UNSUPPORTED if the directions do not lie in meridian planes. */
+ *  @return FBP_ERR_UNSUPPORTED, for example if the directions do not lie in meridian planes. */
 fbp_view_step_create fbp_two_stages_step_create;
 
 /* corrections.c: reading measured rows as line integrals, for all corrections of views */
 
-/** The measured scan (a copy that borrows its pointers), and the preparation of its samples. */
+/** A copy of the measured scan, which shares the arrays of the original, and the tables that
+ * convert its samples to line integrals. */
 struct fbp_measured {
     struct fbp_scan scan;
     struct fbp_prep prep;
@@ -156,7 +156,7 @@ size_t fbp_rings_usual_angles(const struct fbp_scan *scan);
 
 struct fbp_corrections_step {
     struct fbp_view_step step;
-    struct fbp_measured measured; /**< measured scan and preparation of its samples, without beam
+    struct fbp_measured measured; /**< measured scan and conversion of its samples, without beam
                                      hardening, which the job corrects */
     struct fbp_stripes stripes;   /**< ring removal; method NONE: none */
     bool retrieves;               /**< whether phases are retrieved (after rings are removed) */
@@ -177,7 +177,8 @@ struct fbp_corrections_step {
 };
 
 /** Choose the detector rows whose corrected samples are kept: those that the job needs, or all rows
- * if phases are retrieved after ring removal.  The job's kernel must have been chosen before. */
+ * if phases are retrieved after ring removal, or if the job needs none.  The job's kernel must have
+ * been chosen before. */
 void fbp_corrections_choose_rows(struct fbp_corrections_step *c, const struct fbp_job *job);
 
 /**
@@ -192,8 +193,9 @@ void fbp_corrections_divide(struct fbp_corrections_step *c, uint64_t room, const
 
 /** Bytes of the corrected rows that are kept; 0: none are kept. */
 uint64_t fbp_corrections_kept_bytes(const struct fbp_corrections_step *c);
-/** Memory of ring removal and phase retrieval [bytes], including the corrected rows that are kept,
- * unless they are in a scratch file. */
+/** Memory of ring removal and phase retrieval [bytes]: working memory of the threads, and the
+ * corrected rows that are kept; if these are in a scratch file, only the rows that are corrected at
+ * once. */
 uint64_t fbp_corrections_memory_bytes(const struct fbp_corrections_step *c);
 
 #endif /* FBP_PIPELINE_VIEW_STEP_H */

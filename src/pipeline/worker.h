@@ -1,7 +1,7 @@
-/** @file worker.h  The parts of a run that several files share (internal): the work list, the
- * batches that workers share, the state of the run, the workers and their four stages. run.c starts
- * one worker per device; stage_read.c, stages.c and stage_write.c are its threads. slabs.c,
- * scratch_rows.c, plan_run.c and plan_memory.c include it, too.
+/** @file worker.h  The parts of a run that several files share (internal): the work list of slabs,
+ * the batches that workers filter for one another, the state of the run, and the workers. run.c
+ * starts one worker per device; its four stages are threads: read (stage_read.c), filter and
+ * backproject (stages.c), and write (stage_write.c).
  * Used by: pipeline/. */
 #ifndef FBP_SRC_PIPELINE_WORKER_H
 #define FBP_SRC_PIPELINE_WORKER_H
@@ -139,23 +139,23 @@ struct run_state {
     struct fbp_shared shared; /**< table of the batches that workers filter for one another */
     pthread_mutex_t turn; /**< lock held by the stage that works, if only one stage works at a time
                              (no_overlap) */
-    /** Lock held while the views of a slab are read, if views must be read in order. */
+    /** Lock held while a worker reads the views of a slab, or a batch for all workers, if views
+     * must be read in order. */
     pthread_mutex_t pass;
     /** Least value, greatest value and sum of the voxels of finished slabs. */
     struct fbp_statistics found;
-    size_t n_found; /**< number of voxels in the statistics `found`: without those outside the
-                       region or the field of view */
+    size_t n_found; /**< number of voxels in `found`, without those that the mask replaces */
     /** Report of the run; its busy and waiting times are sums over all workers [s]. */
     struct fbp_report report;
 };
 
 /** Handle a failure of a worker's stage; the calling thread has the message.  If a device or an
- * allocation failed and other workers are left, the run continues without the worker; else the run
- * fails. */
+ * allocation failed and other workers are left, the run continues without the worker, unless the
+ * others need its filtered views; else the run fails. */
 void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status status);
 
-/** Add finished updates (voxels x views) and slabs to the progress of the run, and report the
- * progress.
+/** Add finished updates (voxels x views) and slabs to the progress of the run, set the number of
+ * views read so far, and report the progress.
  *  @return FBP_ERR_CANCELLED if the run is cancelled. */
 fbp_status fbp_run_progress(struct run_state *s, uint64_t updates, size_t slabs, size_t views_read);
 
@@ -199,7 +199,7 @@ struct piece_slot {
     /** frame: time point of the series; z0, nz: first slice and number of slices */
     size_t frame, z0, nz;
     struct fbp_event fetched;
-    struct fbp_span span;      /**< bar of the timeline, from fetching to writing */
+    struct fbp_span span;      /**< bar of the timeline, from fetched to written */
     atomic_size_t n_unwritten; /**< number of parts of the piece that are not written yet */
 };
 
@@ -250,8 +250,8 @@ struct worker {
     struct fbp_work_item **last;
     const void *views; /**< caller's memory of views, if the device can copy from it; NULL: views
                           are read into raw[] */
-    void *volume; /**< caller's memory of the volume, if the device can copy to it; NULL: slices are
-                     fetched to pieces[] */
+    void *volume; /**< caller's memory of the volume, if slices are fetched directly to it; NULL:
+                     they are fetched to pieces[] */
     struct fbp_prep_counts counted; /**< numbers of repaired samples that the device had counted
                                        when they were last added to the report */
     /** Bitmap of the detector rows whose repaired samples the device counts at present. */
@@ -273,10 +273,10 @@ struct worker {
     struct fbp_event commands[N_AHEAD];
     size_t n_commands;
     fbp_queue *queues[N_QUEUES]; /**< queues of buffer indices (enum worker_queue) */
-    /** Statistics of the voxels of slabs that are not finished; protected by run->lock. */
+    /** Least value, greatest value and sum of the voxels of unfinished slabs; protected by
+     * run->lock. */
     struct fbp_statistics found;
-    size_t n_found; /**< number of voxels in the statistics `found`: without those outside the
-                       region or the field of view */
+    size_t n_found; /**< number of voxels in `found`, without those that the mask replaces */
     double busy[4], waited[4]; /**< working time and waiting time of the four stages: read, filter,
                                   backproject, write [s] */
     double upload, fetch; /**< time that stages waited for copies to and from the device, part of
@@ -313,8 +313,8 @@ static inline bool fbp_worker_is_over(const struct worker *w)
     return atomic_load(&w->run->stop) || atomic_load(&w->gone);
 }
 
-/** The four stages of a worker; each runs in its own thread until its queue is closed or the run
- * stops. */
+/** The four stages of a worker; each runs in its own thread until all work is done, the device
+ * fails or the run stops. */
 void fbp_stage_read(struct worker *w);
 void fbp_stage_filter(struct worker *w);
 void fbp_stage_backproject(struct worker *w);
@@ -327,8 +327,9 @@ void fbp_stage_write(struct worker *w);
  * the order.  A stage of the host has the name of the device queue that it fills.
  */
 
-/** Record an event in the queue of a stage on the worker's device; make the queue of a stage wait
- * for an event; make this thread wait for an event. */
+/** Three functions for events: fbp_stage_record() records an event in the queue of a stage on the
+ * worker's device; fbp_stage_wait_for() makes the queue of a stage wait for an event;
+ * fbp_stage_wait() makes the calling thread wait. */
 fbp_status fbp_stage_record(struct worker *w, enum fbp_stage stage, struct fbp_event *out);
 fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp_event m);
 fbp_status fbp_stage_wait(struct worker *w, struct fbp_event m);

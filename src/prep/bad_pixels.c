@@ -1,6 +1,6 @@
-/* Bad pixels: search for dead, stuck, hot and saturated pixels before a run, called by plan.c and
- * analysis/sinogram.c; choice of the good pixels from which bad ones are interpolated, called by
- * prep.c; plan_run.c calls fbp_check_samples().
+/* Bad pixels of the detector: search for dead, stuck, hot and saturated pixels in a few views of a
+ * scan (fbp_check_samples(), fbp_bad_pixels_find()), and choice of the good pixels from which each
+ * bad one is interpolated (fbp_bridges_find()).
  * Used by: analysis/sinogram.c, pipeline/plan.c, pipeline/plan_run.c, prep.c. */
 #include "prep/prep.h"
 
@@ -23,8 +23,8 @@ enum {
 enum { LISTED = 1, CONSTANT = 2, EXTREME = 4, FOUND = 8 };
 
 static const float CLIPPED = 13.8F; /* line integral of a transmission of 1e-6 */
-/* Greatest line integral of a good pixel, as a multiple of the greatest one of pixels that vary
- * between views. */
+/* Scans of line integrals: greatest line integral of a good pixel, as a multiple of the greatest
+ * one of pixels that vary between views. */
 static const float FAR = 2;
 static const float HOT = 0.1F; /* least difference of a hot pixel from its neighbours, as line
                                   integral: a factor of 1.1 in intensity */
@@ -68,8 +68,8 @@ static float line_integral(const struct band *b, size_t k, size_t i)
     return b->check->prep->intensity ? -logf(transmission(b, k, i)) : b->x[k * view_size(b) + i];
 }
 
-/* True for values that no good pixel has: intensities not above the dark image, or line integrals
- * far above those of pixels that vary between views. */
+/* Return whether pixel i has, in the first view, a value that no good pixel has: an intensity not
+ * above the dark image, or a line integral far above those of pixels that vary between views. */
 static bool is_far(const struct band *b, size_t i)
 {
     const float p = line_integral(b, 0, i);
@@ -141,9 +141,10 @@ static ptrdiff_t good_pixel(const struct band *b, size_t i, int dc, int dr, bool
     return NONE;
 }
 
-/* True if constant pixel i lies, in at least half of the views, outside the range of two good
- * pixels lo and hi by more than 3 times their typical difference.  Without noise, lo and hi must
- * vary between views, because air at the edge of an object is constant, too. */
+/* Return whether constant pixel i lies, in at least half of the views, outside the range of two
+ * good pixels lo and hi by more than 3 times their median difference; without noise, also by more
+ * than a least difference, and lo and hi must vary between views, because air at the edge of an
+ * object is constant, too. */
 static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
 {
     float least[FBP_CHECK_VIEWS], most[FBP_CHECK_VIEWS], apart[FBP_CHECK_VIEWS];
@@ -201,8 +202,8 @@ static bool is_stuck(const struct band *b, size_t i)
            differs_along(b, i, 0, 1, far, sure);
 }
 
-/* True if a pixel is hot (method: prep.h): above its four neighbours in all views, or below them.
- */
+/* Return whether a pixel is hot: above its four neighbours in all views, or below them, by the
+ * differences that prep.h states. */
 static bool is_hot(const struct band *b, size_t i)
 {
     const size_t nc = b->n_columns, r = i / nc, c = i % nc;
@@ -230,8 +231,8 @@ static bool is_hot(const struct band *b, size_t i)
     return 4 * n >= 3 * b->n_views;
 }
 
-/* Count the samples that are equal to the greatest sample (saturation), if most of them lie next to
- * each other. */
+/* Count the samples that are equal to the greatest sample (saturation), if they are at least 2 %
+ * below the intensity of air and at least half of them lie next to another one. */
 static void count_flat_top(struct band *b, size_t first, size_t end)
 {
     struct fbp_sample_check *c = b->check;

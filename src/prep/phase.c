@@ -1,5 +1,5 @@
-/* Phase retrieval (phase.h): its tables, and the version of fbp_retrieve() for any processor; the
- * method is in phase_tmpl.h.  pipeline/corrections.c makes the tables and calls fbp_retrieve().
+/* Phase retrieval (phase.h): its tables, and fbp_retrieve() with the version for any processor; the
+ * versions for AVX2 and AVX-512 are in phase_avx2.c and phase_avx512.c, the method in phase_tmpl.h.
  * Used by: pipeline/corrections.c. */
 #include "prep/phase.h"
 
@@ -38,7 +38,8 @@ static size_t lay_out(const struct fbp_retrieval *f, double *memory, struct phas
     const size_t longest = f->n[0] > f->n[1] ? f->n[0] : f->n[1];
     const size_t blocks = (f->n_columns + PAIR - 1) / PAIR;
     const size_t spectrum = blocks * PAIR * f->n[1];
-    /* the last block of columns may extend beyond the view */
+    /* number of values for one transform of rows; the last block of columns may extend beyond the
+     * view */
     const size_t x = PAIR * (longest + PAIR);
 
     if (memory)
@@ -55,8 +56,9 @@ size_t fbp_retrieval_bytes(const struct fbp_retrieval *f)
 fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
                               const double reach[2])
 {
-    /* Padding at each end of a row or column: the filter decreases as exp(-r / sqrt(a)), and
-     * periodic repetition puts the opposite end two paddings away. */
+    /* Padding at each end of a row or column, in multiples of the filter's width sqrt(a): the
+     * filter decreases as exp(-r / sqrt(a)), and periodic repetition puts the opposite end two
+     * paddings away. */
     static const double PADDING = 8;
     size_t *order = NULL;
     fbp_status st = FBP_OK;

@@ -1,10 +1,9 @@
-/** @file phase.h  Phase retrieval for objects of one material. pipeline/corrections.c makes the
- * tables and applies them to views.
+/** @file phase.h  Phase retrieval for objects of one material, a filter of whole views (internal).
  *
  * D. Paganin et al., J. Microsc. 206, 33 (2002): at distance z behind an object of one material in
  * a parallel beam, the transmission is T = (1 - a laplacian) exp(-p), where p is mu times the
  * thickness and a = z delta / mu. Therefore exp(-p) is T divided, at frequency k along the
- * detector, by 1 + a |k|^2. The method needs whole views.
+ * detector, by 1 + a |k|^2.
  * Used by: pipeline/, prep/.
  */
 #ifndef FBP_SRC_PREP_PHASE_H
@@ -29,8 +28,8 @@ struct fbp_retrieval {
     size_t *place; /**< [n[1]] position of each frequency in a transformed column */
 };
 
-/** Compute the tables for views of one size.  reach: the greatest sqrt(a) of all views [columns,
- * rows]. */
+/** Compute the tables for views of one size.  reach: greatest width sqrt(a) of the filter in all
+ * views [columns, rows] (a: see the top of this file). */
 fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
                               const double reach[2]);
 void fbp_retrieval_close(struct fbp_retrieval *f);
@@ -39,7 +38,8 @@ void fbp_retrieval_close(struct fbp_retrieval *f);
  * fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
-/** True if this processor fuses multiply and add; otherwise the last bits of results differ. */
+/** Return whether phase retrieval uses fused multiply-add on this processor; without it, the last
+ * bits of results differ. */
 bool fbp_retrieval_is_fused(void);
 
 /** Contents of a view before phase retrieval: line integrals -log(T), or transmissions T. */
@@ -47,7 +47,7 @@ enum fbp_retrieved_from { FBP_FROM_INTEGRALS, FBP_FROM_TRANSMISSIONS };
 
 /** Replace a view [row][column] by its phase-retrieved line integrals p.
  *
- * reach: sqrt(a) [columns, rows]
+ * reach: width sqrt(a) of the filter [columns, rows]
  * work:  scratch memory of this thread */
 void fbp_retrieve(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                   const double reach[2], float *view, void *work);

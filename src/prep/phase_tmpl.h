@@ -1,14 +1,7 @@
-/*
- * Template of phase retrieval (phase.h), included by phase.c, phase_avx2.c and phase_avx512.c.
- * Parameters:
- *
- *   LANES            doubles per vector
- *   FMA(a, b, c)     a b + c of doubles, and FNMA(a, b, c) c - a b
- *   FMAF, FNMAF      the same for floats
- *   MAXF(a, b)       maximum of floats; b if a is NaN
- *   TABLE            name of the function
- *
- * All versions with fused multiply-add produce the same bits.
+/* Template of phase retrieval (phase.h): defines the function TABLE.  Parameters: LANES, doubles
+ * per vector; FMA(a, b, c), a b + c of doubles; FNMA(a, b, c), c - a b; FMAF and FNMAF, the same
+ * for floats; MAXF(a, b), the maximum of floats, b if a is NaN.  All versions with fused
+ * multiply-add produce the same bits.
  *
  * Columns are transformed first, because neighbouring columns are adjacent in memory: ABREAST
  * columns as real parts and ABREAST columns as imaginary parts. Spectra of real columns are
@@ -61,7 +54,7 @@ static const float WHOLE = 0x1.8p23f;
 static const float LOG2 = 0.693359375f, LOG2_REST = -2.12194440e-4f;
 
 /* Compute exp(x) with a relative error of 1e-7: x = n log 2 + r, and 1 + r + r^2 times a minimax
- * polynomial (3e-9). */
+ * polynomial (relative error 3e-9). */
 INLINE F exponential(F x)
 {
     static const float series[] = {0.001381432050782487f, 0.008368851070792136f,
@@ -97,8 +90,8 @@ INLINE F logarithm(F x)
     return FMAF(n, ALL(LOG2), f + FNMAF(ALL(0.5), f2, rest));
 }
 
-/* Fill the padding of a row: points [0, pad) with the first value (point pad), points from pad + n
- * on with the last value (point pad + n - 1). */
+/* Fill the padding at both ends of rows or columns of n points: points [0, pad) get the first value
+ * (point pad), points from pad + n on the last value (point pad + n - 1). */
 INLINE void put_frame(double *x, size_t pad, size_t n, size_t all)
 {
     for (size_t q = 0; q < POINT; q += LANES) {
@@ -204,7 +197,8 @@ INLINE void take_square(const double *x, V a[LANES])
     transpose(a);
 }
 
-/* Factor by which the transforms there and back (n[0], n[1]) and put_rows() (2) multiply. */
+/* Factor by which all steps together multiply the values: n[0] n[1] by the transforms forward and
+ * back, 2 by put_rows(). */
 INLINE double divisor(const struct fbp_retrieval *f)
 {
     return 2 * (double)f->n[0] * (double)f->n[1];

@@ -1,7 +1,6 @@
-/* Intensities to line integrals: dark and flat images, logarithm, beam hardening, and interpolation
- * of bad pixels and of values that are not finite.  job.c makes the tables; the backends "cpu" and
- * "ref", src/pipeline (corrections.c, epr_rings.c, rectify.c), sinogram.c and bad_pixels.c call
- * these functions.
+/* Conversion of detector rows from intensities to line integrals: dark and flat images, logarithm,
+ * beam hardening, and interpolation of bad pixels and of values that are not finite.
+ * fbp_prep_create() reads the images of a scan into tables; the other functions use the tables.
  * Used by: analysis/, backend/cpu/, backend/ref/, pipeline/, prep/. */
 #include "prep/prep.h"
 
@@ -20,8 +19,8 @@ static bool is_span(double bright_less_dark)
     return bright_less_dark > 0 && isfinite(bright_less_dark);
 }
 
-/* Read a dark or flat image, from memory or from a file, as the mean of its slices; *out is NULL if
- * the scan has no such image. */
+/* Read the dark image, the flat image or the mask of bad pixels of a scan, from memory or from a
+ * file (the mean of its images).  *out stays NULL if the scan has no such image. */
 static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
                              const struct fbp_panel *panel, bool top_down, char **missing)
 {
@@ -44,7 +43,7 @@ static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp
     } else {
         struct fbp_raw raw = scan->raw;
         fbp_source *source = NULL;
-        /* number of images in the file, computed from the size of a file without a header */
+        /* number of images 0: it follows from the size of the file, if the file has no header */
         raw.n[2] = 0;
         FBP_TRY(fbp_source_open(&source, path, &raw));
         const struct fbp_array_info *info = fbp_source_info(source);

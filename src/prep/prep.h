@@ -1,6 +1,6 @@
-/** @file prep.h  Preparation of views: intensities to line integrals, bad pixels, ring artefacts,
- * and spectra of EPR (internal).  Included by backend.h for all backends, src/pipeline (plan.c,
- * plan_run.c, data_check.c, view_step.h), src/prep and analysis/sinogram.c.
+/** @file prep.h  Preparation of views: intensities to line integrals (prep.c), search for bad
+ * pixels (bad_pixels.c), removal of ring artefacts (stripes.c), and spectra of EPR to plane
+ * integrals (traces.c) (internal).
  * Used by: analysis/, backend/, backend/cuda/, pipeline/, prep/. */
 #ifndef FBP_SRC_PREP_PREP_H
 #define FBP_SRC_PREP_PREP_H
@@ -65,7 +65,7 @@ struct fbp_prep {
     bool intensity; /**< true: samples are intensities; false: line integrals */
     float *dark;    /**< [row][column]; NULL: 0 */
     float *gain;    /**< factor of (sample - dark): 1 / (flat - dark), or 1 / (i0 - dark); 0: bad
-                       pixel; NULL: 1 / i0 */
+                       pixel; NULL: inverse_i0 for all pixels */
     float inverse_i0;
     struct fbp_hardening hardening;
     struct fbp_bridge *bridges;
@@ -78,8 +78,8 @@ struct fbp_prep {
     /** Numbers of stored pixels and of the bad ones among them, which are left out of joined
      * pixels. */
     size_t n_stored, n_left_out;
-    /** Missing parts (fbp_array_info.missing) of three files: [0] dark, [1] flat, [2] bad pixels.
-     * NULL: the file is complete. */
+    /** Descriptions of missing parts (fbp_array_info.missing) of three files: [0] dark, [1] flat,
+     * [2] bad pixels.  NULL: the file is complete. */
     char *missing[3];
 };
 
@@ -96,19 +96,21 @@ static inline void fbp_prep_counts_add(struct fbp_prep_counts *to,
     to->clipped += more->clipped;
 }
 
-/** True if samples of the scan are intensities, or the scan has a mask of bad pixels. */
+/** Return whether rows of the scan need the tables of fbp_prep_create(): samples are intensities,
+ * the scan has a mask of bad pixels, or bad pixels are to be searched. */
 bool fbp_prep_is_needed(const struct fbp_scan *scan);
 
-/** Read dark images, flat images (their mean) and bad-pixel mask of a scan.  top_down: stored
- * images begin with the top row.  A pixel whose flat is not greater than its dark becomes bad. */
+/** Make the tables of a scan from its dark images, flat images (their means) and mask of bad
+ * pixels.  top_down: stored images begin with the top row.  A pixel whose flat is not greater than
+ * its dark becomes bad. */
 fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bool top_down);
 void fbp_prep_clear(struct fbp_prep *prep);
 
-/** Extend hash h by *prep, except its members intensity and inverse_i0. */
+/** Extend hash h by the tables and coefficients of *prep, but not by intensity and inverse_i0. */
 uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *prep);
 
-/** Convert one row to line integrals, in place. Values that are not finite are interpolated along
- *  the row and counted. */
+/** Convert one row to line integrals, in place, and correct beam hardening. Values that are not
+ * finite are interpolated along the row and counted. */
 void fbp_prep_row(const struct fbp_prep *prep, size_t row, float *samples,
                   struct fbp_prep_counts *counts);
 
@@ -161,7 +163,8 @@ struct fbp_sample_check {
     /** Intensities only: greatest sample.  It shows saturation if at least 1 % of the samples are
      * equal to it and it is at least 2 % below the unattenuated intensity. */
     double flat_top;
-    /** Number of samples equal to flat_top, and number of all samples that were checked. */
+    /** Number of samples equal to flat_top, 0 if they show no saturation; and number of all samples
+     * that were checked. */
     size_t n_flat, n_samples;
 };
 
@@ -184,8 +187,8 @@ struct fbp_stripes {
     size_t n_views, n_columns;
     size_t size;      /**< sorting: width of the median [columns] */
     size_t levels;    /**< wavelet: number of levels */
-    double sigma;     /**< wavelets: width of the frequency band near 0, along the angles, that is
-                         damped */
+    double sigma;     /**< wavelets: width of the damped band of low frequencies along the angles
+                         [frequency steps] */
     unsigned wavelet; /**< N of Daubechies' wavelet with 2 N taps */
 };
 
@@ -201,8 +204,8 @@ void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
  * fbp_alloc(). */
 size_t fbp_stripes_bytes(const struct fbp_stripes *s);
 
-/** True if a column of the sinogram has an error that is equal at all angles, and greater than both
- * 8 standard errors and 1e-3 of the mean of the column. */
+/** Return whether a column of the sinogram has an error that is equal at all angles, and greater
+ * than 8 standard errors plus 1e-3 of the column's mean magnitude. */
 bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
                        void *scratch);
 
@@ -225,8 +228,8 @@ const double *fbp_daubechies(unsigned N);
 /**
  * Open a source of rows of plane integrals, computed from measured spectra according to
  * scan->preparation: [view][row][column] of the scan's (stored) panel; float64 if the file has
- * float64, else float32. If the preparation has one phase for all views, this function determines
- * it and reads the views once.
+ * float64, else float32. If the samples determine the phase, of all views or of each view, this
+ * function reads all views once.
  *
  * below: opened source of the scan's projections; owned by *out, and closed also on failure
  */

@@ -1,6 +1,6 @@
-/* Removal of ring artefacts, which are stripes along the angles of sinograms: by sorting (Vo et al.
- * 2018) and by wavelets (Muench et al. 2009).  pipeline/corrections.c calls these functions;
- * data_check.c and bad_pixels.c call fbp_median().
+/* Removal of ring artefacts, which are stripes along the angles of sinograms (all views of one
+ * detector row): by sorting (Vo et al. 2018) or by wavelets (Muench et al. 2009).  Also a test
+ * whether a sinogram has stripes, and the median of an array.
  * Used by: pipeline/corrections.c, pipeline/data_check.c, bad_pixels.c. */
 #include "prep/prep.h"
 
@@ -77,7 +77,7 @@ static void sort_by_byte(const struct entry *in, size_t n, unsigned shift, struc
         out[at[in[i].key >> shift & 255]++] = in[i];
 }
 
-/* Compute the running median over s->size columns, by a window whose samples stay sorted. */
+/* Replace a row by its running median over s->size columns; samples of the window stay sorted. */
 static void smooth(const struct fbp_stripes *s, const struct sorting_room *r, float *row)
 {
     const size_t n = s->n_columns, m = s->size;
@@ -417,7 +417,8 @@ static void decompose(const struct wavelet_room *r, const struct picture *in,
     }
 }
 
-/* Replace wavelet coefficients by their part that damping removes; out: [rows][WAVELET_COLUMNS]. */
+/* Replace wavelet coefficients by their part that damping removes; out: work memory
+ * [rows][WAVELET_COLUMNS]. */
 static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
                      const struct picture *p, double *out)
 {

@@ -1,6 +1,6 @@
-/* Preparation of EPR spectra: baseline, resampling, FFT, phase, division by a profile, as a view
- * source.  plan.c calls fbp_spectra_open(), which wraps the source of stored rows; each row is
- * prepared when it is read.  scan->preparation has the parameters.
+/* A source of plane integrals (EPR imaging) computed from measured spectra: baseline, resampling,
+ * FFT, phase, division by a profile.  fbp_spectra_open() wraps the source of stored rows, and each
+ * row is prepared when it is read.  scan->preparation has the parameters.
  * Used by: pipeline/plan.c. */
 #include "prep/prep.h"
 
@@ -17,8 +17,8 @@
 #include <complex.h>
 #include <string.h>
 
-/* Weights by which cubic interpolation between 4 stored samples, first … first + 3, computes a
- * sample of an evenly spaced row. */
+/* Weights by which cubic interpolation between 4 stored samples, first … first + 3, computes one
+ * sample of a row with equal steps. */
 struct taps {
     size_t first;
     double weight[4];
@@ -32,7 +32,8 @@ struct traces {
     size_t ranges[2][2];          /* samples of the baseline, [begin, end) */
     struct taps *taps;            /* [n_in]; NULL: not resampled */
     struct fbp_fft *fft;          /* NULL: no FFT */
-    /* [n_out] phase factors applied after the FFT: they shift time 0 to its sample */
+    /* [n_out] phase factors after the FFT, which correct for the position of time 0 in the stored
+     * row */
     double complex *turn;
     double *gain;  /* [n_out] 1 / profile, or 0 where the profile is below its threshold; NULL: no
                       profile */
@@ -47,11 +48,11 @@ struct room {
     double *values; /* real or imaginary part of a stored row */
 };
 
-/* Sums from which the phase of a view is determined; or their totals over all views. */
+/* Sums from which the phase of a view is determined, or totals of these sums over all views. */
 struct phase_sums {
     double complex sum;     /* sum of that row of the view whose sum has the greatest magnitude */
     double complex squares; /* sum of the squares of all samples of the view */
-    double size;            /* sum of the magnitudes of the samples of that row */
+    double size;            /* sum of the magnitudes of the samples of the row of `sum` */
 };
 
 /* Lay out the memory of a reader; returns its size [bytes].  memory NULL: computes only the size.
@@ -330,8 +331,8 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
         FBP_TRY(fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
     FBP_TRY(tabulate(t, scan));
     t->phase = p->phase_deg * FBP_PI / 180;
-    if (p->phase > FBP_PHASE_GIVEN) { /* one phase for all views, from totals over all views, whose
-                                         integrals are equal */
+    if (p->phase > FBP_PHASE_GIVEN) { /* estimate one phase for all views from sums over all views,
+                                         which have equal integrals */
         FBP_TRY(make_room(t, &r));
         for (size_t k = 0; k < info->n[2]; k++) {
             struct phase_sums view = {0};
@@ -353,7 +354,8 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     src->unpacks = true;
     src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);
     src->reader_bytes = below->reader_bytes + lay_out(t, NULL, &(struct room){0});
-    if (t->imaginary) /* both parts of complex samples are used: the remark on one part is wrong */
+    if (t->imaginary) /* clear the source's remark that one part of complex samples is taken: both
+                         are used */
         src->info.taken[0] = '\0';
     FBP_TRY_GOTO(fbp_source_wrap_set_up(src, below));
     src->stored_bytes *= t->imaginary ? 2 : 1;

@@ -1,6 +1,6 @@
-/* Adjusts the views of a scan by one quantity (centre, tilt, offset, sod, sdd) or by flips:
- * fbp_scan_adjust(), fbp_scan_flip(), and the functions of adjust.h. Called by cli (geometry.c,
- * sweep.c), pipeline/names.c, Python and programs.
+/* Correction of a scan's geometry: one quantity of all views (column of the axis, tilt, detector
+ * offset, distances of the source), or flips of the detector and of the direction of rotation.
+ * fbp_scan_adjust() and fbp_scan_flip() are public; adjust.h declares the other functions.
  * Used by: cli/geometry.c, cli/sweep.c, pipeline/names.c. */
 #include "scan/adjust.h"
 

@@ -1,5 +1,5 @@
-/** @file adjust.h  Functions that get, check and set the geometry values of fbp_scan_adjust()
- * (internal).  Called by cli/geometry.c (options), cli/sweep.c and pipeline/names.c.
+/** @file adjust.h  Functions that get, check and set the geometry values that fbp_scan_adjust() can
+ * change: column of the axis, tilt, detector offset, distances of the source (internal).
  * Used by: cli/geometry.c, cli/sweep.c, pipeline/names.c, adjust.c. */
 #ifndef FBP_SRC_SCAN_ADJUST_H
 #define FBP_SRC_SCAN_ADJUST_H
@@ -15,14 +15,15 @@ const char *fbp_adjust_unit(enum fbp_adjust which);
 const char *fbp_adjust_key(enum fbp_adjust which);
 
 /** Compute the present value of an adjustable quantity: mean over the views; 0 for the tilt.
- * @return FBP_ERR_INVALID. */
+ * @return errors of fbp_view_to_matrix(). */
 fbp_status fbp_adjust_get(const struct fbp_scan *scan, enum fbp_adjust which, double *out);
 
 /** Check whether a scan of this kind and panel can have the value of an adjustable quantity.
- * @return FBP_ERR_INVALID. */
+ * @return FBP_ERR_INVALID if not. */
 fbp_status fbp_adjust_check(const struct fbp_scan *scan, enum fbp_adjust which, double value);
 
-/** Set one adjustable quantity in all views of a scan.  @return as fbp_adjust_check(). */
+/** Change one adjustable quantity of all views by the same amount, such that its mean becomes
+ * `value`; tilt: rotate the panels by `value` degrees.  @return as fbp_adjust_check(). */
 fbp_status fbp_adjust_set(struct fbp_scan *scan, enum fbp_adjust which, double value);
 
 /** Set all values that are not NaN, indexed by enum fbp_adjust.  Distances are set first, then the

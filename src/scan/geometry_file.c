@@ -1,7 +1,6 @@
 /* Loads and saves scans and geometries: the table of formats, detection of a file's format, and the
- * comparison of the result with facts that the caller knows.  Public functions of
- * fbp/geometry_file.h and fbp/scan.h, called by programs, bindings, cli, benchmarks, folder_guess.c
- * and folder_scan.c.
+ * comparison of the result with facts that the caller knows.  Contains public functions of
+ * fbp/geometry_file.h and fbp/scan.h, such as fbp_scan_load().
  * Used by: bench/papers/okitsu2008/, bench/pipeline/, bench/rabbitct/, cli/, folder/. */
 #include "scan/scan_file.h"
 

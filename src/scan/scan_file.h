@@ -1,6 +1,5 @@
 /** @file scan_file.h  The scan file (JSON): its readers and writers, and loading of scans into the
- *  library's own structs (internal). scan/geometry_file.c and discovery of folders (scan/folder)
- *  call it.
+ *  library's own structs (internal).
  * Used by: scan/, folder/. */
 #ifndef FBP_SRC_SCAN_FILE_H
 #define FBP_SRC_SCAN_FILE_H
@@ -55,9 +54,9 @@ fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_js
 
 /* geometry_file.c: loading */
 
-/** Load a scan like fbp_scan_load(), for a struct that has the size of this release; `known`
- * must be complete and checked.  geometry_only: the scan file need not name projections, but must
- * then contain the detector's columns and rows and a list of views. */
+/** Load a scan like fbp_scan_load(), for a struct that has the size of this release; `known` must
+ * be complete and checked.  geometry_only: the scan file need not name projections, but must then
+ * contain the detector's columns and rows, and a list with one element per view. */
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
                              const struct fbp_scan_known *known, bool geometry_only);
 

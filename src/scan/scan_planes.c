@@ -1,6 +1,5 @@
 /* Reads plane integrals (EPR) from a scan file: directions, positions of samples, weights, and
- * "prepare", the processing of stored rows to plane integrals.  Called by scan_read.c and
- * scan_views.c.
+ * "prepare", the processing of stored rows to plane integrals.
  * Used by: scan_read.c, scan_views.c. */
 #include "geometry/directions.h"
 #include "scan/scan_file.h"
@@ -183,7 +182,8 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
     if (cJSON_IsObject(directions)) {
         FBP_TRY(read_set(f, &set));
         FBP_TRY(fbp_error_context(f->top.file, fbp_directions_make(&set, NULL, n)));
-        /* Check the number before allocating memory: the file may contain a far too large one. */
+        /* Check the number of directions before allocating memory: the file may contain a far too
+         * large one. */
         if (f->scan->n_views > 0)
             FBP_TRY(fbp_scan_check_count(f, "directions", *n));
         FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
@@ -350,7 +350,8 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
             "%s: frames: found %zu, but the views of %s have %zu rows; give one frame per row",
             f->top.file, (size_t)frames, name, scan->panel.n_rows);
     if (scan->panel.n_rows > 1 && scan->n_views <= 1)
-        /* Other programs store all views as one image, [view][sample]. */
+        /* Refuse one view of several rows: other programs store all views as one image,
+         * [view][sample]. */
         return FBP_INVALID(
             "%s: projections: %s is one image of %zu x %zu samples, whose rows would be frames "
             "(delays) of one view; if the rows are views, write \"%s?sinogram\"",

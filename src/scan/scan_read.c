@@ -1,5 +1,5 @@
 /* Reads a scan file (JSON): kind, layout, sizes, images, volume, corrections and assumptions;
- * scan_views.c and scan_planes.c read the views.  Called by geometry_file.c.
+ * scan_views.c and scan_planes.c read the views.
  * Used by: geometry_file.c. */
 #include "array/file/bytes.h"
 #include "scan/scan_file.h"
@@ -57,8 +57,8 @@ static const char *const detector_keys[] = {"columns",   "rows",     "pitch_mm",
 static const char *const raw_keys[] = {"type", "shape", "big_endian", "header_bytes"};
 static const char *const volume_keys[] = {"size", "voxel_mm", "centre_mm"};
 
-/* Read a path that the scan file contains relative to itself; *out is relative to the current
- * directory. */
+/* Read the path at `key` of the scan file.  A relative path starts in the folder of the scan file;
+ * *out is that folder and the path, joined. */
 static fbp_status read_path(const struct fbp_json *top, const char *key, char **out)
 {
     const char *text = NULL;
@@ -85,7 +85,7 @@ static fbp_status array_size(const struct fbp_json *top, const char *key, const 
 }
 
 /* Read the numbers of columns, rows and views from the projections.  A geometry without projections
- * has the numbers of columns and rows in "detector", and one list element per view. */
+ * has the numbers of columns and rows in "detector", and a list with one element per view. */
 static fbp_status read_sizes(struct fbp_scan_file *f)
 {
     static const char *const sides[] = {"columns", "rows"};

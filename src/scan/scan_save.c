@@ -1,6 +1,6 @@
 /* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly, paths of
- * arrays relative to the file.  Implements fbp_scan_save(), called by cli/cmd_simulate.c,
- * benchmarks, Python and programs; geometry_file.c and folder_guess.c call other functions.
+ * arrays relative to the file.  fbp_scan_save() is public; fbp_scan_save_geometry() saves a
+ * geometry without projections.
  * Used by: bench/papers/okitsu2008/command.c, cli/cmd_simulate.c, folder/folder_guess.c,
  * geometry_file.c. */
 #include "array/file/bytes.h"
@@ -94,7 +94,7 @@ static fbp_status put_path(struct fbp_writer *w, const char *key, const char *pa
     return FBP_OK;
 }
 
-/* Write n numbers, each multiplied by `scale`, as a list; also a single number is a list. */
+/* Write n numbers, each multiplied by `scale`, as a list, even a single number. */
 static void put_full_list(struct fbp_writer *w, const char *key, const double *v, size_t n,
                           double scale)
 {
@@ -106,7 +106,7 @@ static void put_full_list(struct fbp_writer *w, const char *key, const double *v
         fputc(']', w->f);
 }
 
-/* Write a member of an object, but not its first: a number, or n numbers in brackets. */
+/* Write a further member (not the first) of a JSON object: a number, or n numbers in brackets. */
 static void put_member(struct fbp_writer *w, const char *key, const double *v, size_t n)
 {
     fprintf(w->f, ", \"%s\": ", key);
@@ -171,7 +171,7 @@ static void put_common(struct fbp_writer *w, const char *key, const double *v, s
     fbp_put_list(w, v, same ? 1 : n, 1);
 }
 
-/* Write the views of plane integrals: directions, and positions of samples. */
+/* Write the views of plane integrals: directions, positions of samples, weights and reference. */
 static fbp_status put_planes(struct fbp_writer *w, const struct fbp_scan *scan)
 {
     double *spacing = NULL;

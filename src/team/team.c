@@ -1,8 +1,6 @@
-/* Teams of processes (team.h): creation, messages, pieces of data, the thread that receives,
- * barriers, and the choice of the rank that reports errors.  src/pipeline (team_plan.c, team_run.c,
- * plan_memory.c, plan_run.c) calls these functions in a plan and its runs, cli/team.c at start and
- * end of a command, cmd_recon.c for the rank, team_join.c to create a team.  MPI (modules/mpi.c) or
- * a test transports the messages.
+/* Teams of processes that compute one volume together (team.h): creation, messages, pieces of data,
+ * the thread that receives, barriers, and the choice of the rank that reports errors.  MPI
+ * (modules/mpi.c) or functions of the caller transport the messages.
  * Used by: cli/, pipeline/, team/. */
 #include "team/team.h"
 
@@ -19,17 +17,18 @@
 enum kind {
     BEAT = 1, /* this process is running */
     PROGRESS, /* FBP_TEAM_COUNTERS counters */
-    REPORT,   /* to rank 0: status of the sender at a barrier, with its data */
-    VERDICT,  /* from rank 0: common status of all ranks at a barrier, with data */
+    REPORT,   /* message to rank 0: status of the sender at a barrier, with its data */
+    VERDICT,  /* message from rank 0: common status of all ranks at a barrier, with data */
     STOP,     /* from rank 0: a process has failed */
     ASK,      /* request of a piece */
     PIECE,    /* bytes of a piece */
     OFFER,    /* to rank 0: announcement of a piece */
-    SPEAKS,   /* to all ranks: rank 0 is lost, and the sender reports errors in its place */
+    SPEAKS,   /* message to all ranks: rank 0 is lost, and the sender reports errors for it */
 };
 
-/* Lanes: two independent sequences of pieces of data between two processes.  The pieces of a lane
- * arrive in order. */
+/* Lanes: two independent sequences of pieces of data between two processes, of
+ * fbp_team_send_piece() (GIVEN) and fbp_team_offer() (OFFERED).  The pieces of a lane arrive in
+ * order. */
 enum lane { GIVEN, OFFERED, LANES };
 
 /* Header of every message.  Contents that are larger than a message are sent as several messages.
@@ -107,7 +106,8 @@ struct fbp_team {
     struct offered *offers; /* oldest first */
     double woke;   /* time when this process noticed that it had been suspended [s]; 0: never */
     bool headless; /* rank 0 was lost before it sent a verdict */
-    /* rank that reports errors after rank 0 is lost; 0: not chosen; team size: some other rank */
+    /* rank that reports errors after rank 0 is lost; 0: not chosen; team size: another rank, not
+     * known which */
     size_t speaker;
     fbp_status over; /* a barrier has failed, with this message */
     char why[1000];
@@ -149,8 +149,8 @@ static fbp_status post(fbp_team *t, size_t to, struct head head, const void *dat
     return st;
 }
 
-/* Stop the exchange of pieces of data; rank 0 sends a stop message to all others.  The caller holds
- * t->lock. */
+/* Stop the exchange of pieces of data, and set the flag of fbp_team_cancel_flag(); rank 0 sends a
+ * stop message to all others.  The caller holds t->lock. */
 static void stop(fbp_team *t)
 {
     if (atomic_exchange(&t->stopped, true))
@@ -603,7 +603,8 @@ static fbp_status preside(fbp_team *t, const struct words *own, const struct bro
     for (size_t r = 1; r < size; r++)
         if (letters[r])
             (void)!post(t, r, head, answer, sizeof *verdict + n_told);
-    fbp_message_clear(); /* the next barrier reports a rank that was not reached as lost */
+    fbp_message_clear(); /* clear the message of a failed post(): the next barrier reports the rank
+                            as lost */
     if (verdict->status == FBP_OK && b->n_all > 0)
         memcpy(b->all, data, b->n_all);
 fail:
@@ -628,7 +629,8 @@ static fbp_status attend(fbp_team *t, const struct words *own, const struct brou
     if (b->n > 0)
         memcpy(report + sizeof *own, b->mine, b->n);
     (void)!post(t, 0, head, report, n);
-    fbp_message_clear(); /* if rank 0 was not reached, hear() returns that it is lost */
+    fbp_message_clear(); /* clear the message of a failed post(): hear() then returns that rank 0 is
+                            lost */
     free(report);
     struct letter *heard = hear(t, 0);
     t->headless |= !heard;
@@ -665,7 +667,7 @@ static fbp_status meet(fbp_team *t, const char *where, fbp_status status, const 
     pthread_mutex_lock(&t->lock);
     stop(t);
     pthread_mutex_unlock(&t->lock);
-    fbp_message_clear(); /* stop() leaves a message if it cannot reach a rank */
+    fbp_message_clear(); /* clear the message that stop() leaves if it cannot reach a rank */
     return fbp_fail(t->over, "%s", t->why);
 }
 

@@ -5,8 +5,7 @@
  * ranks and sends the result back. A rank that fails reports at once, and rank 0 then sends a stop
  * message to all others. A rank that sends no message for too long counts as failed.
  *
- * team.c implements the functions; team_join.c finds how this process was started. The plan and its
- * runs (src/pipeline), cli/team.c and modules/mpi.c include this header.
+ * team.c implements the functions; team_join.c finds how this process was started.
  * Used by: cli/, pipeline/, team/.
  */
 #ifndef FBP_SRC_TEAM_TEAM_H

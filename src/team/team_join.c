@@ -1,6 +1,6 @@
-/* fbp_team_join(), which is public (fbp/team.h) and called by cli/team.c and programs: finds out
- * from environment variables whether a launcher (mpirun, srun) has started this process with
- * others, and connects the processes by the module libfbp_mpi.so.
+/* fbp_team_join(), a public function (fbp/team.h): finds out from environment variables whether a
+ * launcher (mpirun, srun) has started this process with others, and connects the processes by the
+ * module libfbp_mpi.so.
  * Used by: cli/team.c. */
 #include "team/team.h"
 

@@ -1,7 +1,6 @@
 /* Quadrature weights of directions on the sphere, by one of these methods: bands of evenly spaced
- * rings, areas of Voronoi cells, exact integration of even spherical harmonics, given weights.
- * Called by weight.c, epr_rings.c, cli/geometry_check.c, MATLAB and programs
- * (fbp_quadrature_weights()).
+ * rings, areas of Voronoi cells, exact integration of even spherical harmonics, given weights.  For
+ * plane integrals (EPR imaging). fbp_quadrature_weights() is public.
  * Used by: cli/geometry_check.c, pipeline/epr_rings.c, weight.c. */
 #include "weight/weight.h"
 
@@ -41,7 +40,8 @@ static fbp_status bands_of(const double (*direction)[3], size_t count, double *w
         const struct fbp_ring *ring = rings.ring, *last = n > 0 ? ring + n - 1 : ring;
         const double start = ring->at_pole ? 0 : 0.5, end = last->at_equator ? 0 : 0.5;
         const double step = FBP_PI / 2 / ((double)n - 1 + start + end);
-        /* a single direction on the equator, with its antipode, determines no step of azimuth */
+        /* a ring on the equator that consists of one direction and its antipode determines no step
+         * of azimuth */
         bool even = n >= 2 && !(last->at_equator && last->n_phi < 4);
         for (size_t k = 0; even && k < n; k++)
             even = fabs(ring[k].theta - ((double)k + start) * step) < EVEN * step;

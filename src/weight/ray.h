@@ -1,6 +1,5 @@
 /** @file ray.h  The weight of one ray (formula: weight.h), from a few numbers per view. The same
  * source is compiled for the host, in double, and for devices, in float (internal; pure functions).
- * Included by weight.h (for weight.c), cuda/filter_kernels.h and gpu/tables.c.
  *
  * FBP_RAY_FLOAT selects float. Values with cancellation stay in double: the position of a row, the
  * distance of a ray from the end of a Parker ramp (a linear form of the column), and the part of a

@@ -1,7 +1,6 @@
 /* Weights of samples before the filter: angular steps, redundancy (Parker 1982, Wang 2002, per
  * ray), distance factors (Feldkamp 1984), weights of plane integrals; also expected errors of
- * Feldkamp's method.  Formulas: weight.h.  pipeline/job.c creates the weights; the backends read
- * them, GPU modules through module.c; cli/geometry_check.c calls fbp_geometry_errors().
+ * Feldkamp's method.  Formulas: weight.h.
  * Used by: cli/, backend/, backend/cpu/, backend/ref/, pipeline/. */
 #include "weight/weight.h"
 
@@ -34,8 +33,8 @@ struct fbp_weights {
     struct fbp_quadrature_facts quadrature;
 };
 
-/* True if all views have the same panel, and the redundancy weight m does not depend on the row (v
- * is parallel to the axis, or m is tabulated by column). */
+/* True if all views have the same panel, and the redundancy weight m does not depend on the row (m
+ * is 1, v is parallel to the axis, or m is tabulated by column). */
 static bool is_separable(const struct fbp_weights *w)
 {
     const double tolerance = 1e-12;
@@ -345,7 +344,7 @@ void fbp_weights_errors(const fbp_weights *w, const struct fbp_grid *grid, const
     z[0] = z[1] = fmin(fmax(grid->centre_mm[2], see[0]), see[1]);
     z[2] = fmin(fmax(grid->centre_mm[2] + half, see[0]), see[1]);
     z[3] = fmin(fmax(grid->centre_mm[2] - half, see[0]), see[1]);
-    if (w->views.panel.n_rows == 1) /* fan beam: count all slices as in the sources' plane */
+    if (w->views.panel.n_rows == 1) /* fan beam: all slices count as in the sources' plane */
         z[0] = z[1] = z[2] = z[3] = 0;
     else
         z[1] = fmin(fmax(0, z[3]), z[2]);

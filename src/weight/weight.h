@@ -1,8 +1,17 @@
-/** @file weight.h  Weights of samples before the filter, and quadrature weights of directions
- * (internal; double, pure functions). pipeline/job.c creates the weights, all backends (backend.h)
- * read them; quadrature.c, epr_rings.c and cli/geometry_check.c include it, too.
- *
- * The FDK sum for a panel of any orientation, with w the third row of fbp_view_to_matrix():
+/** @file weight.h  Weights of samples before the filter (angular step, redundancy, distance), and
+ * quadrature weights of directions on the sphere (internal; double, pure functions).
+ * pipeline/job.c creates the weights, and the backends read them.
+ * Used by: cli/, backend/, pipeline/, weight/.
+ */
+#ifndef FBP_SRC_WEIGHT_H
+#define FBP_SRC_WEIGHT_H
+
+#include "fbp/directions.h"
+#include "fbp/recon.h"
+
+#include "weight/ray.h"
+
+/* The FDK sum for a panel of any orientation, with w the third row of fbp_view_to_matrix():
  *
  *     f(x) = sum_n  1/w_n(x)^2  sum_c'  h(c - c') W_n(c', r) p_n(c', r),
  *
@@ -31,15 +40,7 @@
  * (geometry/coverage.h).
  *
  * The backprojector divides by (w/w(0))^2; therefore the constant 1/w(0)^2 is part of W_n here.
- * Used by: cli/, backend/, pipeline/, weight/.
  */
-#ifndef FBP_SRC_WEIGHT_H
-#define FBP_SRC_WEIGHT_H
-
-#include "fbp/directions.h"
-#include "fbp/recon.h"
-
-#include "weight/ray.h"
 
 struct fbp_views;
 
@@ -91,8 +92,7 @@ fbp_status fbp_weights_of_planes(fbp_weights **out, struct fbp_views views,
                                  enum fbp_quadrature quadrature, const double *given, bool spectra);
 void fbp_weights_destroy(fbp_weights **weights);
 
-/** Get the angular step of a view [rad], or the weight W of a view of plane integrals.  Steps add
- * up to the arc of the scan (half a turn of a parallel beam: to pi). */
+/** Get the angular step of a view [rad], or the weight W of a view of plane integrals. */
 double fbp_weights_step(const fbp_weights *weights, size_t view);
 
 /** Get the redundancy weight m of the ray through (column, row), 0 … 2; above 2 in a view next to

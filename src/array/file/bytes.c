@@ -1,6 +1,5 @@
-/* Reads and writes of whole byte ranges of files, byte order, conversion of samples to float and
- * double, and numbers as text that do not depend on the locale. Called by most files of src/array,
- * by many of src/scan, by some of src/pipeline, by phantom/file.c and by benchmarks.
+/* Reads and writes byte ranges and text files, swaps bytes, converts samples to float and double,
+ * and prints and parses numbers independently of the locale; bytes.h describes the functions.
  * Used by: bench/, array/, phantom/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "base/base.h"
@@ -169,7 +168,7 @@ fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got)
                    : fbp_fail(FBP_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     if (fstat(fd, &st) != 0) {
         status = fbp_fail(FBP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-        /* a pipe is not read: its bytes would be lost for another reader */
+        /* a pipe is not read, because another reader would not get these bytes */
     } else if (S_ISREG(st.st_mode)) {
         *got = (uint64_t)st.st_size < n ? (size_t)st.st_size : n;
         status = fbp_read_at(fd, path, 0, head, *got);
@@ -366,7 +365,8 @@ void fbp_swap_bytes(void *data, size_t size, size_t n)
         FBP_SWAP(uint64_t, __builtin_bswap64)
 }
 
-/* Expands the macro DO(T) with the C type T of the samples; FBP_TYPE_NONE: expands to nothing. */
+/* Switch over the sample type: runs the macro DO(T) with the C type T of the samples; nothing for
+ * FBP_TYPE_NONE. */
 #define FBP_BY_TYPE(type, DO) \
     switch (type) {           \
     case FBP_U8:              \
@@ -409,8 +409,8 @@ void fbp_to_float(enum fbp_type type, double scale, double offset, const void *i
         FBP_BY_TYPE(type, FBP_SCALED)
 }
 
-/* Converts samples to double. If `in` and `out` overlap, both end at the same byte: each sample is
- * then read before a double overwrites it. */
+/* Converts n samples of C type T from `in` to doubles in `out`. If they overlap, both end at the
+ * same byte: each sample is then read before a double overwrites it. */
 #define FBP_DOUBLE(T)                                                             \
     for (size_t i = 0; i < n; i++) {                                              \
         T x;                                                                      \

@@ -1,6 +1,6 @@
-/** @file bytes.h  Reads and writes of files, numbers as text, and conversion of samples to float
- * and double (internal; bytes.c, values.c). Included by most files of src/array, by many of
- * src/scan, by some of src/pipeline and cli, by phantom/file.c and by benchmarks.
+/** @file bytes.h  Reads and writes byte ranges and text files, prints and parses numbers
+ * independently of the locale, converts samples to float and double, and names sample types
+ * (internal; bytes.c, values.c).
  * Used by: bench/, cli/, array/, phantom/, pipeline/, scan/. */
 #ifndef FBP_SRC_ARRAY_FILE_BYTES_H
 #define FBP_SRC_ARRAY_FILE_BYTES_H
@@ -40,23 +40,23 @@ fbp_status fbp_fail_list(const char *path);
 /** Open a regular file for reading; *size: its size [bytes]. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 
-/** Size of an open file [bytes]; 0 for a device or pipe. Changes the file position of the
- * descriptor. */
+/** Size of an open file [bytes]; 0 if it is unknown, as for a pipe. Changes the file position of
+ * the descriptor. */
 uint64_t fbp_file_bytes(int fd);
 
-/** Read the first n bytes of a file, or all bytes if it is shorter; *got: number of bytes read, 0
- * for a folder or a missing file. */
+/** Read the first n bytes of a file, or all bytes if it is shorter; *got: number of bytes read; 0
+ * if the file is missing or not a regular file. */
 fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
 
 /** Call stat(); a missing file is no error. *there: whether the file exists. */
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
-/** Find whether a file exists (*there). path NULL: FBP_ERR_NOMEM, because the caller ran out of
- * memory for the name. */
+/** Find whether a file exists (*there); a file in a folder without access counts as missing. path
+ * NULL: FBP_ERR_NOMEM, because the caller ran out of memory for the name. */
 fbp_status fbp_file_exists(const char *path, bool *there);
 
-/** Read a whole text file, without a byte order mark; *n: length without the final '\0'. The caller
- * frees *text. */
+/** Read a whole text file, without a byte order mark; *n: length without the final '\0'. A file of
+ * more than max_bytes is an error. The caller frees *text. */
 fbp_status fbp_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
 
 /** fbp_read_text() for an open file, which stays open; path: file name for messages. */
@@ -64,7 +64,7 @@ fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char *
 
 /* bytes.c: numbers as text, with a decimal point in every locale */
 
-/** strtod() with a decimal point. */
+/** strtod() that expects a decimal point in every locale. */
 double fbp_number(const char *text, char **end);
 
 /** Print x as "%.17g" with a decimal point in every locale; returns buf. */
@@ -84,13 +84,14 @@ bool fbp_parse_numbers(const char *value, size_t most, double *out, bool finite,
  * anything else. */
 bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n);
 
-/** Millimetres per unit of length, found by its name unit[n], such as "um" or "millimeter"; 0: no
- * known unit of length. */
+/** Millimetres per unit of length, by the name unit[n], such as "um" or "millimeter"; 0: the name
+ * is no known unit of length. */
 double fbp_length_unit_mm(const char *unit, size_t n);
 
 /* bytes.c: samples in memory */
 
-/** Whether the bytes of samples in a big- or little-endian file must be swapped on this machine. */
+/** Whether the bytes of samples that are stored big-endian (false: little-endian) must be swapped
+ * on this machine. */
 bool fbp_is_foreign(bool big_endian);
 
 /** Reverse the order of the bytes within each of n elements of `size` bytes, in place. */
@@ -107,12 +108,12 @@ void fbp_to_double(enum fbp_type type, double scale, double offset, const void *
                    double *out);
 
 /** Total size of the samples that a header describes [bytes]; FBP_ERR_INVALID if a dimension is 0
- * or the product overflows. */
+ * or the product is too large. */
 fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, uint64_t *bytes);
 
 /* values.c: codes of sample types in NPY and Zarr files, such as "f4", without the byte order */
 
-/** Code of a type. */
+/** NumPy code of a sample type, such as "f4" for FBP_F32. */
 const char *fbp_type_to_numpy(enum fbp_type type);
 
 /** Sample type of a NumPy code of n letters, such as "u2"; FBP_TYPE_NONE: not supported. "b1"
@@ -121,11 +122,12 @@ enum fbp_type fbp_type_from_numpy(const char *code, size_t n);
 
 /* values.c: samples in one contiguous range of a file */
 
-/** Whether to write n values by streaming stores, which bypass the caches: true if the caches
- * cannot hold the values until they are read again. */
+/** Whether to write n floats by streaming stores, which bypass the caches: true if the values are
+ * too many to stay in the caches; always false without SSE2. */
 bool fbp_past_caches(size_t n);
 
-/** Convert n samples of info->type, in native byte order, to float values. */
+/** Convert n samples of info->type, in native byte order, to float values; past_caches: by
+ * streaming stores. */
 void fbp_to_values(const struct fbp_array_info *info, const void *in, size_t n, bool past_caches,
                    float *out);
 
@@ -146,8 +148,8 @@ fbp_status fbp_column_major_write(int fd, const char *path, const void *data, si
 /** Name of a sample type: "uint8" … "float64"; "none" for FBP_TYPE_NONE. */
 const char *fbp_type_name(enum fbp_type type);
 
-/** Check the sample type that a calling program passes: FBP_ERR_INVALID unless it is FBP_F32 or
- * FBP_F64. */
+/** Check a sample type that the calling program passes: FBP_ERR_INVALID unless it is FBP_F32 or
+ * FBP_F64. where: beginning of the message. */
 fbp_status fbp_check_float(const char *where, enum fbp_type type);
 
 /** Sample type of a name such as "uint8"; FBP_TYPE_NONE for an unknown name. */

@@ -1,6 +1,6 @@
-/* Helpers for arrays in chunks: a cache of decoded chunks, called by the readers of Zarr and HDF5,
- * and sizes and voxel means of the smaller resolution levels of an OME-Zarr image, called by
- * sink_chunks.c.
+/* Helpers for arrays that are stored in chunks: a cache of decoded chunks, for the readers of Zarr
+ * and HDF5, and sizes and voxel means of the coarser resolution levels of an OME-Zarr image, for
+ * its writer.
  * Used by: array/format/hdf5_chunks.c, array/format/zarr.c, array/sink_chunks.c. */
 #include "array/file/format.h"
 #include "base/base.h"
@@ -12,7 +12,7 @@
 /* A slot of the cache of chunks. `users`: number of threads that copy from the slot; it is not
  * reused meanwhile. */
 struct fbp_cached {
-    size_t chunk; /* number of the chunk; SIZE_MAX: none */
+    size_t chunk; /* number of the chunk in this slot; SIZE_MAX: the slot is empty */
     bool loading;
     size_t users;
     uint64_t used; /* value of the cache's counter of uses at the last use of this slot */
@@ -133,7 +133,8 @@ void fbp_levels_make(const size_t n[3], size_t edge, struct fbp_levels *out)
     }
 }
 
-/* Mean of up to eight samples, added in the order in which they are in memory. */
+/* Mean of n samples (at most eight), added in the order in which they are in memory; NaN are left
+ * out. */
 #define MEAN_OF_NUMBERS(T)                                \
     static T mean_##T(const T *v, size_t n)               \
     {                                                     \
@@ -160,7 +161,8 @@ MEAN_OF_NUMBERS(double)
 MEAN_OF_INTEGERS(uint8_t)
 MEAN_OF_INTEGERS(uint16_t)
 
-/* Compute a row of means, each of two neighbouring samples in n_rows rows; nx: samples per row. */
+/* Compute a row of means, each of two neighbouring samples (at the end of an odd row, one) in each
+ * of n_rows rows; nx: samples per row. */
 #define MEAN_ROW(T)                                                                        \
     static void mean_row_##T(const void *const *rows, size_t n_rows, size_t nx, void *out) \
     {                                                                                      \

@@ -1,7 +1,7 @@
 /* Writes and parses one line of JSON with properties of an array that a format cannot store: row
- * order, unit, scale of integers, spacing, origin, frames. TIFF and PNG files contain the line; RAW
- * and NPY files have it in FILE.json. Called by these formats, HDF5, Zarr, source.c (headerless
- * files) and sink_file.c.
+ * order, unit, scale of integers, spacing, origin, history, frames. TIFF and PNG files contain the
+ * line; RAW and NPY files have it in FILE.json. Also words the warning about missing chunks of HDF5
+ * and Zarr arrays.
  * Used by: array/, array/format/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -77,8 +77,8 @@ static const char *text_of(const cJSON *root, const char *key)
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-/* Fill *info from the parsed JSON line that fbp_describe() wrote; false: another program wrote the
- * line, or it is damaged. */
+/* Fill *info from the parsed JSON line that fbp_describe() wrote; sized: its size must be that of
+ * *info. false: another program wrote the line, or it is damaged or describes another array. */
 static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
 {
     const char *rows = text_of(root, "rows"), *unit = text_of(root, "unit");
@@ -193,7 +193,8 @@ fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info 
 
     *ours = false;
     FBP_TRY(fbp_print_path(&beside, "%s.json", path));
-    /* The file PATH.json may be another program's: only a small regular file is read. */
+    /* Another program may have written the file PATH.json: it is read only if it is a small regular
+     * file. */
     if (stat(beside, &is) == 0) {
         if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)
             st = fbp_read_text(beside, MOST_BYTES, &text, &n);

@@ -4,8 +4,7 @@
  * A format is one struct fbp_format in array/format/. Its reader turns a header into fbp_array_info
  * and the position of the samples; if the samples are contiguous and uncompressed, source_read.c
  * reads them, else the format has its own read(). Its writer creates the bytes before the samples,
- * or encodes one slice as a whole file. Included by most files of src/array, and by some of
- * src/scan, src/pipeline, src/prep, src/picture, cli and bench/rabbitct.
+ * or encodes one slice as a whole file.
  * Used by: bench/, cli/, array/, picture/, pipeline/, prep/, scan/.
  */
 #ifndef FBP_SRC_ARRAY_FILE_FORMAT_H
@@ -37,15 +36,15 @@ bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
  * of memory. */
 char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
 
-/** Whether a file name without folders matches a pattern such as "%04d.mha". *number: the number in
- * the name. */
+/** Whether a file name without folders matches a pattern such as "%04d.mha", with any number of
+ * digits. *number: the number in the name. */
 bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned long long *number);
 
 /** Parse an integer at the end of text[n], and the blanks before it; *n: length of the text before
- * them. */
+ * them. false: the text does not end with blanks and an integer. */
 bool fbp_last_number(const char *text, size_t *n, long long *out);
 
-/** Parse a pattern with its two numbers. */
+/** Parse a pattern with its two numbers; false: `path` is not such a pattern. */
 bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
 
 /** Print a path to a malloc'ed text, *out; NULL after FBP_ERR_NOMEM. */
@@ -59,8 +58,8 @@ extern const char FBP_SINOGRAM[];
 /**
  * Split the name of an input, such as "scan.h5:/exchange/data", into file and member (array in the
  * file). If a file with the whole name exists, there is no member. Otherwise the split is at the
- * last ':' that follows the name of an existing file. FBP_SINOGRAM after the name of a file is a
- * member, too.
+ * last ':' whose preceding text names an existing file or folder. FBP_SINOGRAM after the name of a
+ * file is a member, too.
  *
  * file    malloc'ed
  * member  malloc'ed, or NULL
@@ -79,8 +78,8 @@ struct fbp_inputs {
     size_t n, room;
 };
 
-/** Append a copy of `name` to a list of inputs, unless the last entry is equal; name NULL: nothing
- * is appended. */
+/** Append a copy of `name` to a list of inputs, unless the last entry is the same name; name NULL:
+ * nothing is appended. */
 fbp_status fbp_inputs_add(struct fbp_inputs *inputs, const char *name);
 
 /** Append copies of the names in the list `more` to a list of inputs, without the first `skip`
@@ -99,8 +98,8 @@ struct fbp_file_states {
     fbp_status status; /**< failure to record one of the files */
 };
 
-/** Record the state (inode, size, time) of a file; false: the file does not exist, or recording
- * failed (member `status`). */
+/** Record the state (inode, size, time) of a file in `watch`, a struct fbp_file_states; false: the
+ * file does not exist, or recording failed (member `status`). */
 bool fbp_file_states_add(void *watch, const char *file);
 
 /** Compare the recorded states of all files with the current ones: FBP_ERR_IO, with a message, for
@@ -132,18 +131,18 @@ struct fbp_source {
                              size_t n_rows, bool as_float, void *out);
     void (*close)(fbp_source *src); /**< frees `state`; NULL: nothing to free */
     void *state;
-    /** samples in the memory of the calling program; NULL: the samples are in a file */
+    /** samples in the memory of the calling program; NULL: the samples are elsewhere */
     const void *memory;
-    /** Device whose memory contains the samples (array/device_memory.h); NULL: they are in host
-     * memory or in a file. */
+    /** Access to the device memory that contains the samples (array/device_memory.h); NULL: they
+     * are not in device memory. */
     struct fbp_device_memory *far;
-    /** The samples are a compressed stream: reading backward restarts at its first byte. */
+    /** The samples are a compressed stream: reading backward starts again at its first byte. */
     bool in_order;
     bool unpacks; /**< Several threads read faster than one. */
     /** upper bound of the memory that an open source uses without reading threads [bytes] */
     uint64_t held_bytes;
     uint64_t reader_bytes; /**< upper bound of the additional memory per reading thread [bytes] */
-    /** The file has no header of a known format; the caller described its type and size. */
+    /** The file has no header; its type and size come from the caller or from FILE.json. */
     bool headerless;
     /** The file is still being written: it may be shorter than all samples need. */
     bool growing;
@@ -168,16 +167,16 @@ struct fbp_source {
 fbp_status fbp_source_open_one(const fbp_source *all, size_t n_slices, char *path,
                                fbp_source **out);
 
-/** Whether the views of a source must be read in order: true for compressed files and for files
- * that are still being written. */
+/** Whether the views of a source should be read in order: true for compressed streams (MHA, NRRD,
+ * NIfTI, PNG) and for files that are still being written. */
 bool fbp_source_in_order(const fbp_source *src);
 
 /** Read samples like fbp_source_read(), but in the stored sample type, in native byte order. */
 fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                  size_t n_rows, void *out);
 
-/** All samples of a source in the caller's memory, [slice][row][column] of type info.type; NULL:
- * the samples are in a file. */
+/** All samples of a source in memory of the calling program (host or device), [slice][row][column]
+ * of type info.type; NULL: the samples are elsewhere. */
 const void *fbp_source_samples(const fbp_source *src);
 
 /** Memory that a source uses while n threads read it, without the buffers that the threads pass
@@ -197,8 +196,8 @@ fbp_status fbp_fail_samples(const fbp_source *src, fbp_status st);
 /** Whether files of a source are still being written (--follow): reading then may have to wait. */
 bool fbp_source_grows(const fbp_source *src);
 
-/** Callback during the wait for a view that is still being written, every few hundredths of a
- * second. n_there: number of complete views. A nonzero result ends the wait. */
+/** Callback during the wait for views, called every few hundredths of a second. n_there: number of
+ * complete views. A nonzero result ends the wait with FBP_ERR_CANCELLED. */
 typedef int fbp_idle_fn(void *user, size_t n_there);
 
 /**
@@ -217,8 +216,9 @@ fbp_status fbp_source_await(fbp_source *src, size_t n_views, fbp_idle_fn *idle, 
  * of fbp_seconds() [s]; 0: not yet complete, or all files existed at opening. */
 double fbp_source_complete_at(const fbp_source *src);
 
-/** Start the thread that waits for views of a source that is still being written. After a failure
- * *out may be partly initialized; the caller destroys it. */
+/** Create the state of the thread that waits for views of a source that is still being written; the
+ * first fbp_source_await() starts the thread. timeout_s: longest time without new data [s], 0: no
+ * limit. After a failure *out may be partly initialized; the caller destroys it. */
 fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, double timeout_s);
 
 /** Stop the thread that waits for views of a source that is still being written, and free it;
@@ -283,7 +283,7 @@ struct fbp_layout {
     char *data_path;   /**< final name of the file that contains the samples, malloc'ed */
 };
 
-/** Write the header to the buffer. */
+/** Write the header of an output to the write buffer `to`. */
 fbp_status fbp_layout_put(const struct fbp_layout *layout, const struct fbp_array_info *info,
                           struct fbp_write_buffer *to);
 
@@ -298,8 +298,8 @@ fbp_status fbp_layout_pair(struct fbp_layout *out, const char *path, const char 
 
 void fbp_layout_clear(struct fbp_layout *layout);
 
-/** Check the spacing and the origin before a header stores them: FBP_ERR_INVALID if a spacing is
- * not positive. *given: whether the spacing is known. */
+/** Check the spacing and the origin before a header stores them: FBP_ERR_INVALID if a number is not
+ * finite, or a spacing not positive. *given: the spacing is known (not all 0). */
 fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info, bool *given);
 
 /*
@@ -434,15 +434,15 @@ fbp_encode_fn fbp_tiff_encode;
  * 2048 …). */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
 
-/** Fail with FBP_ERR_UNSUPPORTED and "PATH: HDF5 files are not supported by this build …". files:
- * "HDF5 files"; package: Debian package of the library; option: build option, "FBP_HDF5". */
+/** Fail with FBP_ERR_UNSUPPORTED and "PATH: this build of fbp does not support HDF5 files; …".
+ * files: "HDF5 files"; package: Debian package of the library; option: build option, "FBP_HDF5". */
 fbp_status fbp_fail_no_library(const char *path, const char *files, const char *package,
                                const char *option);
 
 /* functions that several formats share */
 
-/* A series of volumes at several times is stored as one array: n[2] is the number of slices of all
- * volumes together, one volume after another. Headers of file formats store four sizes. */
+/* A series of volumes at several times is one array: n[2] is the number of slices of all volumes
+ * together, one volume after another. Headers of files state four sizes instead. */
 
 /** Number of volumes (frames) of a series; 1 for a single volume. */
 static inline size_t fbp_array_frames(const struct fbp_array_info *info)
@@ -485,8 +485,8 @@ fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (
                                 const double origin[3]);
 
 /** Make a source of complex samples deliver their real parts, or imaginary parts if src->imaginary
- * is set: info.type becomes the type of a part. Real and imaginary parts alternate in the file
- * (values.c). */
+ * is set (values.c). Real and imaginary parts alternate in the file; info.type must be the type of
+ * one part. */
 void fbp_source_take_complex_part(struct fbp_source *src);
 
 /** Greatest number of bytes that one byte of a deflate stream expands to: 258 bytes per 2 bits. */
@@ -507,8 +507,8 @@ fbp_status fbp_inflate_head(const unsigned char *head, size_t n, unsigned char *
                             size_t *got);
 
 /** malloc'ed line of JSON, {"fbp": 1, "type": …, "size": …, …}, which stores row order, unit,
- * scale, spacing and origin in files whose format has no fields for them; NULL when out of memory
- * (describe.c). */
+ * scale, spacing, origin and history in files whose format has no fields for them; NULL when out of
+ * memory (describe.c). */
 char *fbp_describe(const struct fbp_array_info *info);
 
 /**
@@ -532,9 +532,9 @@ fbp_status fbp_describe_beside(const char *path, const struct fbp_array_info *in
                                struct fbp_layout *out);
 
 /**
- * Write a sentence about missing chunks to info->missing: `n` of `all` chunks; `what`: its words,
- * such as "chunks are missing". lacks: [slices] 1 for each slice with a missing chunk; NULL:
- * unknown
+ * Write a sentence about missing chunks to info->missing: `n` of `all` chunks; `what`: words after
+ * these numbers, such as "chunks are missing". lacks: [slices] 1 for each slice with a missing
+ * chunk; NULL: unknown
  */
 void fbp_describe_missing(const char *path, size_t n, size_t all, const char *what,
                           const unsigned char *lacks, struct fbp_array_info *info);
@@ -555,12 +555,12 @@ enum { FBP_CACHE_MOST = 1024 };
 /** Initialize a cache without slots. */
 void fbp_cache_open(struct fbp_cache *cache);
 
-/** Allocate the slots of a cache of chunks. n_slots: number of threads that use chunks at the same
- * time, or more; the number of chunks is always enough. */
+/** Allocate the slots of a cache of chunks. n_slots: at least the number of threads that use chunks
+ * at the same time, or the number of all chunks. */
 fbp_status fbp_cache_make(struct fbp_cache *cache, size_t n_slots, size_t chunk_bytes);
 void fbp_cache_close(struct fbp_cache *cache);
 
-/** Decode chunk k. */
+/** Function that reads and decodes chunk k into `out` [chunk_bytes]. */
 typedef fbp_status fbp_cache_load_fn(void *user, size_t k, void *out);
 
 /** Get chunk k from the cache. The first thread that needs the chunk decodes it by load(); other

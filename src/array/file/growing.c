@@ -1,9 +1,8 @@
-/* Files that change. With `--follow`, a thread counts the complete views of a scan that is still
- * being measured, and fbp_source_await() waits for them. Otherwise, sizes and times of all input
- * files are recorded at opening and compared at the end. Called by files of src/array that open or
- * read sources (among others source.c), src/pipeline (plan.c, plan_run.c, stage_read.c), reduce.c,
- * draw.c, cli and benchmarks. The thread examines a growing source every two milliseconds, because
- * the system does not report writes by other machines or through mapped memory.
+/* Input files that change while they are read. With `--follow`, a thread counts the complete views
+ * of a scan that is still being measured, and fbp_source_await() waits for them. Otherwise, sizes
+ * and times of all input files are recorded at opening and compared at the end: a file that changed
+ * is an error. The thread examines a growing source every two milliseconds, because the system does
+ * not report writes by other machines or through mapped memory.
  * Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -25,19 +24,19 @@ enum { LOOK_MS = 2, IDLE_MS = 20, MAX_HEADER = 1 << 16 };
 struct fbp_follow {
     double timeout_s;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards all members up to the message */
+    pthread_mutex_t lock; /* guards the members from `started` to `message` */
     pthread_cond_t changed;
     bool started, stop;
     /* number of complete views, counted from the first view to the first incomplete one */
     size_t n_there;
-    double alive;       /* time when a file grew last */
-    double looked;      /* time of the last examination */
-    double complete_at; /* time when the last view was complete */
+    double alive;       /* time when a file last grew [s] */
+    double looked;      /* time of the last examination [s] */
+    double complete_at; /* time when the last view was complete [s]; 0: not yet */
     /* status of the last examination of the files; a failure ends the wait for views */
     fbp_status status;
     char message[1000];
-    /* Members that only the examining thread uses: size at the last examination, identity of the
-     * file. */
+    /* Members that the examining thread uses: size of all files at the last examination, identity
+     * of the file, and its header at the start. */
     uint64_t bytes;
     dev_t device;
     ino_t inode; /* 0: not examined yet */
@@ -58,8 +57,8 @@ static fbp_source *followed(const fbp_source *src)
     return (fbp_source *)src;
 }
 
-/* Number of header bytes before the samples, which must not change until the scan is complete; 0:
- * no header in this file, or one larger than MAX_HEADER. */
+/* Number of header bytes before the samples in the file of a growing source; they must not change
+ * until the scan is complete. 0: the file has no header, or one larger than MAX_HEADER. */
 static size_t header_bytes(const fbp_source *src)
 {
     const bool has_one = !src->headerless && src->inputs.n <= 1;
@@ -74,8 +73,8 @@ static fbp_status changed(const fbp_source *src, const char *how)
                     src->path, how);
 }
 
-/* Count the complete views in a file that is still being written. An error if the file was replaced
- * by another one or removed. */
+/* Count the complete views in a file that is still being written. It is an error if the file was
+ * replaced by another one or removed. */
 static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_views,
                                uint64_t *bytes)
 {

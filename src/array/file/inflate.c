@@ -1,6 +1,6 @@
-/* A source whose samples are one zlib or gzip stream, in MHA, NRRD and NIfTI files. These formats
- * call fbp_inflate_open(). Reading forward continues the stream; reading backward starts it again.
- * The memory does not depend on the size of the file.
+/* A source whose samples are one zlib or gzip stream, for compressed MHA, NRRD and NIfTI files.
+ * Reading forward continues the stream; reading backward starts it again. The memory does not
+ * depend on the size of the file.
  * Used by: array/format/mha.c, array/format/nifti.c, array/format/nrrd.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -23,7 +23,7 @@ struct cursor {
     uint64_t file_pos; /* next byte of the file to inflate */
     uint64_t pos;      /* number of bytes inflated so far */
     uint64_t skip;     /* inflated bytes before the samples */
-    uint64_t total;    /* number of inflated bytes */
+    uint64_t total;    /* `skip` and the bytes of all samples */
     unsigned char in[IN_BYTES], skipped[SKIP_BYTES];
 };
 

@@ -1,6 +1,6 @@
 /* The parts of an output file around its samples (struct fbp_layout: header, names, text file
  * beside it), and a buffer that converts, hashes and writes values (struct fbp_write_buffer).
- * Called by writers of formats, sink_file.c, sink_stack.c, output_files.c, scan/format/eprit.c.
+ * Writers of formats fill in the layout; sinks with files write it.
  * Used by: array/, array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

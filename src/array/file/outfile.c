@@ -1,6 +1,5 @@
-/* Small output files that get their names when they are complete, nameless temporary files, and
- * free disk space; outfile.h describes the functions. Called by sinks, png.c, hdf5_write.c,
- * src/scan (text files), src/pipeline (scratch files), cli and benchmarks.
+/* Small output files that get their names when they are complete, temporary files without a name
+ * for filtered views, and free disk space; outfile.h describes the functions.
  * Used by: bench/, cli/, array/, pipeline/, scan/. */
 #include "array/file/outfile.h"
 #include "array/file/bytes.h"

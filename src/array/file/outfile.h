@@ -1,10 +1,8 @@
 /** @file outfile.h  Output files that are published when complete, temporary files without a name,
- * and free disk space (internal; outfile.c). Included by sinks, png.c, hdf5_write.c,
- * scan/file/text.h, src/pipeline (corrections.c, run.h), cli (cli.c, page.c, report.c) and
- * benchmarks. An output file is written without a name, or, if the file system does not support
- * that, under a hidden random name in the output's folder: no existing file is opened for writing.
- * The file is synced to disk before it replaces an older file. After a full disk, a kill or a power
- * failure, either the old file or the new one exists, complete.
+ * and free disk space (internal; outfile.c). An output file is written without a name, or, if the
+ * file system does not support that, under a hidden random name in the output's folder: no existing
+ * file is opened for writing. The file is synced to disk before it replaces an older file. After a
+ * full disk, a kill or a power failure, either the old file or the new one exists, complete.
  * Used by: bench/, cli/, array/, pipeline/, scan/. */
 #ifndef FBP_SRC_ARRAY_FILE_OUTFILE_H
 #define FBP_SRC_ARRAY_FILE_OUTFILE_H
@@ -25,8 +23,8 @@ struct fbp_outfile {
     uint64_t at;    /**< byte at which `f` writes next */
 };
 
-/** Check that an output file can have this name: the name is free, or names a regular file, which
- * the output will replace. */
+/** Check that an output file can have the name `path`: FBP_ERR_INVALID if anything but a regular
+ * file has this name. */
 fbp_status fbp_output_check(const char *path);
 
 /** Get the folder of an output `path`, malloc'ed, also after an error. A missing folder is created
@@ -49,11 +47,11 @@ fbp_status fbp_outfile_finish(struct fbp_outfile *out);
 /** Free the struct; an output file without its final name is removed from the disk. */
 void fbp_outfile_clear(struct fbp_outfile *out);
 
-/** Number for the name of a temporary file. */
+/** Random number, for the name of a temporary file. */
 uint64_t fbp_random_number(void);
 
-/** Advice for the errno of a failed file creation, such as "; free some space", which ends a
- * message; "": no advice. */
+/** End of a message about a failed file creation: "; make it writable, or choose another folder …"
+ * if the errno `error` means missing permission; else "". */
 const char *fbp_write_remedy(int error);
 
 /** Sync the folder that contains `path` to disk, if the file system supports that. */
@@ -70,14 +68,14 @@ fbp_status fbp_sync_file(int fd, const char *path);
 uint64_t fbp_disk_free(int fd);
 
 /** Reserve disk space for the first `bytes` bytes of a file. If the file system cannot reserve
- * space, the file is only enlarged, after a check of the free space. @return 0, or an errno */
+ * space, the free space is checked and the file enlarged. @return 0, or an errno */
 int fbp_disk_reserve(int fd, uint64_t bytes);
 
 /** Fail with FBP_ERR_IO and the message that the disk that contains `path` is too full. need:
  * required bytes; left: free bytes. */
 fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left);
 
-/** Open a file without a name in a folder; the system removes it when the process ends. @return
+/** Open a file without a name in a folder; it disappears when it is closed. @return
  * descriptor for reading and writing; -1 with errno */
 int fbp_open_nameless(const char *folder);
 

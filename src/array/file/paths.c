@@ -1,6 +1,5 @@
 /* Parses names of inputs and outputs: patterns with numbers ("%04d"), arrays inside files
- * ("FILE:ARRAY"), and lists of input names. Called by most files of src/array, plan_output.c, and
- * src/scan (scan.c, scan_save.c); format.h declares them.
+ * ("FILE:ARRAY"), and lists of input names; format.h declares the functions.
  * Used by: array/, array/file/, array/format/, pipeline/, scan/, scan/file/. */
 #include "array/file/format.h"
 #include "base/base.h"

@@ -1,7 +1,6 @@
 /* Converts contiguous samples of a file to float values, in blocks that stay in the processor's
  * caches. Also contains the table of sample types, and functions that several formats share: axes
- * of rotated grids, complex samples, MATLAB's order of indices. Called by most files of src/array,
- * and by some of src/pipeline, src/scan and cli.
+ * of rotated grids, complex samples, MATLAB's order of indices.
  * Used by: cli/, array/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -60,7 +59,8 @@ static inline void stream_as(enum fbp_type type, const char *in, size_t n, float
     }
 }
 
-/* Convert samples with streaming stores, which write cache lines without reading them first. */
+/* Convert n samples with streaming stores, which write cache lines without reading them first. n: a
+ * multiple of LINE; to: start of a cache line. */
 static void stream_lines(const struct fbp_array_info *info, const char *in, size_t n, float *to)
 {
     const size_t size = fbp_type_size(info->type);

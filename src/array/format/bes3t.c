@@ -1,8 +1,9 @@
-/* Reader of Bruker's EPR format BES3T, a text description .DSC with samples in .DTA. formats.c
- * lists its table, which source.c calls; scan/format/bes3t.c reads descriptions through bes3t.h.
+/* Reader of BES3T, the format of Bruker's EPR spectrometers: a text description .DSC with samples
+ * in .DTA. It opens the samples as an array, and reads descriptions for the import of scans
+ * (bes3t.h).
  *
  * The array FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram contains the same spectra as views of one
- * row. If the samples are complex, both are the real parts, and FILE:imaginary is the imaginary
+ * row. If the samples are complex, both contain the real parts, and FILE:imaginary the imaginary
  * parts.
  * Used by: array/formats.c, scan/format/bes3t.c. */
 #include "array/format/bes3t.h"
@@ -130,8 +131,8 @@ fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const ch
     return FBP_OK;
 }
 
-/* Find the value of a key in the list words[n]; *out: its index. FBP_ERR_UNSUPPORTED if it is not
- * in the list. If an optional key is missing, *out is 0. */
+/* Look up the value of a key of a .DSC description in the list words[n]; *out: its index.
+ * FBP_ERR_UNSUPPORTED if the value is not in the list. If an optional key is missing, *out is 0. */
 static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char *const *words,
                          size_t n, bool optional, size_t *out)
 {

@@ -1,8 +1,7 @@
 /** @file bes3t.h  Descriptions of measurements by Bruker's EPR spectrometers, BES3T: the text file
- * .DSC (internal; bes3t.c). Included by scan/format/bes3t.c, which imports scans. The layers #DESC
- * and #SPL have lines "KEY value"; the layer #DSL has parts ".DVC name, version" with lines "Key
- * value unit". Samples are in the file .DTA beside the description. Source: Bruker, Xepr User's
- * Manual, "The BES3T format".
+ * .DSC (internal; bes3t.c). The layers #DESC and #SPL have lines "KEY value"; the layer #DSL has
+ * parts ".DVC name, version" with lines "Key value unit". Samples are in the file .DTA beside the
+ * description. Source: Bruker, Xepr User's Manual, "The BES3T format".
  * Used by: bes3t.c, scan/format/bes3t.c. */
 #ifndef FBP_SRC_ARRAY_FORMAT_BES3T_H
 #define FBP_SRC_ARRAY_FORMAT_BES3T_H
@@ -11,7 +10,7 @@
 #include "fbp/array.h"
 
 struct fbp_bes3t {
-    const char *path; /**< for messages; not copied */
+    const char *path; /**< path of the .DSC file, for messages; not copied */
     char *text;
     struct fbp_bes3t_item {
         /** part: name of the layer, "DESC" or "SPL", or of a device (.DVC) in the layer #DSL */
@@ -20,7 +19,7 @@ struct fbp_bes3t {
     size_t n;
 };
 
-/** Properties of the samples. */
+/** Size and type of the samples in a .DTA file, from its .DSC description. */
 struct fbp_bes3t_samples {
     size_t n[3]; /**< XPTS, YPTS, ZPTS; 1 if missing */
     enum fbp_type type;
@@ -44,7 +43,7 @@ const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const ch
 fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
                             double *out, const char **unit);
 
-/** Read a whole number from 1 to 1e6; an error if the key is missing. */
+/** Read a whole number from 1 to 1e6 of a .DSC description; a missing key is an error. */
 fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const char *key,
                            size_t *out);
 

@@ -1,7 +1,7 @@
-/* Opens an HDF5 data set as a source: fbp_hdf5_source(), called by source.c through the table in
- * optional.c. The HDF5 library describes the data set in a child process: size, type, and positions
- * of the samples in the file. fbp then reads the samples itself if it can; else hdf5_chunks.c reads
- * them, which also calls fbp_hdf5_axis() and fbp_hdf5_grid().
+/* Opens an HDF5 data set as a source: fbp_hdf5_source(). The HDF5 library describes the data set
+ * (size, type, positions of the samples in the file), in a child process if the program has enabled
+ * these (base/sandbox.h). Contiguous samples are then read like those of other formats;
+ * hdf5_chunks.c reads chunks and all that only the library can read.
  * Used by: hdf5_chunks.c, optional.c. */
 #include "array/format/hdf5.h"
 #include "array/file/bytes.h"
@@ -22,15 +22,14 @@ enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE 
  * list n chunks */
 enum { MAX_CHUNKS = 8192 };
 
-/* greatest number of blocks that the HDF5 library reads */
+/* greatest number of blocks of a data set that the HDF5 library reads */
 static const size_t MAX_BLOCKS = 1 << 24;
 /* size of a block that the HDF5 library reads at once, unless a row of chunks is larger [bytes] */
 static const size_t LIBRARY_BYTES = 8 << 20;
 
-/* A data set while a child process describes it by means of the HDF5 library: names, open handles,
- * description. */
+/* A data set while the HDF5 library describes it: names, open handles, description. */
 struct data_set {
-    /* path: name of the array from the caller; file, requested: its file, data set (or NULL) */
+    /* path: name of the array as the caller gave it; file: its file; requested: data set or NULL */
     const char *path, *file, *requested;
     struct fbp_hdf5_list list;
     hid_t id, data, type, space, plist; /* file, data set and its properties */
@@ -205,8 +204,8 @@ static fbp_status take_type(struct data_set *l)
     return st;
 }
 
-/* Take the attributes that fbp writes to a data set. Files of other programs lack them; their row 0
- * is the top row. */
+/* Take row order, unit, history, voxel size and scale from the attributes of a data set. Without
+ * the attribute row_order, which fbp writes, row 0 is the top row. */
 static fbp_status take_attributes(struct data_set *l)
 {
     struct fbp_array_info *i = &l->a.info;
@@ -243,7 +242,7 @@ static fbp_status take_attributes(struct data_set *l)
     return FBP_OK;
 }
 
-/* Number of characters at the beginning of two paths that are equal. */
+/* Number of equal characters at the beginning of two paths. */
 static size_t common(const char *a, const char *b)
 {
     size_t n = 0;
@@ -322,8 +321,8 @@ static fbp_status damaged(const struct data_set *l, const char *what)
                     l->path, what);
 }
 
-/* Report the slices whose chunks were never written. missing: [chunk] 1: the chunk was never
- * written. */
+/* Describe in info.missing the slices whose chunks were never written. missing: [chunk] 1: the
+ * chunk was never written. */
 static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *a,
                                const unsigned char *missing)
 {
@@ -415,9 +414,9 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
     return note_missing(l, &l->a, missing);
 }
 
-/* Report chunks that were never written, if the HDF5 library reads the data set. Finding chunk n
- * takes the library n steps; therefore slices are named only if all missing chunks are the last
- * ones, as after a stopped measurement. */
+/* Describe in info.missing the chunks that were never written, if the HDF5 library reads the data
+ * set. Finding chunk n takes the library n steps; therefore slices are named only if all missing
+ * chunks are the last ones, as after a stopped measurement. */
 static fbp_status note_unlisted(struct data_set *l)
 {
     struct fbp_hdf5_array a = l->a;
@@ -448,8 +447,8 @@ static fbp_status note_unlisted(struct data_set *l)
     return st;
 }
 
-/* Report slices of a virtual data set that have no source, or chunks of its sources that were never
- * written. */
+/* Describe in info.missing the slices of a virtual data set that have no source, or chunks of its
+ * sources that were never written. */
 static fbp_status note_virtual(struct data_set *l)
 {
     const struct fbp_hdf5_array *a = &l->a;
@@ -618,7 +617,7 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
     return a->how == FBP_HDF5_LIBRARY ? take_library(l) : FBP_OK;
 }
 
-/* Describe the data set of a source; runs in a child process. Its reply: struct fbp_hdf5_array,
+/* Describe the data set of a source; called by fbp_hdf5_contain(). reply: struct fbp_hdf5_array,
  * names of source files, list of the selected slices, table of chunks. */
 static fbp_status describe(void *arg, struct fbp_blob *reply)
 {
@@ -664,7 +663,8 @@ fail:
 
 /* ---- the source */
 
-/* Swap the first and the last axis of an array of MATLAB, which stores axes in reverse order. */
+/* Swap the first and the last axis in the size of an array of MATLAB, which stores axes in reverse
+ * order. */
 static void turn_axes(struct fbp_array_info *i, const struct fbp_hdf5_array *a)
 {
     const int last = a->rank == 2 && !a->sinogram ? 1 : 2;
@@ -674,8 +674,8 @@ static void turn_axes(struct fbp_array_info *i, const struct fbp_hdf5_array *a)
     i->n[last] = n;
 }
 
-/* Arguments of transpose(), which reads an array of MATLAB through the HDF5 library in a child
- * process, and transposes it. */
+/* Arguments of transpose(), which reads an array of MATLAB through the HDF5 library, and writes it
+ * transposed to the file fd. */
 struct transposition {
     const struct fbp_hdf5_array *array;
     const char *path;
@@ -735,8 +735,8 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     return FBP_OK;
 }
 
-/* Take the list of selected slices and the table of chunks from the child's reply. If samples are
- * contiguous in the file, but the selected slices are not, each slice is read as a chunk. */
+/* Take the list of selected slices and the table of chunks from the reply of describe(). If samples
+ * are contiguous in the file, but the selected slices are not, each slice is read as a chunk. */
 static fbp_status take_tables(const struct fbp_source *src, struct fbp_hdf5_array *a,
                               const struct fbp_blob *reply, uint64_t **map,
                               struct fbp_hdf5_chunk **chunks)

@@ -1,8 +1,7 @@
 /** @file hdf5.h  HDF5 files: calls of the HDF5 library, lists of data sets, and data sets as
- * sources (internal; hdf5.c, hdf5_lib.c, hdf5_chunks.c, hdf5_virtual.c). Included by the HDF5
- * format and by the scan reader scan/format/hdf5_scan.c. The library is entered only through
- * fbp_hdf5_contain(): after fbp_isolate_readers(true) in a child process, else in the calling
- * process, one call at a time.
+ * sources (internal; hdf5.c, hdf5_lib.c, hdf5_chunks.c, hdf5_virtual.c). The library is entered
+ * only through fbp_hdf5_contain(): after fbp_isolate_readers(true) in a child process, else in the
+ * calling process, one call at a time.
  * Used by: array/format/, scan/format/. */
 #ifndef FBP_SRC_ARRAY_FORMAT_HDF5_H
 #define FBP_SRC_ARRAY_FORMAT_HDF5_H
@@ -40,14 +39,15 @@ struct fbp_hdf5_list {
 
 /* ---- the library (hdf5_lib.c) */
 
-/** Limits (memory, time) of a child process that opens and lists an HDF5 file. */
+/** Limits (memory, time) of a child process that opens and describes an HDF5 file. */
 extern const struct fbp_sandbox_limits fbp_hdf5_limits;
 
 /**
  * fbp_sandbox_run() for functions that call the HDF5 library.
  *
- * @return FBP_ERR_NOMEM if the library ran out of memory, even if fn() returned another status,
- * because fn() may then have missed a data set
+ * @return FBP_ERR_NOMEM if the library ran out of memory, and FBP_ERR_IO if a system call in the
+ * library failed, even if fn() returned FBP_OK, because fn() may then have missed a data set; else
+ * the status of fn()
  */
 fbp_status fbp_hdf5_contain(const char *path, const struct fbp_sandbox_limits *limits,
                             fbp_sandbox_fn *fn, void *arg, struct fbp_blob *reply);
@@ -68,7 +68,7 @@ hid_t fbp_hdf5_open_file(const char *file);
  * H5Fclose(). */
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
 
-/** Property list for opening objects that refuses external links to pipes and devices. */
+/** Property list for opening objects of a file; external links to pipes and devices are refused. */
 hid_t fbp_hdf5_access(void);
 
 /** Print the reason of the HDF5 library's last failure to buf[n], as the end of a message; "":
@@ -82,7 +82,7 @@ bool fbp_hdf5_system_failed(void);
 /** HDF5 type of samples of `type` in memory and in written files: little-endian. */
 hid_t fbp_hdf5_type(enum fbp_type type);
 
-/** List all data sets of a file; the caller frees out->entries. */
+/** List all data sets of an HDF5 file; name: for messages. The caller frees out->entries. */
 fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out);
 
 /** Find the data set of a path in a list; NULL: not in the list. */
@@ -121,7 +121,7 @@ bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_
 
 /**
  * Check that the source files of a virtual data set exist, because the HDF5 library would read the
- * fill value instead: FBP_ERR_INVALID if one is missing.
+ * fill value instead: FBP_ERR_INVALID if one is missing. Other data sets have no sources.
  *
  * files: names of the source files are appended, each with its '\0'
  * missing: increased by the number of unwritten chunks of the sources, and by the number of all
@@ -162,12 +162,13 @@ struct fbp_hdf5_chunk {
     uint32_t left_out; /**< bit i: filter i was not applied */
 };
 
-/** Description of a data set, which a child process creates through the HDF5 library. In the reply
- * of the child, names of source files, map[n[2]] (if `selected`), and the table of chunks follow.
+/** Description of a data set by the HDF5 library. In the reply of describe() in hdf5.c, the names
+ * of source files, map[n[2]] (if `selected`), and the table of chunks follow.
  */
 struct fbp_hdf5_array {
     enum fbp_hdf5_how how;
-    /** properties except `format`; n[2]: number of slices with the requested image_key */
+    /** properties except `format`; n[2]: number of selected slices (those with the requested
+     * image_key) */
     struct fbp_array_info info;
     size_t n_slices; /**< number of all slices of the data set */
     uint64_t offset;
@@ -179,14 +180,14 @@ struct fbp_hdf5_array {
     /** value of samples that were never written, in the byte order of the file */
     unsigned char fill[8];
     size_t n_chunks; /**< number of entries in the table of chunks: all chunks, written or not */
-    /** length of the names of source files in the reply of the child process [bytes] */
+    /** length of the names of source files that follow this struct in the reply [bytes] */
     size_t file_bytes;
-    char file[1024]; /**< file that contains the samples, if the data set is an external link */
+    char file[1024]; /**< file that contains the data set, which may be the target of an external
+                        link */
     char data_set[1024];
 };
 
-/** A block of a data set that a child process reads into shared memory; argument of
- * fbp_hdf5_read_block(). */
+/** A block of a data set and a buffer for its samples: argument of fbp_hdf5_read_block(). */
 struct fbp_hdf5_block {
     const char *path;
     const struct fbp_hdf5_array *array;
@@ -195,8 +196,8 @@ struct fbp_hdf5_block {
     void *out;
 };
 
-/** Function that runs in a child process: reads a block (struct fbp_hdf5_block) of a data set
- * through the HDF5 library. */
+/** Function for fbp_hdf5_contain(): reads a block (struct fbp_hdf5_block) of a data set through the
+ * HDF5 library. */
 fbp_sandbox_fn fbp_hdf5_read_block;
 
 /** Meaning of dimension i of a data set: 0 columns, 1 rows, 2 slices. */

@@ -1,6 +1,6 @@
-/* Reads the samples of chunked HDF5 data sets. Called by hdf5.c. Plain, deflated and shuffled
- * chunks are read directly from the file, by several threads; blocks that only the HDF5 library can
- * read are read in a child process into shared memory.
+/* Reads the samples of HDF5 data sets that are not contiguous in the file. Plain, deflated and
+ * shuffled chunks are read directly from the file, by several threads. The HDF5 library reads all
+ * others in blocks, in a child process if the program has enabled these (base/sandbox.h).
  * Used by: hdf5.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -109,7 +109,8 @@ struct hdf5 {
     pthread_mutex_t lock; /* guards `status` and `message` of a region */
 };
 
-/* The samples that one read requests: rows of slices that are consecutive in the file. */
+/* The samples that one call of read_block() requests: rows of slices that are consecutive in the
+ * file. */
 struct region {
     fbp_source *src;
     size_t first[3], n[3]; /* columns, rows, slices, in the file */
@@ -147,7 +148,7 @@ static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], siz
     }
 }
 
-/* Read block k through the HDF5 library: a child process reads it into shared memory. */
+/* Read block k through the HDF5 library, into shared memory, because a child may read it. */
 static fbp_status read_by_library(fbp_source *src, size_t k, unsigned char *out)
 {
     const struct hdf5 *h = src->state;
@@ -174,8 +175,8 @@ struct loader {
     unsigned char *scratch;
 };
 
-/* Read chunk k and undo its filters; callback of fbp_cache_take() for chunks that are not in the
- * cache. */
+/* Read chunk k and undo its filters, or read block k through the HDF5 library; callback of
+ * fbp_cache_take() for chunks that are not in the cache. */
 static fbp_status load(void *user, size_t k, void *out)
 {
     const struct loader *l = user;
@@ -219,7 +220,7 @@ static fbp_status load(void *user, size_t k, void *out)
     return FBP_OK;
 }
 
-/* Copy the samples of chunk p that a read requests to their position in the caller's memory. */
+/* Copy the samples of chunk p that r requests to their position in the caller's memory. */
 static void put(const struct hdf5 *h, const struct region *r, const size_t p[3],
                 const unsigned char *data)
 {
@@ -342,8 +343,8 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
     src->info.big_endian = fbp_is_foreign(false); /* samples are delivered in native order */
     fbp_hdf5_grid(a, h->grid);
 
-    /* Check that the stored bytes of a chunk can inflate to its size: deflate expands a byte to at
-     * most FBP_DEFLATE_AT_MOST bytes. */
+    /* Check that the stored bytes of the largest chunk can inflate to the size of a chunk: deflate
+     * expands a byte to at most FBP_DEFLATE_AT_MOST bytes. */
     if (__builtin_mul_overflow(a->chunk[0], a->chunk[1], &h->chunk_bytes) ||
         __builtin_mul_overflow(h->chunk_bytes, a->chunk[2], &h->chunk_bytes) ||
         __builtin_mul_overflow(h->chunk_bytes, fbp_type_size(a->info.type), &h->chunk_bytes) ||
@@ -371,8 +372,8 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
         n_slots = FBP_CACHE_MOST;
     if (n_slots > a->n_chunks)
         n_slots = a->n_chunks;
-    /* A child process that reads a block needs memory for three copies: as stored, decoded, and in
-     * shared memory. */
+    /* Reading a block through the HDF5 library needs memory for three copies: as stored, decoded,
+     * and in shared memory. */
     const uint64_t child = by_library ? fbp_sandbox_bytes() + 3 * (uint64_t)h->chunk_bytes : 0;
     src->held_bytes = n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * (each + child);
     FBP_TRY(fbp_cache_make(&h->cache, n_slots, h->chunk_bytes));

@@ -1,6 +1,5 @@
 /* Calls of the HDF5 library: entering it, its error messages, opening files, listing data sets,
- * reading short lists of numbers and attributes. Called by hdf5.c, hdf5_chunks.c, hdf5_write.c,
- * hdf5_virtual.c and the scan reader scan/format/hdf5_scan.c.
+ * reading short lists of numbers and attributes. hdf5.h describes the functions.
  * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/hdf5.h"
@@ -44,8 +43,8 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     return buf;
 }
 
-/* Errors that mean a missing or inaccessible file do not count: the library gets them when it tries
- * possible targets of links. */
+/* Errors that mean a missing or inaccessible file do not count, because the library causes them
+ * when it tries possible targets of links. */
 bool fbp_hdf5_system_failed(void)
 {
     static const int harmless[] = {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG};
@@ -56,8 +55,8 @@ bool fbp_hdf5_system_failed(void)
     return system_error[0] != '\0';
 }
 
-/* Examine one entry of the HDF5 library's error stack. *found is set if memory was missing; the
- * text of a failed system call is recorded. */
+/* Examine one entry of the HDF5 library's error stack. *found is set to true if memory was missing;
+ * the text of the first failed system call is recorded in system_error. */
 static herr_t examine(unsigned n, const H5E_error2_t *error, void *found)
 {
     /* Parts of error texts that mean missing memory. The library may report only the last one, if

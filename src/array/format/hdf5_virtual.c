@@ -1,7 +1,8 @@
 /* Checks that all source files of a virtual HDF5 data set exist and are complete, because the HDF5
- * library reads the fill value in place of missing sources. hdf5.c and hdf5_lib.c call it when data
- * are opened, hdf5_chunks.c before each block. Source files are searched for where the library
- * searches: https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix().
+ * library reads the fill value in place of missing sources: all sources when data are opened, and
+ * those of each block before it is read. Also counts chunks that were never written. Source files
+ * are searched for where the library searches: https://docs.hdfgroup.org, H5Pset_virtual(),
+ * H5Pset_virtual_prefix().
  * Used by: hdf5.c, hdf5_chunks.c, hdf5_lib.c. */
 #include "array/format/hdf5.h"
 #include "base/base.h"
@@ -226,9 +227,9 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     return st;
 }
 
-/* Check the sources of the data set `data`, if it is virtual. like: its requested part, counters
- * and lists are used. depth: 0 for the data set that is to be read, k + 1 for a source of a data
- * set of depth k. */
+/* Check the sources of the data set `data`, if it is virtual. like: struct whose requested part,
+ * counters and lists are used. depth: 0 for the data set that is to be read, k + 1 for a source of
+ * a data set of depth k. */
 static fbp_status check_set(const struct virtual_set *like, hid_t data, int depth)
 {
     const hid_t plist = H5Dget_create_plist(data);

@@ -1,6 +1,6 @@
-/* Writer of HDF5 volumes: fbp_hdf5_layout(), called through the table in optional.c when
- * sink_file.c opens an output. The HDF5 library creates a file in memory with an unwritten data
- * set; its bytes before that data set are the header that the sink writes before the samples.
+/* Writer of HDF5 volumes: fbp_hdf5_layout(), which is called when an output is opened. The HDF5
+ * library creates a file in memory with an unwritten data set; its bytes before that data set are
+ * the header that the sink writes before the samples.
  * Used by: optional.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An HDF5 file that the library creates in memory (a draft), whose samples are not written. */
+/* An HDF5 file that the library creates in memory (a draft), without writing its samples. */
 struct draft {
     const char *path, *file, *data_set;
     int fd;
@@ -26,7 +26,7 @@ struct draft {
     const struct fbp_array_info *info;
 };
 
-/* Space reserved for all metadata of an HDF5 file; the samples follow. */
+/* Space reserved for all metadata of an HDF5 file; the samples follow [bytes]. */
 enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
 
 /* ---- the HDF5 file in memory (draft), in the process that calls the HDF5 library */
@@ -207,7 +207,8 @@ static fbp_status spare_others(const struct draft *w)
                     w->path, is_hdf5 ? "may hold " : "also holds ", lost);
 }
 
-/* Create an HDF5 file in memory, in a child process; the reply is its bytes before the samples. */
+/* Create an HDF5 file in memory; called by fbp_hdf5_contain(). reply: the bytes of the file before
+ * its samples. */
 static fbp_status make_header(void *arg, struct fbp_blob *reply)
 {
     const struct draft *w = arg;

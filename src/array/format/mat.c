@@ -1,11 +1,10 @@
-/* MATLAB files of versions 5 to 7 as a format of arrays, and the writer of version 5. formats.c
- * lists its table, source.c and sink_file.c call it; eprit.c calls the writer, mat5.c is the
- * reader.
+/* MATLAB files of versions 5 to 7 as a format of arrays (read by mat5.c), and the writer of files
+ * of version 5.
  *
  * A(k, r, c) of size [views rows columns] is read as [view][row][column], and A(r, c) as one image.
  * "NAME?sinogram": A(k, c) is the views of one row. "NAME?spectra": A(c, k) and A(c, r, k) are
- * views as EPR laboratories store them, already [view][row][column]; only the real parts of complex
- * numbers are read. The samples are copied into memory, transposed if necessary.
+ * views as EPR laboratories store them, already [view][row][column]; of complex numbers, the real
+ * or the imaginary parts are read. The samples are copied into memory, transposed if necessary.
  *
  * A volume is written as vol(x, y, z), a series as vol(x, y, z, frame): MATLAB's first index varies
  * fastest, as x does in [z][y][x]. Names of variables are those that programs of EPR laboratories
@@ -32,7 +31,7 @@
 
 enum { MAX_NAMES = 256, NAME = 200, DEPTH = 6, SHOWN = 8 };
 
-/* Arrays of numbers of a file. */
+/* Names and sizes of the arrays of numbers in a file. */
 struct names {
     char name[MAX_NAMES][NAME];
     char size[MAX_NAMES][64];
@@ -161,8 +160,8 @@ static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, en
     return FBP_OK;
 }
 
-/* Read the variables that fbp writes to a volume's file: spacing, origin, unit, scale. *is: fbp has
- * written the file. */
+/* Read the variables that fbp writes to the file of a volume: unit, history, spacing, origin,
+ * scale. *is: fbp has written the file. */
 static fbp_status read_place(struct fbp_mat *mat, struct fbp_array_info *info, bool *is)
 {
     bool spacing, origin = false, scale, offset = false;

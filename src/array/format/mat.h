@@ -1,9 +1,9 @@
-/** @file mat.h  Reader (mat5.c) and writer (mat.c) of MATLAB files of versions 5 to 7 (internal).
+/** @file mat.h  Reader of MATLAB files of versions 5 to 7 (mat5.c), and writer of version 5 (mat.c)
+ * (internal).
  *
- * Included by mat.c, mat5.c, and eprit.c, helsinki.c, tigre.c and hdf5_scan.c in scan/format/.
  * Files of version 7.3 are HDF5. fbp_mat_open() checks the whole file: every variable is complete,
- * every compressed variable inflates with the correct checksum, and every array has as many values
- * as its sizes state. It lists the variables without their values. fbp_mat_read() reads one
+ * every compressed variable inflates with the correct checksum, and every full array has as many
+ * values as its sizes state. It lists the variables without their values. fbp_mat_read() reads one
  * variable with its values.
  *
  * Full arrays of numbers and text are read, and the members of structs of one element. Cells,
@@ -77,10 +77,11 @@ struct fbp_mat;
 /** Whether a file begins like a MATLAB file of versions 5 to 7. */
 bool fbp_mat_detect(const char *path, const unsigned char *head, size_t n);
 
-/** Find whether a MATLAB file has version 7.3, an HDF5 file that begins with a line of text. */
+/** Find whether a file is a MATLAB file of version 7.3: a line of text, then an HDF5 file. */
 fbp_status fbp_mat_is_hdf5(const char *path, bool *is);
 
-/** Check a MATLAB file and list its variables. `path` must stay valid while the file is open. */
+/** Open a MATLAB file, check it, and list its variables. The text `path` must stay valid until
+ * fbp_mat_close(). */
 fbp_status fbp_mat_open(const char *path, struct fbp_mat **out);
 
 /** May be called for NULL. */
@@ -107,7 +108,8 @@ const struct fbp_mat_array *fbp_mat_field(const struct fbp_mat_array *parent, co
  * sparse, text, or integers of more than 32 bits. */
 enum fbp_type fbp_mat_type(const struct fbp_mat_array *array);
 
-/** Element i of an array whose values were read; NAN if the array is not one of numbers. */
+/** Element i (its real part) of an array whose values were read; NAN if the array is not one of
+ * numbers. */
 double fbp_mat_element(const struct fbp_mat_array *array, size_t i);
 
 /** Get the elements of an array of real numbers as doubles; FBP_ERR_INVALID if the array is not
@@ -118,7 +120,8 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const struct fbp_
 /** Print the text of an array to out[n]; "" if the array is not text or is NULL. */
 void fbp_mat_text_of(const struct fbp_mat_array *array, char *out, size_t n);
 
-/** Read a variable of n numbers as doubles; *found: it exists and has exactly n numbers. */
+/** Read a variable of n doubles; *found: it exists, has the class double, and exactly n real
+ * numbers. */
 fbp_status fbp_mat_doubles(struct fbp_mat *mat, const char *name, double *out, size_t n,
                            bool *found);
 
@@ -140,8 +143,8 @@ fbp_status fbp_mat_text(struct fbp_mat *mat, const char *name, char *out, size_t
 #define FBP_MAT_SCALE   "scale_factor"
 #define FBP_MAT_OFFSET  "add_offset"
 
-/** A MATLAB file that is being built in memory. The buffer has a fixed size, which all callers
- * respect. */
+/** A MATLAB file that is being built in memory, up to its samples. The size of the buffer is fixed;
+ * the functions do not check it. */
 struct fbp_mat_maker {
     unsigned char *bytes;
     size_t n;
@@ -161,8 +164,8 @@ void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *tex
 void fbp_mat_end(struct fbp_mat_maker *m, const char *name, enum fbp_type type, const size_t *sizes,
                  size_t rank, uint64_t bytes, struct fbp_layout *out);
 
-/** Compute the size of an array's samples [bytes]; FBP_ERR_INVALID if a file of version 5 cannot
- * contain them. instead: format that the message recommends. */
+/** Compute the size of an array's samples [bytes]; FBP_ERR_INVALID if a MATLAB file of version 5
+ * cannot contain them (2 GiB or more). instead: format that the message recommends. */
 fbp_status fbp_mat_check_size(const char *path, const struct fbp_array_info *info,
                               const char *instead, uint64_t *bytes);
 

@@ -1,6 +1,5 @@
 /* Reader of MATLAB files of versions 5 to 7: lists variables, finds members of structs, and reads
- * values, plain or zlib-compressed. mat.h declares its functions. Called by mat.c, which opens
- * MATLAB arrays as sources, and by eprit.c, tigre.c, helsinki.c and hdf5_scan.c in scan/format/.
+ * values, plain or zlib-compressed. mat.h describes its functions.
  * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/mat.h"
@@ -32,8 +31,8 @@ struct fbp_mat {
     unsigned char in[CHUNK], out[CHUNK], piece[8 * PIECE];
 };
 
-/* A data element of n bytes in a MATLAB file. The tag contains the data if they are short; else
- * they follow the tag, with padding. */
+/* A data element of n bytes in a MATLAB file. Its 8-byte tag contains the data if they are short;
+ * else they follow the tag, with padding. */
 struct part {
     uint32_t type, n;
     uint64_t follow; /* number of bytes after the tag, with padding; 0: the data are in `inside` */

@@ -1,6 +1,6 @@
 /* Reader and writer of MetaImage: .mha (header and samples) and .mhd (header, samples in another
- * file). formats.c lists its table; source.c and sink_file.c call it. A header has lines "Key =
- * value"; the last key is ElementDataFile. https://itk.org/Wiki/ITK/MetaIO/Documentation
+ * file). A header has lines "Key = value"; the last key is ElementDataFile.
+ * https://itk.org/Wiki/ITK/MetaIO/Documentation
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

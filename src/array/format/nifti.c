@@ -1,5 +1,5 @@
 /* Reader of NIfTI-1 and NIfTI-2 (.nii, .nii.gz, and .hdr beside .img or .img.gz), and writer of
- * NIfTI-1. formats.c lists its table; source.c, sink_file.c call it. https://nifti.nimh.nih.gov
+ * NIfTI-1 (.nii, .nii.gz). https://nifti.nimh.nih.gov
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

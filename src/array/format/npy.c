@@ -1,6 +1,6 @@
-/* Reader (versions 1 to 3) and writer (version 1) of NumPy's .npy files. formats.c lists its table,
- * source.c and sink_file.c call it. A file consists of "\x93NUMPY", version, length of header, a
- * Python dictionary, samples.
+/* Reader (versions 1 to 3) and writer (version 1) of NumPy's .npy files. A file consists of
+ * "\x93NUMPY", version, length of the header, header (a Python dictionary with type and shape),
+ * samples.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
@@ -147,8 +147,8 @@ static fbp_status open_npy(struct fbp_source *src)
                      "%s: the NPY header lacks fortran_order; the file is damaged, copy it again",
                      src->path));
     if (src->complex) {
-        /* Check that the file contains all complex samples, because source.c only checks for their
-         * real parts. */
+        /* Check that the file contains all complex samples, because source.c checks only files of
+         * real samples. */
         const uint64_t size = fbp_file_bytes(src->fd);
         FBP_TRY_GOTO(fbp_array_bytes(src->path, &src->info, &bytes));
         if (src->growing)

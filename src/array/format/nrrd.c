@@ -1,6 +1,6 @@
 /* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in other files).
- * formats.c lists its table; source.c and sink_file.c call it. A header has lines "field: value",
- * "key:=value" and comments, up to an empty line. https://teem.sourceforge.net/nrrd/format.html
+ * A header has lines "field: value", "key:=value" and comments, up to an empty line.
+ * https://teem.sourceforge.net/nrrd/format.html
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -65,8 +65,8 @@ static bool text(const char *value, char *out, size_t n)
     return snprintf(out, n, "%s", value) < (int)n;
 }
 
-/* Take the next word of a field's value, or the text between quotes; false at the end of the value,
- * or if a quote is missing. */
+/* Take the next word of a field's value, or the text between quotes, and advance *p; false at the
+ * end of the value, or if a quote is missing or the word is too long. */
 static bool next_word(const char **p, char *out, size_t size)
 {
     const bool quoted = **p == '"';
@@ -340,8 +340,9 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
 /* ---- Samples in several files, given by a list of names or a pattern with three numbers. A last
  * number is the dimension of each file: it decides whether a file has one slice or several. */
 
-/* A pattern with first, last and step such as "slice%03d.raw 1 100 1 2": file k has the number
- * first + k * step. A number after the step is the dimension of each file. */
+/* A pattern of file names with first number, last number and step, such as "slice%03d.raw 1 100 1
+ * 2": file k has the number first + k * step. A number after the step is the dimension of each
+ * file. */
 struct pattern {
     int n_prefix, width;
     bool zeros;

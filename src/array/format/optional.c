@@ -1,12 +1,12 @@
-/* Tables of the formats HDF5 and TIFF, whose libraries a build may lack. formats.c lists the
- * tables; source.c, sink_file.c and sink_stack.c call them. hdf5_write.c and hdf5_scan.c call
- * fbp_hdf5_detect(). Without the library, a message names the package to install.
+/* Tables of the formats HDF5 and TIFF, whose libraries a build may lack: without the library, an
+ * error message names the package to install. Also recognizes files of both formats by their first
+ * bytes.
  * Used by: hdf5_write.c, array/formats.c, scan/format/hdf5_scan.c. */
 #include "array/file/format.h"
 
 #include <string.h>
 
-/* Searches the signature of HDF5 at byte 0, and after a user block at 512, 1024, 2048 … */
+/* Find the signature of HDF5 in head[n]: at byte 0, or after a user block, at 512, 1024 … */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n)
 {
     static const unsigned char magic[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};

@@ -1,6 +1,6 @@
 /* PNG files: reader of greyscale images of 1 to 16 bits (one slice per file), writer of slices, and
- * fbp_png_write() for pictures, called by src/picture/draw.c. formats.c lists its table; source.c
- * and sink_stack.c call it. Rows are decoded on request; reading backward starts at the first row.
+ * fbp_png_write() for pictures. Rows are decoded on request; reading backward starts at the first
+ * row.
  *
  * libpng reports missing memory like an error in the file, and continues without optional parts
  * such as texts. Its allocations therefore call take(), which records a failure.
@@ -161,7 +161,7 @@ static fbp_status open_png(struct fbp_source *src)
 {
     static const char grey[] = "save it as greyscale of 8 or 16 bits";
     static const char end[] = "IEND\xae\x42\x60\x82";
-    /* length and name of a PNG chunk; its contents and a checksum follow */
+    /* length and name of a PNG chunk; in the file, its contents and a checksum follow */
     unsigned char head[8] = "";
     char tail[TAIL_BYTES];
     struct fbp_array_info *i = &src->info;

@@ -1,5 +1,5 @@
-/** @file png.h  Writer of PNG pictures (internal; png.c). Included by src/picture/draw.c, which
- * draws slices of volumes and diagrams.
+/** @file png.h  Writer of PNG pictures from pixels in memory (internal; png.c), for pictures of
+ * slices and projections.
  * Used by: png.c, picture/draw.c. */
 #ifndef FBP_SRC_ARRAY_FORMAT_PNG_H
 #define FBP_SRC_ARRAY_FORMAT_PNG_H

@@ -1,6 +1,6 @@
 /* Reader of RabbitCT data sets (Rohkohl, Keck, Hofmann, Hornegger 2009): a header, then a matrix
- * and an image per view, then reference volumes, all little-endian. Called by source.c through
- * formats.c (views as an array), scan/format/matrices.c and bench/rabbitct/.
+ * and an image per view, then reference volumes, all little-endian. It opens the views as an array,
+ * and reads properties and matrices for the import of scans and for the RabbitCT benchmark.
  *
  *     v1 .rct     uint32 S_x, S_y, N; float32 scale, offset
  *     v2 .rctd    uint32 2, then the fields of v1
@@ -22,8 +22,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "RabbitCT data sets ar
 
 static const char extensions[] = ".rct .rctd";
 
-/* Limits of a valid RabbitCT header: greatest number of pixels along a side, greatest number of
- * views, least number of columns in version 1. */
+/* Limits of a valid RabbitCT header: greatest number of pixels along a side of an image, greatest
+ * number of views, least number of columns in version 1. */
 enum { MOST_PIXELS = 65535, MOST_VIEWS = 1 << 20, LEAST_V1_COLUMNS = 16 };
 
 bool fbp_rabbitct_named(const char *path)

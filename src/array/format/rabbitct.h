@@ -1,6 +1,5 @@
-/** @file rabbitct.h  RabbitCT data sets: properties, matrices, views (internal; rabbitct.c).
- * Included by scan/format/matrices.c, which imports the data sets as scans, and by bench/rabbitct/,
- * which runs the RabbitCT benchmark.
+/** @file rabbitct.h  Data sets of the RabbitCT benchmark: properties, matrices, positions of views
+ * (rabbitct.c), and import as a scan (scan/format/matrices.c) (internal).
  * Used by: bench/rabbitct/make.c, bench/rabbitct/rabbitct.h, rabbitct.c, scan/format/matrices.c. */
 #ifndef FBP_SRC_RABBITCT_H
 #define FBP_SRC_RABBITCT_H
@@ -14,11 +13,11 @@ enum { FBP_RABBITCT_REFERENCES = 4 };
 
 /** Properties of a RabbitCT data set, from its header and the size of its file. */
 struct fbp_rabbitct_info {
-    /** version 1: file .rct, header of 20 bytes; version 2: file .rctd, header of 24 bytes */
+    /** 1: file .rct, header of 20 bytes; 2: file .rctd, header of 24 bytes */
     int version;
     size_t n_columns, n_rows, n_views;
     float hu[2];           /**< grey value = hu[0] f + hu[1] */
-    size_t n_references;   /**< 128^3, 256^3, 512^3, 1024^3 */
+    size_t n_references;   /**< number of reference volumes: of 128^3, 256^3, 512^3, 1024^3 */
     bool matrices_only;    /**< RabbitGeometry.rct: no images */
     uint64_t header_bytes; /**< bytes before the first view */
     uint64_t bytes;        /**< size of the file */
@@ -37,7 +36,7 @@ FBP_MUST_CHECK fbp_status fbp_rabbitct_matrices(const char *path, double **out, 
 /** Size of the projection matrix that precedes the image of each view in the file [bytes]. */
 enum { FBP_RABBITCT_MATRIX = 12 * sizeof(double) };
 
-/** Side of reference i. */
+/** Side of reference volume i [voxels]. */
 static inline size_t fbp_rabbitct_side(size_t i)
 {
     return (size_t)128 << i;
@@ -52,7 +51,7 @@ static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, s
     return info->header_bytes + k * (FBP_RABBITCT_MATRIX + image);
 }
 
-/** Is the file named as a data set is? */
+/** Whether a file name has an extension of RabbitCT data sets, .rct or .rctd. */
 bool fbp_rabbitct_named(const char *path);
 
 /** Read the properties of an open RabbitCT data set, a file of `size` bytes. */

@@ -1,6 +1,6 @@
-/* Raw files without a header: little-endian samples, [z][y][x]. formats.c lists the format's table,
- * which sink_file.c calls to write them; reading needs a description by the caller (source.c). JSON
- * in FILE.json stores the scale of integers and the number of frames of a series.
+/* Raw files without a header: little-endian samples, [z][y][x]. This file is the writer; source.c
+ * reads raw files by the caller's description, or by FILE.json, which the writer creates if
+ * integers have a scale or the array is a series.
  * Used by: array/formats.c. */
 #include "array/file/format.h"
 

@@ -1,6 +1,5 @@
-/* Reader of TIFF and BigTIFF files with one page per slice: fbp_tiff_source(), called by source.c
- * through the table in optional.c. It checks the tags of all pages, and reads uncompressed pages
- * itself; tiff_handle.c, which calls fbp_tiff_describe(), decodes all others.
+/* Reader of TIFF and BigTIFF files with one page per slice: fbp_tiff_source(). It checks the tags
+ * of all pages, and reads uncompressed pages itself; tiff_handle.c decodes all others by libtiff.
  * Used by: optional.c, tiff_handle.c. */
 #include "array/format/tiff.h"
 #include "array/file/bytes.h"
@@ -242,7 +241,8 @@ static void close_pages(fbp_source *src)
     free(s);
 }
 
-/* Append a page to the table of pages. All pages must agree with the first one. */
+/* Append a page to the table of pages. All pages must have the size, type and row order of the
+ * first one. */
 static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const struct fbp_tiff_page *p)
 {
     const enum fbp_row_order order = p->top_down ? FBP_ROWS_TOP_DOWN : FBP_ROWS_BOTTOM_UP;
@@ -301,9 +301,9 @@ static size_t shaped_slices(const char *text, size_t n, uint64_t page_samples)
     return all > 1 && all < UINT32_MAX ? (size_t)all : 1;
 }
 
-/* Take the first page's description: our line, or those of ImageJ or tifffile.  Stacks beyond 4 GiB
- * of ImageJ, and of tifffile with truncate, have one directory and the samples in one run.  A page
- * that was taken out of a stack keeps its description; programs that do that write directories
+/* Take the first page's description: fbp's line, or that of ImageJ or tifffile.  Stacks beyond 4
+ * GiB of ImageJ, and of tifffile with truncate, have one directory and the samples in one run.  A
+ * page that was taken out of a stack keeps its description; programs that do that write directories
  * behind the samples. */
 static fbp_status take_text(fbp_source *src, const struct fbp_tiff *t, const char *text)
 {

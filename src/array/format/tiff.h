@@ -1,6 +1,6 @@
 /** @file tiff.h  TIFF files through libtiff: handles (tiff_handle.c), pages and sources (tiff.c),
- * ImageJ's description of a stack (tiff_write.c) (internal). Included by these three files. One
- * thread at a time uses a handle; several handles read one file through one descriptor.
+ * ImageJ's description of a stack (tiff_write.c) (internal). One thread at a time uses a handle;
+ * several handles read one file through one descriptor.
  * Used by: tiff.c, tiff_handle.c, tiff_write.c. */
 #ifndef FBP_SRC_ARRAY_FORMAT_TIFF_H
 #define FBP_SRC_ARRAY_FORMAT_TIFF_H
@@ -10,7 +10,7 @@
 #include <setjmp.h>
 #include <tiffio.h>
 
-/** Checked contents of a page's tags. */
+/** Properties of a page, from its checked tags. */
 struct fbp_tiff_page {
     uint32_t w, h;
     enum fbp_type type;
@@ -86,7 +86,7 @@ fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n,
  * line "fbp=…", else position, scale and unit from ImageJ's keys.
  *
  * per_unit: XResolution and YResolution; 0: the file has none
- * slices: number of slices that the text states, at least 1; 0: the text is not ImageJ's
+ * slices: *slices: number of slices that the text states, at least 1; 0: the text is not ImageJ's
  * @return FBP_ERR_NOMEM
  */
 fbp_status fbp_imagej_described(const char *text, size_t n, const double per_unit[2],

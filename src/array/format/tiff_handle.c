@@ -1,5 +1,5 @@
 /* Handles of libtiff that share one file descriptor, for several reading threads, with a cache of
- * the decoded rows. Called by tiff.c.
+ * the decoded rows.
  *
  * libtiff gets a masked view of the file, in which a directory contains only the entries that
  * describe the samples of a page. Reason: libtiff 4.5.0 keeps other tags in a growing list,
@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Memory that libtiff may allocate beyond the size of the file [bytes]; a file with larger tables
- * counts as damaged. */
+/* Greatest size of one allocation of libtiff, beyond the size of the file [bytes]; a file with
+ * larger tables counts as damaged. */
 enum { SPARE_BYTES = 64 << 20 };
 enum { BIG = 43, ASCII = 2, MOST_ENTRIES = 4096, MOST_TEXT = 1 << 24, AT_ONCE = 64 };
 

@@ -1,8 +1,7 @@
-/* Writer of TIFF and BigTIFF, and ImageJ's description of a stack (tiff.h). Called through the
- * table in optional.c by sink_file.c and sink_stack.c; tiff.c calls fbp_imagej_described(). All
- * directories come first, then the samples of all pages, uncompressed, with one strip per page:
+/* Writer of TIFF and BigTIFF, and writer and parser of ImageJ's description of a stack (tiff.h).
+ * All directories come first, then the samples of all pages, uncompressed, with one strip per page:
  * slices can be written in any order. Directories are created while they are written, because those
- * of 30 million slices need 9 GiB.
+ * of millions of slices need gigabytes.
  *
  * The first page has ImageJ's description, and resolutions as ImageJ counts them: pixels per mm,
  * with the ResolutionUnit "none", because the unit of the description is mm. ImageJ itself writes

@@ -1,6 +1,6 @@
 /* Reader of OME-Zarr 0.4 and Zarr version 2, which store an array as a folder of chunk files, and
- * writer of their text files. formats.c lists its table, source.c and sink_file.c call it;
- * sink_chunks.c writes the chunks. https://ngff.openmicroscopy.org/0.4,
+ * writer of the text files of OME-Zarr; sink_chunks.c writes the chunks.
+ * https://ngff.openmicroscopy.org/0.4,
  * https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
@@ -29,7 +29,8 @@ enum { MAX_TEXT = 1 << 24, MOST_DIMS = 5 };
 enum { MOST_WATCHED = 256 };
 enum { MOST_SMALL = 1000000, SMALL_BYTES = 256 };
 
-/* The cache has the size of a layer of chunks, but at least LEAST_BYTES, at most CACHE_BYTES. */
+/* The cache of decoded chunks has the size of a layer of chunks, but at least LEAST_BYTES, at most
+ * CACHE_BYTES, and at least one chunk per thread. */
 static const size_t CACHE_BYTES = (size_t)256 << 20;
 static const size_t LEAST_BYTES = (size_t)64 << 20;
 
@@ -45,7 +46,7 @@ struct zarr {
     char *folder; /* folder of the array */
     int dir;      /* descriptor of the folder */
     size_t grid[3], chunk_bytes;
-    struct fbp_cache cache; /* of compressed chunks */
+    struct fbp_cache cache; /* decoded chunks, if `compressed` */
 };
 
 /* ---- text files */
@@ -543,7 +544,8 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
     return st == FBP_OK ? fbp_check_cancelled() : st;
 }
 
-/* Report missing chunks: either the array is sparse, or its copy is incomplete. */
+/* Describe missing chunks in info.missing: either the array is sparse, or its copy is incomplete.
+ * If fbp wrote the array, they are an error, because fbp writes all chunks. */
 static fbp_status note_missing(fbp_source *src)
 {
     const struct zarr *z = src->state;
@@ -617,13 +619,13 @@ static fbp_status open_zarr(fbp_source *src)
         n = n < all ? n : all;
         src->unpacks = true;
         src->held_bytes = (uint64_t)n * bytes;
-        src->reader_bytes += (uint64_t)bytes * 2; /* compressed bytes of a chunk */
+        src->reader_bytes += (uint64_t)bytes * 2; /* bound for the compressed bytes of a chunk */
         FBP_TRY(fbp_cache_make(&z->cache, n, bytes));
     }
     FBP_TRY(note_missing(src));
 
     /* Chunks are inputs that must not change. At most 256 of their files are checked, because
-     * examining 100000 files takes longer than reading a slice. */
+     * examining many files takes longer than reading a slice. */
     const size_t n_watched = all < MOST_WATCHED ? all : MOST_WATCHED;
     const double step = n_watched > 1 ? (double)(all - 1) / (double)(n_watched - 1) : 0;
     for (size_t i = 0; i < n_watched; i++) {

@@ -1,11 +1,11 @@
 /*
- * Kernel "column" of the CPU device, which cpu.c selects for views whose u and w do not depend on
- * z: every untilted circular, short or uneven scan has such views.  Views are stored transposed and
- * volumes as columns along z; one interpolated detector column serves a whole voxel column (iFDK;
- * Chen et al. 2019).  The inner loops are in column_loops.h.
+ * Kernel "column" of the CPU device, for views whose u (detector column) and w (depth) do not
+ * depend on z: untilted circular, short or uneven scans have such views.  Views are stored
+ * transposed and volumes as columns along z; one interpolated detector column serves a whole voxel
+ * column (iFDK; Chen et al. 2019).  The inner loops are in column_loops.h.
  *
- * The variant in double computes sinogram images of a first stage whose rows are the volume's
- * slices: there is no interpolation between rows, and every view adds two columns of its image to a
+ * The variant in double backprojects sinogram images of a first stage whose rows are the volume's
+ * slices: there is no interpolation between rows, and every image adds two of its columns to a
  * voxel column.
  * Used by: cpu.c.
  */
@@ -17,11 +17,13 @@
 enum {
     TILE = 16, /* edge of a tile [voxel columns] */
     LINE = CPU_FLOATS_PER_CACHE_LINE,
-    BLOCK = FBP_COLUMN_SLICES - LINE, /* greatest number of slices per tile of a float volume */
-    SLICES = 128, /* greatest number of slices per tile of a double volume: a tile and its views fit
-                     the second-level cache */
-    DOUBLES = 8,  /* doubles of a cache line */
-    LEFT = 1      /* number of zero columns on either side of a sinogram image in double */
+    /* greatest number of slices of a tile that are computed together, in float */
+    BLOCK = FBP_COLUMN_SLICES - LINE,
+    /* greatest number of slices of a tile that are computed together, in double: they and the views
+     * fit the second-level cache */
+    SLICES = 128,
+    DOUBLES = 8, /* doubles of a cache line */
+    LEFT = 1     /* number of zero columns on either side of a sinogram image in double */
 };
 
 /* Samples from detector column to column. */
@@ -186,7 +188,8 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* Copy voxel columns to rows of the output, in squares that fit the first-level cache. */
+/* Copy row y of slices [z0, z1) to the output, 16 voxel columns at a time: their cache lines are
+ * used again in the next slices. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {

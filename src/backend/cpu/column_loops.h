@@ -20,8 +20,8 @@ enum {
 };
 
 /**
- * Parameters of one transposed view along one voxel column, in which u and w do not depend on z:
- * with t = z - z_ref,
+ * Parameters of one transposed view along one voxel column. Along it, detector column u and depth w
+ * are constant, and the detector row is, with t = z - z_ref,
  *
  *     v = v0 + t dv,   0 < dv,
  *
@@ -101,13 +101,14 @@ enum {
 /* Work arrays for one view: its interpolated detector column, and the position in this column of
  * each block of slices. */
 struct column_line {
-    int at[BLOCKS]; /* floor of scale v of each block (find_blocks()) */
+    int at[BLOCKS]; /* floor(scale * v) of each block (find_blocks()) */
     float fraction[BLOCKS];
     float line[2 * HALF] __attribute__((aligned(64)));
 };
 
-/* Store floor and fraction of scale v for each of n blocks of slices, from slice position z on; v:
- * detector row, counted from c->row, onto which the block's first slice projects. */
+/* Store floor and fraction of scale * v for each of n blocks of slices, from slice position z
+ * (relative to z_ref) on; v: detector row, counted from c->row, onto which the block's first slice
+ * projects. */
 static inline void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
                                struct column_line *w)
 {

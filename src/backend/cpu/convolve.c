@@ -1,5 +1,4 @@
-/* Convolution of detector rows with the filter of a job, by FFT or in space.  Called by
- * cpu/filter.c for each block of rows.
+/* Convolution of detector rows with the filter of a job, by FFT or in space, for the CPU device.
  * Used by: bench/fft/fft.c, filter.c. */
 #include "backend/cpu/cpu.h"
 

@@ -1,7 +1,7 @@
 /* The CPU device: fbp_backend_cpu, one of the backends that backend.c lists and the pipeline calls.
- * Chooses a kernel, and runs filter and backprojection in a pool of threads. matrix.c and
- * planes_*.c call cpu_rows_…(); names.c, cmd_plan.c, cmd_recon.c and benchmarks call
- * fbp_kernel_name().
+ * Chooses a kernel, and runs backprojection and copies of finished slices in a pool of threads.
+ * Also contains the list of kernel names (fbp_kernel_name()), and cpu_rows_…(), the layout of views
+ * that several kernels use.
  * Used by: bench/, cli/, backend/, pipeline/. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"
@@ -20,9 +20,8 @@ extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_
     cpu_kernel_planes_double;
 
 /* Fastest first; the names of jobs in double are among those of float.  Kernels along z compute
- * values per voxel column that pay only for many slices (cpu_kernel.least_slices).  "matrix", which
- * runs along x, is 20 times as fast as "column" for one slice, twice for 8 and as fast for about
- * 24; "rot90" is the fastest from about 12 slices on. */
+ * values per voxel column that pay only for many slices (cpu_kernel.least_slices).  For fewer
+ * slices, "matrix", which runs along x, is faster. */
 static const struct cpu_kernel *const kernels[] = {
     &cpu_kernel_rot90,         &cpu_kernel_rot180,        &cpu_kernel_column,
 #ifdef FBP_HAS_EPR
@@ -77,7 +76,8 @@ static const struct cpu_kernel *kernel_of(const struct fbp_job *job)
     return job->selection.entry;
 }
 
-/* Copy row y of a slab with layout [channel][z][y][x]: the default of cpu_kernel.fetch_row. */
+/* Copy row y of one channel of a slab with layout [channel][z][y][x]: the default of
+ * cpu_kernel.fetch_row. */
 static void fetch_plain_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1, size_t y, const void *volume, void *host)
 {

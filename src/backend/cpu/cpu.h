@@ -1,5 +1,4 @@
-/** @file cpu.h  The CPU device: threads, kernels, filter; included by the files of backend/cpu and
- * by bench/fft (internal).
+/** @file cpu.h  The CPU device: threads, kernels, filter (internal).
  *
  * cpu.c implements struct fbp_backend and selects a kernel.  A kernel (matrix.c, column.c, rot.c,
  * planes_float.c, planes_double.c) defines its layouts of views and volume, and divides a

@@ -1,6 +1,6 @@
-/* Filter of the CPU device; cpu.c enters cpu_filter() and cpu_filter_rows() into the table of the
- * backend. Corrects raw rows (prep/prep.h), weights them, filters them along columns and rows, and
- * stores them in the layout of the kernel.
+/* Filter of the CPU device (functions `filter` and `filter_rows` of the backend): corrects raw rows
+ * (prep/prep.h), weights them, filters them along columns and rows, and stores them in the layout
+ * of the kernel or as plain rows.
  * Used by: cpu.c. */
 #include "backend/cpu/cpu.h"
 #include "backend/rows.h"
@@ -134,7 +134,8 @@ static void filter_rows(void *user, size_t item, int worker)
     }
 }
 
-/* Correct view k of the batch; for a filter along columns, also weight the rows that it reads. */
+/* Correct view k of the batch; if there is a filter along columns, also weight the rows that the
+ * filter reads. */
 static void prepare_view(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;
@@ -150,9 +151,9 @@ static void prepare_view(void *user, size_t k, int worker)
     }
 }
 
-/* Filter COLUMNS columns of a view along their length, in place.  Rows nearer than half_width to an
- * end of the loaded rows are right only if that end is an end of the detector.  Each sample is a
- * sum of the same terms in the same order, whichever rows are loaded. */
+/* Filter COLUMNS columns of a view along their length, in place.  Results nearer than half_width
+ * rows to an end of the loaded rows are right only if that end is an end of the detector.  Each
+ * sample is a sum of the same terms in the same order, whichever rows are loaded. */
 static void filter_columns(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;

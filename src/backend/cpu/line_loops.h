@@ -99,8 +99,9 @@ static inline void transpose_square(const float *in, size_t in_stride, V a[VL])
     }
 }
 
-/* Transpose with stores of whole cache lines that bypass the caches: a batch of views is larger
- * than the caches, and a cache line that is bypassed need not be read before it is overwritten. */
+/* Transpose, if the output is aligned, with stores of whole cache lines that bypass the caches: a
+ * batch of views is larger than the caches, and a cache line that is bypassed need not be read
+ * before it is overwritten. */
 static void transpose(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride)
 {
     const size_t rows = n_rows / LINE * LINE, columns = n_columns / VL * VL;
@@ -126,7 +127,8 @@ static void transpose(const float *in, size_t n_rows, size_t n_columns, float *o
     for (size_t c = 0; c < n_columns; c++)
         for (size_t r = c < columns ? rows : 0; r < n_rows; r++)
             out[c * stride + r] = in[r * n_columns + c];
-    _mm_sfence(); /* other threads now see the stores that bypassed the caches */
+    /* stores that bypassed the caches become visible to other threads before all later stores */
+    _mm_sfence();
 }
 
 /* Convolve FBP_CONVOLVE_COLUMNS output columns at a time: each load of an input sample serves all

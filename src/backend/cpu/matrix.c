@@ -1,4 +1,4 @@
-/* Kernel "matrix" of the CPU device, which cpu.c selects for any 3x4 matrix; computes rows of
+/* Kernel "matrix" of the CPU device, for views of any 3x4 projection matrix; computes rows of
  * voxels along x with the loops of matrix_loops.h.  The variant in double backprojects plane
  * integrals and, in the second stage of EPR, sinogram images about any axis.
  * Used by: cpu.c. */

@@ -1,7 +1,6 @@
 /*
- * Template of kernel "planes" of the CPU device for plane integrals, and of the sinogram images
- * that the first of two stages computes.  planes_float.c and planes_double.c include it; cpu.c
- * selects the kernel.  Parameters:
+ * Template of kernel "planes" of the CPU device, which backprojects plane integrals, and of the
+ * sinogram images that the first of two stages computes.  Parameters (macros):
  *
  *   VALUE         the type of samples and voxels
  *   PLANES        struct fbp_bp_planes or struct fbp_bp_planes_double
@@ -10,10 +9,6 @@
  *   KERNEL        name of the struct cpu_kernel that this file defines
  *   MERIDIAN      name of the function of the first stage
  *
- * A view is one row per channel, and u is linear in x, y and z.  The volume is cut into cubes of 4
- * voxels per edge, counted from voxel 0 of the whole grid: no bit depends on which voxels beside
- * them are requested.  A cube lies within few samples of a view, and stays in registers while many
- * views are added to it.
  * Used by: planes_double.c, planes_float.c.
  */
 #include "backend/backend.h"
@@ -25,6 +20,10 @@
 #include <math.h>
 #include <string.h>
 
+/* A view is one row per channel, and its sample position u is linear in x, y and z.  The volume is
+ * cut into cubes of 4 voxels per edge, counted from voxel 0 of the whole grid: no bit depends on
+ * which voxels beside them are requested.  A cube lies within few samples of a view, and stays in
+ * registers while many views are added to it. */
 enum { EDGE = FBP_PLANES_EDGE, BLOCK = FBP_PLANES_BLOCK, ROWS_PER_TILE = 16 };
 
 static const int cube[3] = {EDGE, EDGE, EDGE};
@@ -215,10 +214,11 @@ const struct cpu_kernel KERNEL = {
 };
 
 /*
- * The first of two stages: sinogram images of meridian planes (backend/backend.h).  By the same
- * loops: 16 columns and 4 rows of an image are a block of 64, whose positions in a view are linear
- * in four, four and four steps, as those of a cube of voxels are.  Blocks begin at multiples of
- * these: no bit depends on what is requested beside them.
+ * The first of two stages: sinogram images of meridian planes (backend/backend.h).  The same loops
+ * compute them: a block of 64 pixels is 16 columns and 4 rows of an image, and a cube of 4 x 4 x 4
+ * voxels for the loops, because a pixel's position in a view is linear in column and row.  Blocks
+ * begin at multiples of 16 columns and 4 rows: no bit depends on which pixels beside them are
+ * requested.
  */
 enum {
     COLUMNS = EDGE * EDGE, /* columns of a block */
@@ -246,8 +246,8 @@ static double span_of(const double at[3], size_t fine)
     return (COLUMNS - 1) * fabs(at[1]) / (double)fine + (ROWS - 1) * fabs(at[2]);
 }
 
-/* Add all views of a sinogram image to rows [from, end) of a block of ROWS image rows; r: first row
- * of the block in the image, a multiple of ROWS. */
+/* Compute rows [from, end) of a block of ROWS image rows: sums over all views of the sinogram
+ * image. r: first row of the block in the image, a multiple of ROWS. */
 static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t r, size_t from,
                            size_t end, VALUE *out)
 {

@@ -1,8 +1,8 @@
 /*
- * Kernels "rot90" and "rot180" of the CPU device, which cpu.c selects for scans with a rotational
- * symmetry.  One interpolation serves a set of symmetric voxels, which rotations of the scan map
- * onto each other (rot_loops.h).  Views are stored packed, [column][row][lane]; volumes as
- * [set][slice][lane], where a set is one voxel column per lane.
+ * Kernels "rot90" and "rot180" of the CPU device, for scans with a rotational symmetry.  One
+ * interpolation serves a set of symmetric voxels, which rotations of the scan map onto each other
+ * (rot_loops.h).  Views are stored packed, [column][row][lane]; volumes as [set][slice][lane],
+ * where a set is one voxel column per lane.
  * Used by: cpu.c.
  */
 #include "backend/cpu/cpu.h"
@@ -56,7 +56,7 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
 
 /* Range of one quarter (rot90) or half (rot180) of the grid; each set of symmetric voxel columns is
  * numbered by its column in this range.  If the number of voxels along an edge is odd, the middle
- * belongs to two quarters, and is stored twice. */
+ * belongs to two quarters or halves, and is stored twice. */
 struct domain {
     size_t x0, y0, nx, ny;
 };
@@ -204,8 +204,9 @@ static void item(void *user, size_t index, int worker)
     struct passage *const passages =
         (struct passage *)(void *)bp->dev->scratch[worker].buffer[CPU_KERNEL];
 
-    /* columns: width of the projection of a tile on the axis (the tile's diagonal) in detector
-     * columns; slice_bytes: bytes of a group of views onto which one slice of the tile projects. */
+    /* columns: width of the projection of a tile at the rotation axis (the tile's diagonal) in
+     * detector columns; slice_bytes: bytes of a group of views onto which one slice of the tile
+     * projects. */
     enum { LEAST_SLICES = 32 };
     const double *m = job->matrices[0], *voxel = job->grid.voxel_mm;
     const double columns = sqrt(m[0] * m[0] + m[1] * m[1]) * voxel[0] * TILE * 1.42 + 2;

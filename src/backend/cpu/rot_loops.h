@@ -86,13 +86,13 @@ static inline void rot_find_rows(struct rot_rows *out, size_t n, float t0,
         }
 }
 
-/* Lane j of each row to lane (j + i) % 2. */
+/* Moves lane j of each row to lane (j + i) % 2. */
 static inline __m128 rotate_2(__m128 a, int i)
 {
     return i == 1 ? _mm_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1)) : a;
 }
 
-/* Lane j of each row to lane (j + i) % 4. */
+/* Moves lane j of each row to lane (j + i) % 4. */
 static inline __m256 rotate_4(__m256 a, int i)
 {
     switch (i) {
@@ -107,7 +107,7 @@ static inline __m256 rotate_4(__m256 a, int i)
     }
 }
 
-/* p[lanes] += the sum of both rows of a. */
+/* Adds the sum of both rows of a to p[0 … lanes - 1]. */
 static inline void add_rows_of_2(float *p, __m128 a)
 {
     const __m128 to = _mm_castsi128_ps(_mm_loadl_epi64((const void *)p));

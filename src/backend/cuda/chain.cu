@@ -113,7 +113,7 @@ static __device__ inline void weigh(const cuda_chain &p, const cuda_pair &rows,
 }
 
 /* Samples of a thread in registers: in[i][k] is input k of its i-th transform of RADIX points,
- * whose inputs are INNER columns apart; the upper half is 0. */
+ * whose inputs are INNER columns apart; the upper half of the inputs is 0, and not stored. */
 template <int RADIX, int THREADS> struct samples {
     static constexpr int TURNS = (INNER + THREADS - 1) / THREADS, HALF = RADIX / 2;
     float2 in[TURNS][HALF];
@@ -121,7 +121,8 @@ template <int RADIX, int THREADS> struct samples {
 
 /* Load the weighted samples of a thread into registers: if PREPARED, from shared memory, else from
  * the batch, times the product of `image` and `lines` (struct cuda_weights).  peak receives the
- * greatest magnitude in each row.  Returns true in all threads if a sample is not finite. */
+ * greatest magnitude in each row.  Returns true in all threads if a sample of either row is not
+ * finite. */
 template <bool PREPARED, int RADIX, int THREADS>
 static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, const float2 *line,
                                    unsigned *peak, samples<RADIX, THREADS> &out)
@@ -163,8 +164,9 @@ static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, c
     return max(peak[0], peak[1]) >= 0x7f800000u;
 }
 
-/* First step of the transform: split the row into RADIX interleaved rows of INNER points, multiply
- * them by twiddle factors, and store them in shared memory. */
+/* First step of the transform: scale both rows of the pair, transform them (as one complex row) to
+ * RADIX interleaved rows of INNER points, multiply these by twiddle factors, and store them in
+ * shared memory. */
 template <int RADIX, int THREADS>
 static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a, scale b,
                                          const float2 *__restrict__ turns, float2 *line)
@@ -223,7 +225,8 @@ static __device__ inline void convolve(float2 *x, unsigned lane, const float2 *_
         x[lane + k * APART] = v[k];
 }
 
-/* Last step of the inverse transform: combine the interleaved rows to one row. */
+/* Last step of the inverse transform: combine the interleaved rows to one row, undo the scale
+ * factors of the pair, and write it to the output. */
 template <int RADIX, int THREADS>
 static __device__ inline void put_together(const cuda_chain &p, scale a, scale b,
                                            const float2 *line)

@@ -1,9 +1,9 @@
 /** @file cuda.h  The device of the CUDA module, and the functions of its host code (internal).
- * Included by most C files of backend/cuda and by bench/cuda.  entry.c stores these functions in
- * the backend's table, which the pipeline calls.  A device has four streams, one per stage.  Its
- * tables and scratch lie in one block of device memory, whose layout depends on the job only
- * (backend/gpu/tables.h); views and volume have the layout of the job's kernel (kernel.h).  CUDA's
- * ordinals number all devices; the library's indices number the usable ones.
+ * entry.c stores many of these functions in the backend's table, which the pipeline calls.  A
+ * device has four streams, one per stage, and one more for output.  Its tables and scratch lie in
+ * one block of device memory, whose layout depends on the job only (backend/gpu/tables.h); views
+ * and volume have the layout of the job's kernel (kernel.h).  CUDA's ordinals number all devices;
+ * the library's indices number the usable ones.
  * Used by: bench/cuda/, backend/cuda/. */
 #ifndef FBP_SRC_BACKEND_CUDA_CUDA_H
 #define FBP_SRC_BACKEND_CUDA_CUDA_H
@@ -26,7 +26,7 @@ enum { CUDA_EVENTS = 64 };
  * stage's first stream copies the previous slices to the host. */
 struct cuda_unpacking {
     gpuStream_t stream;
-    gpuEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< per buffer: last fill, last copy */
+    gpuEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< ends of each buffer's last fill, copy */
     unsigned next; /**< number of times that a slice buffer was filled so far; fill i uses buffer i
                       % GPU_STAGES */
 };
@@ -132,8 +132,8 @@ extern const struct gpu_timer cuda_timer;
 /* memory.c: pinned host memory, device memory, and access to device memory that the caller of the
  * library owns */
 
-/** Allocate host memory on a NUMA node (-1: any), pinned for all devices; n_threads threads write
- *  its pages first.  Returns NULL on failure. */
+/** Allocate host memory on a NUMA node (-1: any), pinned for all devices.  If it is large (64 MiB),
+ * n_threads threads, at most 16, write its pages first.  Returns NULL on failure. */
 void *cuda_pin(size_t bytes, int n_threads, int node);
 void cuda_unpin(void *memory);
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);

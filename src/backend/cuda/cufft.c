@@ -1,6 +1,6 @@
-/* cuFFT, loaded at run time, for the row filter: cuda/filter.c and cuda/entry.c call these
- * functions if a row is too long for chain.cu (one launch).  Names and numbers are those of cuFFT's
- * interface, which has not changed since CUDA 6.5.
+/* cuFFT, loaded at run time, for the filter of rows that are too long for the filter in one launch
+ * (chain.cu).  Names and numbers are those of cuFFT's interface, which has not changed since
+ * CUDA 6.5.
  * Used by: entry.c, filter.c. */
 #include "backend/cuda/cuda.h"
 
@@ -36,9 +36,8 @@ static void *open_below(const char *root, const char *folder, const char *name)
     return n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Open the cuFFT library (on the default path, below CUDA_HOME,
- * CUDA_PATH, /usr/local/cuda or /opt/cuda, or in pip's packages) and
- * find its functions; called once per process. */
+/* Open the cuFFT library (on the default path, below CUDA_HOME, CUDA_PATH, /usr/local/cuda or
+ * /opt/cuda, or in pip's packages) and find its functions; called at most once per process. */
 static void find_library(void)
 {
     static const char *const names[] = {GPU_FFT_LIBRARIES};

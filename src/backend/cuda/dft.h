@@ -1,4 +1,4 @@
-/** @file dft.h  Short Fourier transforms in registers, called by chain.cu (internal; CUDA C++).
+/** @file dft.h  Short Fourier transforms in registers, for the row filter (internal; CUDA C++).
  *
  * X[k] = sum_n x[n] exp(-2 pi i n k / R), in place; x and X are in natural order.  All loops are
  * unrolled: arrays become registers, indices and factors become constants.  For the inverse, the

@@ -1,5 +1,5 @@
-/* Filter of plane integrals in double, step by step: repair, weights, convolution, layout of views.
- * cuda/filter.c calls cuda_filter_doubles() for jobs in double.
+/* Filter of plane integrals (EPR) in double, step by step: repair of samples that are not finite,
+ * weights, convolution, layout of views.
  * Used by: filter.c. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"

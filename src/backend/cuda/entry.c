@@ -204,9 +204,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     *out = NULL;
     if (!dev)
         return gpu_host->fail(FBP_ERR_NOMEM,
-                              "cuda: cannot allocate %zu bytes of device memory; lower "
-                              "--device-memory, or close other programs that use the device",
-                              sizeof *dev);
+                              "cuda: cannot allocate %zu bytes; close other programs", sizeof *dev);
     *out = (fbp_device *)(void *)dev;
     dev->job = job;
     dev->index = found.ordinal[index];

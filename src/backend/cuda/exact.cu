@@ -1,7 +1,7 @@
-/* Backprojection with interpolation in fp32, launched by cuda/volume.c through struct cuda_kernel
- * (kernel.h): kernels `matrix`, for any 3x4 matrix, and `column`,
- * for views whose u and w do not depend on z (every untilted circular scan): a thread then computes
- * u and 1/w once per view.
+/* Backprojection with interpolation in fp32: kernels `matrix`, for any 3x4 projection matrix, and
+ * `column`, for views whose u (detector column) and w (depth) do not depend on z, as in untilted
+ * circular scans: a thread then computes u and 1/w once per view.  cuda/volume.c launches them
+ * through struct cuda_kernel (kernel.h).
  *
  * The window of a view, the part onto which a block's box of voxels projects, is copied to shared
  * memory while the previous view is added.  A sample then takes four loads from one address,
@@ -21,7 +21,7 @@ template <class Tile_, class Window_, int BLOCKS_> struct shape {
     enum { BLOCKS = BLOCKS_ };
 };
 
-/* Copy this thread's part of the window of a view (index s) to shared memory. */
+/* Copy this thread's part of the window of view s to shared memory. */
 template <class Tile, class Window>
 static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &in,
                                           const float *views, unsigned to)
@@ -44,8 +44,8 @@ static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &i
     }
 }
 
-/* Load the four taps of a bilinear interpolation, from the window in shared memory or from the
- * view. */
+/* The four samples (taps) of a bilinear interpolation, which are loaded from the window in shared
+ * memory or from the view. */
 struct taps {
     float q00, q01, q10, q11; /* row, column */
 };
@@ -229,9 +229,9 @@ template <bool COLUMN, class Shape> static gpuError_t launch_shape(const struct 
     return gpuGetLastError();
 }
 
-/* Shapes with windows in shared memory, for up to 1.3 and for up to 2.8 pixels per voxel: a voxel
- * near the source covers up to a third more pixels than one on the axis, and a window must be as
- * wide as the diagonal of its tile of voxels. */
+/* Shapes with windows in shared memory, for up to 1.3 and for up to 2.8 pixels per voxel at the
+ * rotation axis. A window must be as wide as the diagonal of its tile of voxels, and wider because
+ * voxels near the source cover more pixels. */
 typedef cuda_window<40, 40, 2> small_window;
 typedef cuda_window<84, 64, 2> large_window;
 typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 3> small_16x3;

@@ -1,13 +1,13 @@
-/* Backprojection with interpolation by the texture units, launched by cuda/volume.c through struct
- * cuda_kernel (kernel.h) (Zinsser and Keck 2013, kernel B), from
- * fp32, or from fp16 scaled by a power of two into its range: kernels `matrix`, for any 3x4 matrix,
- * and `column`, for views whose u and w do not depend on z: a thread then computes u and 1/w once
- * per view.
+/* Backprojection with interpolation by the texture units (Zinsser and Keck 2013, kernel B), from
+ * fp32, or from fp16 scaled by a power of two into its range: kernels `matrix`, for any 3x4
+ * projection matrix, and `column`, for views whose u (detector column) and w (depth) do not depend
+ * on z: a thread then computes u and 1/w once per view.  cuda/volume.c launches them through struct
+ * cuda_kernel (kernel.h).
  *
  * The units round coordinates to 1/256 of a texel; the centre of texel i is at i + 1/2.  Samples
- * outside the texture are zero, so the edge is continuous.  The kernel rounds u and v to the
- * nearest 1/256 of a texel first, v before the first row of the batch is subtracted, so that the
- * division into slabs does not change it.
+ * outside the texture are zero, so the edge is continuous.  The kernel first rounds u and v to the
+ * nearest 1/256 of a texel; it rounds v before it subtracts the first row of the batch, because
+ * this row depends on the division into slabs.
  * Used by: bench/cuda/s1.c, entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
@@ -100,7 +100,8 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return SHAPES;
 }
 
-/* The texture has enough layers: a batch has fewer views than GPU_MOST_LAYERS. */
+/* The texture has enough layers, because a buffer of views holds at most GPU_MOST_LAYERS groups of
+ * views. */
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_HALF =
     cuda_kernel_from(gpu_known[GPU_MATRIX_HALF], launch<false>, SHAPES, candidates);
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_FAST =

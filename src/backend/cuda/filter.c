@@ -110,7 +110,8 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     struct cuda_pad pad;
 
     *out = rows;
-    if (job->filtering.pad) { /* fit the extrapolation before the filter overwrites the rows */
+    /* Fit the extrapolation of rows now, because the filter may overwrite the rows. */
+    if (job->filtering.pad) {
         pad = (struct cuda_pad){.pairs = *pairs,
                                 .weights = weights_of(dev),
                                 .weighted = job->filtering.columns != NULL,

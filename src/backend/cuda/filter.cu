@@ -1,6 +1,7 @@
-/* Kernels of the filter's steps, with one block per row or per pair of rows: corrections, weights,
- * filter along columns, convolution in space, copies.  cuda/filter.c launches them if the filter in
- * one launch (chain.cu) cannot be used.
+/* Kernels of the filter's steps: corrections, weights, filter along columns, convolution in space,
+ * copies.  Before the filter in one launch (chain.cu), corrections and the filter along columns run
+ * only if the job has bad pixels, a filter along columns or an extrapolation of rows; the other
+ * steps replace that filter if it cannot be used.
  * Used by: bench/cuda/s0_filter.cu, filter.c. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
@@ -73,7 +74,7 @@ gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep 
     return gpuGetLastError();
 }
 
-/* Multiply rows by their weights, one row per block; blockIdx.y is the index of the view. */
+/* Multiply rows by their weights, one row per block; blockIdx.y counts views from p.first. */
 static __global__ void __launch_bounds__(THREADS)
     weigh_columns(const __grid_constant__ cuda_columns p)
 {

@@ -1,7 +1,7 @@
-/** @file filter_kernels.h  Functions that launch the filter's kernels, their parameters, and device
- * functions that these kernels share (internal; C and CUDA C++).  filter.c calls the functions;
- * filter.cu, chain.cu, pad.cu and doubles.cu implement them; bench/cuda includes this header, too.
- * Weights of rays are computed in float if FBP_RAY_FLOAT is defined, else in double.
+/** @file filter_kernels.h  Functions that launch the filter's kernels (filter.cu, chain.cu, pad.cu,
+ * doubles.cu), their parameters, and device functions that these kernels share (internal; C and
+ * CUDA C++).  filter.c calls the functions.  Weights of rays are computed in float if FBP_RAY_FLOAT
+ * is defined, else in double.
  * Used by: bench/cuda/, backend/cuda/. */
 #ifndef FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H
 #define FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H
@@ -24,7 +24,7 @@ struct cuda_raw {
     /** samples as uint16, which a kernel converts to `samples`; NULL: `samples` is the input */
     const uint16_t *counts;
     unsigned n_views, load_rows, n_columns;
-    unsigned first_row; /**< detector row of the batch's first row */
+    unsigned first_row; /**< detector row of the first loaded row */
     unsigned view0;     /**< index of the batch's first view in the scan */
     unsigned a_part; /**< views of the batch per symmetric part of the scan (a quarter turn, …) */
     /** views of the scan per symmetric part */
@@ -60,7 +60,7 @@ struct cuda_columns {
     struct cuda_weights weights;
     unsigned first, n;                    /**< views [first, first + n) of the batch */
     unsigned n_groups, part_views, view0; /**< see struct cuda_pairs */
-    unsigned row0, n_rows; /**< detector rows [row0, row0 + n_rows) contain line integrals */
+    unsigned row0, n_rows; /**< detector rows [row0, row0 + n_rows) are weighted and convolved */
     float *weighted;       /**< scratch [n][n_rows][n_columns] */
     const float *taps;     /**< 2 S + 1 filter taps, with GPU_COLUMN_ROWS zeros on either side */
     unsigned half_width;   /**< S */

@@ -1,6 +1,5 @@
 /** @file frame.h  Device functions that backprojection kernels share: voxels of a thread, sums,
- * visibility of a block in a view, symmetric voxels (internal; CUDA C++).  exact.cu, fast.cu,
- * orbit_exact.cu, orbit_texture.cu, store.cu and bench/cuda call them.
+ * visibility of a block in a view, symmetric voxels (internal; CUDA C++).
  *
  * A block of X x Y x LAYERS threads computes X x Y columns of SLICES * LAYERS voxels; each thread
  * computes SLICES voxels, LAYERS slices apart.  A warp covers WARP adjacent columns in each of

@@ -1,8 +1,14 @@
 /** @file gpu_runtime.h  Names for the runtime of the GPU's language: gpuMalloc() is cudaMalloc(),
- * or hipMalloc() if __HIP_PLATFORM_AMD__ is defined (internal; C and CUDA C++).  Included by
- * headers of backend/cuda and bench/cuda.  No other file names functions, types or constants of
- * CUDA's runtime (tests/house/gpu_runtime.sh).  A backend for HIP therefore needs, apart from a
- * file like cmake/cuda.cmake:
+ * or hipMalloc() if __HIP_PLATFORM_AMD__ is defined (internal; C and CUDA C++).  Also contains
+ * device functions with inline PTX.  No other file names functions, types or constants of CUDA's
+ * runtime (tests/house/gpu_runtime.sh).
+ * Used by: bench/cuda/, backend/cuda/.
+ */
+#ifndef FBP_SRC_BACKEND_CUDA_GPU_RUNTIME_H
+#define FBP_SRC_BACKEND_CUDA_GPU_RUNTIME_H
+
+/*
+ * A backend for HIP needs, apart from a file like cmake/cuda.cmake:
  *
  * - other versions of the functions with inline PTX: those at the end of this file, load_if() in
  *   orbit_exact.cu, and planes_parts.h;
@@ -16,10 +22,7 @@
  * - the folders in which cufft.c searches for hipFFT, whose functions are those of cuFFT.
  *
  * The HIP branch was compiled with the host code and headers of HIP 6.3; no kernel was.
- * Used by: bench/cuda/, backend/cuda/.
  */
-#ifndef FBP_SRC_BACKEND_CUDA_GPU_RUNTIME_H
-#define FBP_SRC_BACKEND_CUDA_GPU_RUNTIME_H
 
 #if defined(__HIP_PLATFORM_AMD__)
 #    ifdef __HIPCC__

@@ -1,9 +1,8 @@
 /** @file kernel.h  The CUDA kernels of the backprojection: parameters of their launches, and
  * functions that store filtered rows in their layouts (internal; C and CUDA C++).
  *
- * entry.c lists the kernels; filter.c and volume.c launch the one that was selected for the job;
- * bench/cuda includes this header, too.  A new kernel needs a line in backend/gpu/gpu_known.h, and
- * a .cu file that ends in its `struct cuda_kernel`.
+ * entry.c lists the kernels; volume.c launches the one that was selected for the job.  A new kernel
+ * needs a line in backend/gpu/gpu_known.h, and a .cu file that defines its `struct cuda_kernel`.
  * Used by: bench/cuda/, backend/cuda/.
  */
 #ifndef FBP_SRC_BACKEND_CUDA_KERNEL_H

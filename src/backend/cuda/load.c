@@ -17,8 +17,8 @@ static bool has_driver(char *why, size_t n)
     return false;
 }
 
-/* Advice for users if this build has no CUDA module.  A build for Python wheels defines it, with
- * the name of the package to install. */
+/* Advice for users if this build has no CUDA module.  A build for Python wheels defines
+ * FBP_CUDA_REMEDY, with the name of the package to install. */
 #ifdef FBP_CUDA_REMEDY
 enum { PACKAGED = true };
 #else

@@ -1,9 +1,9 @@
-/* Memory of the CUDA backend; entry.c lists the functions as slots, filter.c, links.c and volume.c
- * call some: pinned host memory; device memory, plain for raw views and volumes, in the kernel's
- * layout for filtered views; device memory of the caller.  The system fills new pages with zeros in
- * the thread that first writes them, so several threads write the pages of large blocks, which are
- * huge pages, before the blocks are pinned.  Pages are on the device's NUMA node, because copies
- * from another node would cross the link between processors.
+/* Memory of the CUDA backend: pinned host memory; device memory, plain for raw views and volumes,
+ * in the kernel's layout for filtered views; device memory of the library's caller.
+ *
+ * The system fills new pages with zeros in the thread that first writes them, so several threads
+ * write the pages of large pinned blocks before the blocks are pinned.  Pinned pages are on the
+ * device's NUMA node, because copies from another node would cross the link between processors.
  * Used by: entry.c, filter.c, links.c, volume.c. */
 #include "backend/cuda/cuda.h"
 
@@ -113,7 +113,8 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    (void)what; /* no part of the message: the limit applies to all locked memory */
+    /* the purpose is no part of the message, because the limit applies to all locked memory */
+    (void)what;
     *out = NULL;
     CUDA_TRY(gpuSetDevice(dev->index));
     *out = cuda_pin(bytes, dev->job->n_threads, dev->node);

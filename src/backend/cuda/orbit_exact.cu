@@ -1,7 +1,7 @@
-/* Backprojection of scans with a rotational symmetry, with interpolation in fp32, launched by
- * cuda/volume.c through struct cuda_kernel (kernel.h): kernels `rot90`
- * and `rot180`.  A sample is a float2 or float4, one component per symmetric view, in plain memory
- * with borders of zeros.  u, w and the weights of the two columns do not depend on z: a thread
+/* Backprojection of scans with a rotational symmetry, with interpolation in fp32: kernels `rot90`
+ * and `rot180`, which cuda/volume.c launches through struct cuda_kernel (kernel.h).  A sample is a
+ * float2 or float4, one component per symmetric view, in plain memory with borders of zeros.
+ * Detector column u, depth w and the weights of the two columns do not depend on z: a thread
  * computes them once for all slices of its symmetric voxels, and keeps samples of a slice that the
  * next slice needs as well.
  * Used by: entry.c. */

@@ -1,12 +1,12 @@
-/* Backprojection of scans with a rotational symmetry, with interpolation by the texture units,
- * launched by cuda/volume.c through struct cuda_kernel (kernel.h): kernels `rot90` and `rot180`.  A
- * texel is one sample of each of two or four symmetric views: one fetch serves as many voxels
+/* Backprojection of scans with a rotational symmetry, with interpolation by the texture units:
+ * kernels `rot90` and `rot180`, which cuda/volume.c launches through struct cuda_kernel (kernel.h).
+ * A texel is one sample of each of two or four symmetric views: one fetch serves as many voxels
  * (after Xu and Mueller 2005).  Texels are fp16, scaled by a power of two into its range
  * (gpu_half_scale()), or pairs of fp32; sums are fp32.
  *
- * u and v are rounded to the nearest 1/256 of a texel, the resolution of the units: v before the
- * first row of the batch is subtracted, so that the division into slabs does not change it (see
- * fast.cu); u because truncation by the units would shift samples by 1/512 texel on average.
+ * The kernel rounds u and v to the nearest 1/256 of a texel, the resolution of the units: v before
+ * it subtracts the first row of the batch, which depends on the division into slabs (see fast.cu);
+ * u because truncation by the units would shift samples by 1/512 texel on average.
  * Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
@@ -116,7 +116,7 @@ template <int T> static gpuError_t launch(const struct cuda_bp *bp)
     return launch_shape<shape<T, cuda_tile<32, 8, SLICES, 16>>>(bp);
 }
 
-/* The order is that of an H200. */
+/* The order of the candidates is that of their speed on an H200. */
 template <int T, int B>
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {

@@ -1,7 +1,6 @@
 /* Copies between the memories of two devices: direct access (peer access), test copies, and
  * cuda_share(), which copies filtered views over the link between the devices or, without a link,
- * through the host.  entry.c lists cuda_share() in the backend's table; links.c calls
- * cuda_peer_enable() and cuda_peer_carries().
+ * through the host.
  * Used by: entry.c, links.c. */
 #include "backend/cuda/cuda.h"
 

@@ -4,8 +4,8 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planes_kernel.h"
 
-/* Bytes of each of the two buffers of windows, unless one window is larger: both and the lists of
- * views fit in the 48 KiB of shared memory that a block has by default. */
+/* Greatest number of bytes of each of the two buffers of windows, unless one window is larger: both
+ * and the lists of views fit in the 48 KiB of shared memory that a block has by default. */
 enum { STAGE_BYTES = 20 << 10 };
 
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
@@ -64,7 +64,7 @@ using small_8 =
     planes_shape<16, 8, planes_slices(FRAMES),
                  FRAMES == 1 && sizeof(T) == sizeof(float) ? 7 : 2 * planes_blocks_for<T>(FRAMES)>;
 
-/* Rare cases have two shapes. */
+/* Only linear interpolation of one channel in float has all shapes; other cases have two. */
 template <class T, enum fbp_interpolation HOW, int FRAMES>
 static gpuError_t launch_frames(const struct cuda_bp *bp)
 {

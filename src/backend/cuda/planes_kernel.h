@@ -1,20 +1,11 @@
-/** @file planes_kernel.h  Backprojection of plane integrals (kernel `planes`), launched by
- * planes.cu (internal; CUDA C++).
+/** @file planes_kernel.h  Backprojection of plane integrals on the GPU (kernel `planes`), launched
+ * by planes.cu (internal; CUDA C++).
  *
- * A view is one row, and a voxel's position u in it is linear: u = u0 + a x + b y + c z.  A block
- * computes a box of voxels inside a cube of GPU_PLANES_EDGE voxels along each axis of the whole
- * grid; a thread computes SLICES voxels along z.  A box needs only a few adjacent samples of each
- * view, its window.  The windows of some views are copied to shared memory while the views before
- * are added.  The voxels of a warp lie near each other, so their loads hit different banks, or the
- * same word.
- *
- * u of a cube's first voxel is computed in double, once per view and block; positions relative to
- * it are small, and so are their rounding errors.  These depend only on the cube and the voxel's
- * position in the cube: shapes, slabs, boxes and batches do not change any bit.
- *
- * Frames (delays) lie innermost in memory; a thread computes positions and weights once for its
- * FRAMES frames.  A test without a device compiles this file for the host
- * (tests/cuda/planes_host.h).
+ * A view is one row per channel, in which the position u of a voxel is u0 + a x + b y + c z.  A
+ * block computes a box of voxels inside a cube of GPU_PLANES_EDGE voxels along each axis of the
+ * whole grid.  A box needs only a few adjacent samples of each view, its window, which is copied to
+ * shared memory while the views before are added.  A test without a device compiles this file for
+ * the host (tests/cuda/planes_host.h).
  * Used by: planes.cu.
  */
 #ifndef FBP_SRC_CUDA_PLANES_KERNEL_H
@@ -28,8 +19,21 @@
 #    include "backend/cuda/planes_parts.h"
 #endif
 
-/** planes_add() calls planes_slide() if a thread has at least PLANES_SLIDING channels, and u
- * changes along z by less than PLANES_STEP samples per voxel: less than 1 with rounding errors. */
+/*
+ * A thread computes SLICES voxels along z.  The voxels of a warp lie near each other, so their
+ * loads hit different banks, or the same word.
+ *
+ * u of a cube's first voxel is computed in double, once per view and block; positions relative to
+ * it are small, and so are their rounding errors.  These depend only on the cube and the voxel's
+ * position in the cube: shapes, slabs, boxes and batches do not change any bit.
+ *
+ * Channels ("frames", delays of EPR imaging) lie innermost in the memory of views; a thread
+ * computes positions and weights once for the FRAMES channels of its group.
+ */
+
+/** For linear interpolation in float, planes_add() calls planes_slide() if a thread has at least
+ * PLANES_SLIDING channels, and u changes along z by less than PLANES_STEP samples per voxel: less
+ * than 1 with rounding errors. */
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 

@@ -71,7 +71,8 @@ static __device__ inline int planes_count(unsigned bits)
     return __popc(bits);
 }
 
-/** Start an asynchronous copy of 16 bytes to shared memory, or of zeros if `there` is false. */
+/** Copy 16 bytes, or zeros if `there` is false, to shared memory: asynchronously from sm_80 on,
+ * else at once. */
 static __device__ inline void planes_copy_piece(unsigned to, const char *from, bool there)
 {
     if constexpr (CUDA_CAN_COPY) {

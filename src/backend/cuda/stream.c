@@ -109,8 +109,9 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark)
     return FBP_OK;
 }
 
-/* Record a timestamp.  Event times are relative to the event `zero`.  The first timestamp of a run
- * records `zero` and its time on the host's clock, because the device has little work then. */
+/* Record a timestamp.  Event times are relative to the event `zero`.  If no timestamps are unread,
+ * as at the start of a run, the function first records `zero` and its time on the host's clock,
+ * because the device has little work then. */
 static fbp_status record_timestamp(struct cuda_timestamps *t, gpuStream_t stream, uint64_t *out)
 {
     if (t->n == 0) {

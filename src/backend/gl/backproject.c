@@ -91,8 +91,8 @@ static unsigned groups_of(const struct state *s, int first, int n, int of)
                                                  : (n + of - 1) / of);
 }
 
-/* Launch the kernel for the views, or groups of symmetric views, with indices [k, k + n) in the
- * batch. */
+/* Add the views, or groups of symmetric views, with indices [k, k + n) in the batch to the slab,
+ * with one kernel launch for each piece of the slab. */
 static fbp_status run_pass(struct state *s, size_t k, size_t n)
 {
     struct gl_device *dev = s->dev;
@@ -239,7 +239,7 @@ static fbp_status run_backproject(void *device, void *command)
         p.unit[0] = 1 / (float)t->width;
         p.unit[1] = 1 / (float)t->height;
     }
-    /* the kernel stores sets of symmetric voxels, not single voxels */
+    /* kernels with a volume_size() store sets of symmetric voxels, not single voxels */
     if (dev->kernel->gpu.volume_size) {
         struct gpu_domain d;
         gpu_find_domain(dev->job, bp->slab, &d);

@@ -1,7 +1,5 @@
-/* OpenGL renderers and contexts, opened through EGL, and conversion of OpenGL errors to status and
- * message. entry.c calls gl_renderers_find() when the module is loaded; entry.c, memory.c and mip.c
- * open contexts; kernel.c, program.c, queue.c, timing.c and bench/gl call gl_check() or other
- * functions.
+/* Finds the OpenGL renderers of the machine, opens OpenGL contexts without a window (through EGL),
+ * and converts OpenGL errors to a status with a message (egl.h).
  * Used by: bench/gl/, backend/gl/. */
 #include "backend/gl/egl.h"
 
@@ -27,8 +25,10 @@ struct gl_fault_injection gl_fault_injection;
 
 /* Errors. */
 
-/* State of the OpenGL context of this thread.  lost: a test simulates the loss of the context;
- * shared: this is the shared context of its renderer (gl_check_shared()). */
+/* State of the OpenGL context of this thread, and name of its renderer.  core, extension: resets of
+ * the renderer are queried with a function of OpenGL 4.5, or of GL_ARB_robustness; lost: a test
+ * simulates the loss of the context; shared: this is the shared context of its renderer
+ * (gl_check_shared()). */
 static _Thread_local struct {
     char renderer[100];
     bool core, extension, lost, shared;
@@ -63,8 +63,8 @@ fbp_status gl_check(const char *what)
 {
     GLenum error = GL_NO_ERROR;
 
-    /* Tests inject errors.  The loss of a context that a test simulates does not affect the shared
-     * context of a renderer. */
+    /* Tests inject errors.  A test that simulates the loss of a context (gl_fault_injection.lost)
+     * does not affect the shared context of a renderer. */
     if (!here.shared || gl_fault_injection.lost == 0) {
         const uint64_t n = atomic_fetch_add(&gl_fault_injection.n_looks, 1) + 1;
         here.lost = here.lost || n == gl_fault_injection.lost;
@@ -76,7 +76,7 @@ fbp_status gl_check(const char *what)
         error = glGetError();
     if (error == GL_NO_ERROR)
         return FBP_OK;
-    /* A lost context may report errors forever, so at most 8 errors are cleared. */
+    /* A lost context may report errors forever, so at most 8 further errors are cleared. */
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++)
         ;
     if (error == GL_CONTEXT_LOST)
@@ -104,8 +104,8 @@ struct entry {
     EGLDeviceEXT device; /* NULL: the default device of the platform */
     int order;           /* order of discovery */
     int users;           /* open contexts */
-    bool foreign; /* the program that uses the library opened the EGL display before, so this module
-                     must not close it */
+    bool foreign; /* true: the program that uses the library had opened the EGL display already, so
+                     this module must not close it */
 };
 
 static struct {
@@ -145,8 +145,9 @@ static void close_display(struct entry *e, EGLDisplay display)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Open the EGL display of a renderer, which all its contexts share; the program that uses the
- * library may have opened the same display.  On failure, the reason is written to `why`. */
+/* Open the EGL display of a renderer.  All contexts of the renderer share the display, and the
+ * program that uses the library may have opened it already.  On failure, the reason is written to
+ * `why`. */
 static EGLDisplay open_display(struct entry *e, char *why, size_t n)
 {
     EGLDisplay display = eglGetPlatformDisplayEXT(
@@ -182,9 +183,8 @@ static EGLDisplay open_display(struct entry *e, char *why, size_t n)
 }
 
 /* Create a context and make it current; on failure `why` gets the reason.  The context has the
- * newest core profile that the driver offers, with notification of resets if possible.  3.3 is too
- * old, but is tried because the error message then contains the version.  Contexts that share
- * objects must have the same version. */
+ * newest core profile that the driver offers (4.6, 4.5, 4.4 or 3.3), with notification of resets if
+ * possible.  3.3 is too old, but is tried because the error message then contains the version. */
 static bool open_entry(struct entry *e, EGLContext share, struct gl_egl *out, char *why, size_t n)
 {
     static const EGLint versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {3, 3}};
@@ -262,9 +262,10 @@ void gl_egl_close(struct gl_egl *egl)
 
 static pid_t process; /* the process that loaded the module */
 
-/* In a forked child's exit(), replace the open files of the card by /dev/null.  The child inherits
- * the files from its parent, and NVIDIA's driver would, in the child's exit(), close resources that
- * the parent still uses: the parent could no longer open a display (EGL_BAD_ACCESS). */
+/* Exit handler.  In a forked child, replace the open device files of NVIDIA's cards (/dev/nvidia…),
+ * which the child has inherited, by /dev/null: otherwise NVIDIA's driver would, in the child's
+ * exit(), close resources that the parent still uses, and the parent could no longer open an EGL
+ * display (EGL_BAD_ACCESS). */
 static void close_card_in_child(void)
 {
     const char *const cards[] = {"/dev/nvidia", gl_fault_injection.card_files};
@@ -300,9 +301,9 @@ static uint64_t integer_of(GLenum what)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* Greatest size of a layered texture in bytes, by bisection of the number of layers of a proxy
- * texture, up to 64 MiB each; UINT64_MAX: no limit.  Drivers check the size, not the free
- * memory. */
+/* Returns the greatest size of a layered texture [bytes], found by bisection of the number of
+ * layers (up to 64 MiB each) that the driver accepts for a proxy texture, which allocates no
+ * memory; UINT64_MAX: it accepts all `layers` layers. */
 static uint64_t layered_bytes(int size, int layers)
 {
     const int side = size < 4096 ? size : 4096;
@@ -363,8 +364,8 @@ static void read_limits(struct gl_renderer *r)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* With the address sanitizer, keep drivers loaded: memory of an unloaded driver would be reported
- * as a leak. */
+/* Callback of dl_iterate_phdr(): with the address sanitizer, keep every loaded library in memory,
+ * because memory of an unloaded driver would be reported as a leak. */
 static int keep_loaded(struct dl_phdr_info *is, size_t size, void *unused)
 {
     (void)size;
@@ -397,7 +398,8 @@ static void add_renderer(struct entry *e)
     all.n++;
 }
 
-/* Add the devices that EGL enumerates: hardware first, Mesa's software device last. */
+/* Add the devices that EGL enumerates to the list of renderers: hardware first, Mesa's software
+ * device last. */
 static void add_devices(void)
 {
     EGLDeviceEXT devices[GL_MOST_RENDERERS];
@@ -427,8 +429,8 @@ static void add_devices(void)
             if (bus && strchr(bus, ':'))
                 snprintf(e.is.bus_id, sizeof e.is.bus_id, "%.27s", bus + 1);
 
-            /* A card that has two drivers, or is listed twice, is added once only: the second entry
-             * is dropped. */
+            /* A card may have two drivers, or be listed twice: drop a device if the list already
+             * contains a usable renderer with the same device file. */
             bool listed = false;
             for (int k = 0; k < all.n; k++) {
                 const struct gl_renderer *r = &all.entries[k].is;
@@ -440,8 +442,9 @@ static void add_devices(void)
         }
 }
 
-/* In many containers NVIDIA's driver lacks its graphics part, and EGL does not list the card.  Add
- * the card to the list as unusable, with the reason. */
+/* If the machine has an NVIDIA card (/dev/nvidiactl) that EGL does not list, add "NVIDIA" to the
+ * list as unusable, with the reason.  In many containers, NVIDIA's driver lacks its graphics
+ * part. */
 static void add_incomplete_nvidia(void)
 {
     struct entry e = {.is = {.name = "NVIDIA"}};
@@ -512,8 +515,9 @@ void gl_renderers_find(void)
              "the system cannot start another thread; close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
-    /* Exit handlers run in reverse order of registration.  The drivers are loaded now, so this
-     * handler runs before the handlers of the drivers.  It also runs when the module is closed. */
+    /* Exit handlers run in reverse order of registration.  The drivers are loaded now, so
+     * close_card_in_child() runs before the exit handlers of the drivers.  It also runs when the
+     * module is closed. */
     process = getpid();
     (void)atexit(close_card_in_child);
 }

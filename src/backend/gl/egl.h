@@ -1,11 +1,10 @@
-/** @file egl.h  Renderers, their contexts by EGL, errors of OpenGL, fault injection (internal).
- * egl.c implements these functions, which most files of backend/gl and bench/gl call: entry.c finds
- * the renderers; entry.c, memory.c and mip.c open contexts.  A renderer is an OpenGL device and its
- * driver.  No window and no display server are needed: EGL enumerates devices
- * (EGL_EXT_device_enumeration), and contexts have no surface.  When the module is loaded, a
- * separate thread finds the renderers and reads their limits, so the calling thread's own context
- * is not disturbed.  EGL is closed again, because the threads of a driver do not survive a
- * fork().
+/** @file egl.h  OpenGL renderers of the machine, contexts on them (opened through EGL), OpenGL
+ * errors as status and message, and fault injection for tests (internal).
+ * A renderer is an OpenGL device and its driver.  No window and no display server are needed: EGL
+ * enumerates devices (EGL_EXT_device_enumeration), and contexts have no surface.  When the module
+ * is loaded, a separate thread finds the renderers and reads their limits, so the context of the
+ * calling thread is not disturbed.  EGL is then closed, because the threads of a driver do not
+ * survive a fork().
  * Used by: bench/gl/, backend/gl/. */
 #ifndef FBP_SRC_BACKEND_GL_EGL_H
 #define FBP_SRC_BACKEND_GL_EGL_H
@@ -60,16 +59,17 @@ void gl_egl_close(struct gl_egl *egl);
 
 /* Errors of OpenGL as status and message. */
 
-/** Check for errors of the OpenGL calls since the last check, and set the error message; `what`:
- * subject of the message, such as "tables".
+/** Check for errors of the OpenGL calls since the last check; if there is one, set the error
+ * message.  what: subject of the message, such as "tables".
  * @return FBP_ERR_NOMEM if memory is exhausted, FBP_ERR_DEVICE for other errors */
 fbp_status gl_check(const char *what);
 
 /** Returns the name of the renderer of this thread's OpenGL context, for messages. */
 const char *gl_check_name(void);
 
-/** Mark this thread's context as the shared context of its renderer (struct gl_share); if a test
- * simulates the loss of a device, the shared context is not lost. */
+/** Mark this thread's context as the shared context of its renderer (struct gl_share).  Tests
+ * simulate the loss of shared contexts by share_lost, that of other contexts by `lost` (struct
+ * gl_fault_injection). */
 void gl_check_shared(void);
 
 /** Returns whether the renderer was reset, by a watchdog or after a fault.  Fences of a lost
@@ -79,8 +79,8 @@ bool gl_was_reset(void);
 /** Set the error message for a lost context; returns FBP_ERR_DEVICE. */
 fbp_status gl_check_lost(void);
 
-/** Fault injection: limits and failures of OpenGL that tests set.  All members are zero except in
- * tests, which find the struct in libfbp_bench_gl.so. */
+/** Fault injection: limits and failures of OpenGL that tests set (0, false or NULL: none), and
+ * counters that tests read.  Tests find the struct in libfbp_bench_gl.so. */
 struct gl_fault_injection {
     /** Upper limits that apply() sets in all renderers: members of struct gl_renderer with these
      * names; 0: the renderer's own limit. */
@@ -88,7 +88,7 @@ struct gl_fault_injection {
     int layers;
     bool hardware;   /**< software renderers count as hardware */
     bool short_runs; /**< rates of short commands are stored, too */
-    /** result of gl_rates(); rates.update 0: gl_rates() reads the stored rates */
+    /** rates that gl_rates() returns; rates.update 0: gl_rates() reads the stored rates */
     struct fbp_rates rates;
     /** Number, counted from 1, of the call of gl_check() that reports exhausted memory (no_memory)
      * or a lost context (lost); 0: none. */
@@ -96,9 +96,9 @@ struct gl_fault_injection {
     atomic_uint_fast64_t n_looks; /**< number of checks so far */
     bool no_context, no_current;  /**< true: creating a context fails (no_context); making a context
                                      current fails (no_current) */
-    bool share_lost;              /**< the shared context is lost */
-    const char *card_files; /**< path prefix of files that are treated as device files of a card;
-                               NULL: none */
+    bool share_lost;              /**< gl_was_reset() reports shared contexts as lost */
+    const char *card_files; /**< path prefix of files that a forked child replaces by /dev/null at
+                               its exit, like the device files of NVIDIA's cards; NULL: none */
     void (*apply)(void);    /**< gl_inject_limits() */
     /** n_host: number of host buffers allocated; n_through: number of copies from or to host memory
      * that is not an OpenGL buffer. */

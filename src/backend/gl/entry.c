@@ -1,5 +1,5 @@
-/* Entry of the OpenGL module: fbp_gl_module(), which the library's module.c calls when the module
- * is loaded; the backend's table of functions; opening and closing devices; events. */
+/* Entry of the OpenGL module: fbp_gl_module(), which the library calls when it loads the module;
+ * the backend's table of functions; opening and closing devices; events. */
 #include "backend/gl/gl.h"
 
 #include "backend/gpu/gpu_kernel.h"
@@ -61,8 +61,9 @@ static void describe(int index, struct fbp_device_info *out)
     out->free_bytes = r->free_bytes;
 }
 
-/* isas[precision]: name of the first renderer, then name of the precision. --resume compares these
- * texts, because voxel values depend on renderer and precision. */
+/* isas[precision]: text of job->selection.isa, the name of the first renderer and that of the
+ * precision.  --resume compares these texts, because voxel values depend on renderer and
+ * precision. */
 static char isas[4][64];
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -89,8 +90,8 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &gl_filter_capabilities);
 }
 
-/* First function of a device's computing thread: creates the OpenGL context, tables, sampler and
- * programs. */
+/* First function of a device's computing thread: creates the OpenGL context, tables and sampler,
+ * and compiles programs. */
 static fbp_status begin(void *device)
 {
     static const GLfloat zeros[4] = {0, 0, 0, 0};
@@ -143,7 +144,7 @@ static void end(void *device)
 }
 
 /* First function of a thread that copies between host and device: opens its OpenGL context.  If
- * this fails, the computing thread copies. */
+ * this fails, the computing thread copies instead. */
 static fbp_status begin_copies(void *device, enum gl_lane lane)
 {
     struct gl_device *dev = device;

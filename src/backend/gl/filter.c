@@ -1,7 +1,7 @@
-/* Filter of the OpenGL device: corrections, weights, filter along columns and rows.  entry.c calls
- * gl_filter_open(), and lists gl_filter(), gl_filter_rows(), gl_set_bitmap() and gl_counts() in the
- * backend's table; they submit commands, which the queue's computing thread runs.  Two rows form
- * one complex row, a pair; a call filters as many pairs as scratch memory and storage blocks hold.
+/* Filter of the OpenGL device: corrections of raw samples, weights, filter along columns and along
+ * rows, storage in the layout of the backprojection kernel.  The functions submit commands, which
+ * the device's computing thread runs (queue.h).  The same row of two views forms one complex row (a
+ * pair); a call filters as many pairs as scratch memory and storage blocks hold.
  * Used by: entry.c.
  */
 #include "backend/gl/gl.h"
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters of the programs of the filter: `Rows` in rows.glsl, member by member (std140). */
+/* Parameters of the filter's shader programs: block `Rows` of rows.glsl, member by member
+ * (std140). */
 struct rows {
     uint32_t n_views, load_rows, n_columns, first_row;
     uint32_t view0, part_views, panel_rows, has_counts;
@@ -36,8 +37,8 @@ struct rows {
     float hardening[8];
 };
 
-/* Kinds of weights (rows.glsl): NO_WEIGHTS; PRODUCTS: product of a factor per pixel and a factor
- * per view and column; RAY_BY_RAY: computed for each ray. */
+/* Kinds of weights of samples (weights.glsl): NO_WEIGHTS; PRODUCTS: product of a factor per pixel
+ * and a factor per view and column; RAY_BY_RAY: computed for each ray. */
 enum { NO_WEIGHTS = 0, PRODUCTS, RAY_BY_RAY };
 
 /* State of a batch while it is filtered. */
@@ -45,7 +46,7 @@ struct pass {
     struct gl_device *dev;
     const struct fbp_batch *batch;
     /* raw: raw samples of the batch; out: filtered views, in the layout of the backprojection
-     * kernel or as plain rows. */
+     * kernel or as plain rows */
     struct gl_part raw, out;
     bool plain;    /* true: the output is plain rows [n_views][n_rows][padded.panel.n_columns] */
     size_t floats; /* offset, in raw.buffer, of the raw samples after conversion to float [bytes] */
@@ -64,8 +65,8 @@ static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
         .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
 }
 
-/* Bind a table, or rows in scratch memory, to binding point i; at: offset in the device's buffer of
- * tables and scratch memory. */
+/* Bind a table, or rows in scratch memory, to binding point i; at: offset [bytes] in the device's
+ * buffer of tables and scratch memory. */
 static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, size_t at,
                              size_t bytes)
 {
@@ -192,7 +193,8 @@ static fbp_status filter_columns(struct pass *p)
     return FBP_OK;
 }
 
-/* Returns the program that computes transforms of this length in shared memory. */
+/* Returns the program that filters rows in one launch, by transforms of this length in shared
+ * memory. */
 static enum gl_program_id fft_of(size_t length)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};
@@ -228,9 +230,9 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
     return FBP_OK;
 }
 
-/* Find the range [*begin, *end) of views of the raw batch that contains the real (r->part 0) or
- * imaginary (1) parts of the pairs of rows [r->first, r->first + r->n).  These pairs belong to one
- * symmetric part of the scan.  Returns false if the range is empty. */
+/* Find the range [*begin, *end) of views of the raw batch that contains the real parts
+ * (p->rows.part 0) or the imaginary parts (1) of p->rows.n pairs of rows from p->rows.first on.
+ * These pairs belong to one symmetric part of the scan.  Returns false if the range is empty. */
 static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
 {
     const struct rows *r = &p->rows;
@@ -297,7 +299,8 @@ static fbp_status store(struct pass *p, size_t rows)
         } else {
             if (!bound_views(p, &begin, &end))
                 continue;
-            /* plain rows: first view; else: first group (group i: view i of each symmetric part) */
+            /* index of the first view (plain rows), or of the first group of symmetric views, in
+             * the memory that is bound */
             const size_t first = p->plain ? begin : begin % p->rows.n_groups;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + first * p->group,
                             (end - begin) * p->group, &skip));
@@ -310,7 +313,7 @@ static fbp_status store(struct pass *p, size_t rows)
     return FBP_OK;
 }
 
-/* Filter the pairs of rows [p->rows.first, first + n), which belong to one symmetric part of the
+/* Filter p->rows.n pairs of rows from p->rows.first on, which belong to one symmetric part of the
  * scan.  Steps that do not work in place read one of the buffers `rows` and `work`, and write the
  * other. */
 static fbp_status filter_pairs(struct pass *p)
@@ -526,8 +529,8 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* Command that copies the bits of a struct fbp_row_bitmap (rows whose repaired samples are counted)
- * to the device; n_words 0: all rows are counted. */
+/* Command that copies the bits of a struct fbp_row_bitmap (detector rows whose repaired samples are
+ * counted) to the device; n_words 0: all rows are counted. */
 struct bitmap_command {
     size_t n_words;
     unsigned words[];

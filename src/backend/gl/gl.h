@@ -1,9 +1,9 @@
-/** @file gl.h  The device of the OpenGL module: memory, kernels, and the functions of each file,
- * for the files of backend/gl and for bench/gl (internal).
+/** @file gl.h  The device of the OpenGL backend (internal): struct gl_device, its memory and
+ * kernels, and the functions of backend/gl that other files call.
  *
- * entry.c stores these functions in the backend's table, which the pipeline calls.  The functions
- * submit commands to a queue; threads with one OpenGL context each run the commands (queue.h).
- * Functions and members marked "in the queue" are used by the computing thread only.
+ * Most functions of the backend's table (entry.c) submit commands to a queue; threads with one
+ * OpenGL context each run the commands (queue.h).  Functions and members marked "in the queue"
+ * belong to the queue's computing thread.
  * Used by: bench/gl/, backend/gl/.
  */
 #ifndef FBP_SRC_BACKEND_GL_GL_H
@@ -29,8 +29,7 @@ struct gl_device;
  * The pipeline refers to memory by addresses.  A device buffer has a range of reserved addresses
  * without memory, because callers do pointer arithmetic.  A host buffer is mapped persistently, and
  * its address is the address of the mapping.  gl_part_at() converts an address to a part of a
- * buffer.
- */
+ * buffer. */
 
 /** A range of bytes of an OpenGL buffer, or of host memory outside any OpenGL buffer. */
 struct gl_part {
@@ -39,8 +38,9 @@ struct gl_part {
     void *host;
 };
 
-/** Converts an address to a part of a buffer of `owner`, which contains `bytes` bytes from the
- * address on.  .buffer is NULL if no buffer contains them. */
+/** Converts an address to the part of a buffer that begins there and has `bytes` bytes.  owner: the
+ * struct gl_device or, for host buffers, the struct gl_share to which the buffer belongs.  .buffer
+ * is NULL if no buffer of the owner contains these bytes. */
 struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes);
 
 /** gl_buffer_make() creates the storage of a buffer of b->bytes; gl_buffer_drop() deletes it.
@@ -60,16 +60,17 @@ static inline size_t gl_groups_of(const struct fbp_job *job, size_t n_views)
     return (n_views + job->selection.symmetric_views - 1) / job->selection.symmetric_views;
 }
 
-/** Returns the bytes of device memory for n_views filtered views (member `filtered_bytes` of the
- * backend). */
+/** Returns the bytes of device memory for n_views filtered views of n_rows rows (member
+ * `filtered_bytes` of the backend). */
 size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** Returns the offset [bytes] in plain memory of the view, or group of symmetric views, with index
- * n_views; 0 for textures, which address it by layer. */
+/** Returns the offset [bytes], in a buffer of filtered views in plain memory, of the view (or group
+ * of symmetric views) with index n_views; 0 if the views are in a texture, whose layers are
+ * addressed by index. */
 size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
 /** The shared context of a renderer: all devices of the renderer share its OpenGL objects, for
- * example host buffers.  Thread-safe. */
+ * example host buffers. */
 struct gl_share {
     int index;              /**< index of the renderer */
     unsigned users;         /**< number of devices that use it */
@@ -77,9 +78,11 @@ struct gl_share {
     struct gl_egl egl;
 };
 
-/** Start using the shared context of a renderer; the first user creates the context. */
+/** Start using the shared context of a renderer; the first user creates the context.
+ * Thread-safe. */
 fbp_status gl_share_enter(struct gl_share **out, int index);
-/** Stop using a shared context; the last user closes it, which frees all its buffers. */
+/** Stop using a shared context; the last user closes it, which frees all its buffers.
+ * Thread-safe. */
 void gl_share_leave(struct gl_share **share);
 
 fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
@@ -99,11 +102,12 @@ fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(const struct gl_part *from, void *host);
 fbp_status gl_write(const struct gl_part *to, const void *host);
-/** Read (write false) or write `bytes` bytes at an offset of the device's tables, and wait for the
- * copy. */
+/** Read (write false) or write (true) `bytes` bytes at offset `at` of the device's buffer of
+ * tables, and wait for the copy. */
 fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write);
 
-/* kernel.c: backprojection kernels, and limits of renderers.  Plans call these functions, too. */
+/* kernel.c: backprojection kernels, and limits of renderers.  A plan calls these functions, too,
+ * without an open device. */
 
 /** Arguments of a backprojection kernel: a batch of filtered views, and the slices of a slab to
  * which the batch is added. */
@@ -126,15 +130,17 @@ struct gl_kernel {
     enum gl_program_id program;
 };
 
-/** Returns the fastest kernel that can compute the job in its precision.  name: only kernels of
- * this name; NULL: any kernel.  Returns NULL if no kernel is usable. */
+/** Returns the fastest kernel that can compute the job in the requested precision (default: exact)
+ * or a more exact one.  name: only kernels of this name; NULL: any kernel.  Returns NULL if no
+ * kernel is usable. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
 
-/** Returns the kernel's shape (compiled variant) with this index or, if its windows need more than
- * shared_bytes of shared memory, shape 0. */
+/** Returns `shape`, the index of a shape (compiled variant) of the kernel or, if the windows of
+ * views of that shape need more than shared_bytes of shared memory, 0. */
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes);
 
-/** The program of a kernel for a job. */
+/** Returns the shader program of a kernel for a job; for plane integrals, it depends on the job's
+ * interpolation. */
 enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fbp_job *job);
 
 /** Limits of planes.glsl, which copies samples of some views (a chunk) at a time to shared memory:
@@ -142,7 +148,8 @@ enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fb
  * (PASS). */
 enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
 
-/** Bytes of a work group's shared memory that are not available for the row of a transform. */
+/** Bytes of a work group's shared memory that are not available for the row that a transform of the
+ * filter processes. */
 enum { GL_ROW_RESERVE = 512 };
 
 /** Functions whose results determine (backend/gpu/tables.c) how rows are filtered: by FFT in one
@@ -157,13 +164,12 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *buf
 /** Lower the limits of all renderers to those of gl_fault_injection, for tests. */
 void gl_inject_limits(void);
 
-/** The size of backprojection commands.
+/** State that determines the size of a device's next backprojection command.
  *
  * Operating systems reset a renderer that does not respond for some seconds, and the desktop
  * freezes meanwhile.  The first command of a device is small and not timed, because drivers
  * compile.  The next commands are small and timed.  Later commands are sized to take 0.25 s, and
- * some of them are timed.  The division into commands does not change values.
- */
+ * some of them are timed.  The division into commands does not change values. */
 struct gl_pace {
     unsigned n;   /**< number of commands so far */
     double rate;  /**< voxels x views per second; 0: unknown */
@@ -181,8 +187,8 @@ double gl_pace_most(const struct gl_pace *pace);
 void gl_pace_begin(struct gl_pace *pace);
 void gl_pace_end(struct gl_pace *pace, double updates);
 
-/** A timestamp of the device: the host's time when the device reached a given position in a
- * sequence of commands. */
+/** A timestamp of the device: the host's time, by fbp_seconds() [s], when the device reached a
+ * given position in a sequence of commands. */
 struct gl_moment {
     double seconds;
     struct gl_moment *next;
@@ -192,7 +198,7 @@ struct gl_moment {
  * for later runs. */
 struct gl_meter {
     bool due;      /**< no rates are stored for this kernel and renderer: this run measures them */
-    unsigned n;    /**< number of batches filtered so far */
+    unsigned n;    /**< number of filter calls so far; counted only if `due` */
     double start;  /**< start of the timed filter call, by fbp_seconds() [s]; 0: no call is timed */
     double filter; /**< measured time of the filter [s per sample]; 0: not measured */
 };
@@ -207,12 +213,14 @@ fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds);
 extern const struct gpu_timer gl_timer;
 
 /** Gets the rates of renderer 0 that an earlier run measured and stored (member `rates` of the
- * backend); zeros if none are stored, or if the renderer is software. */
+ * backend); zeros if none are stored, or if they are not used: for a software renderer, for a job
+ * with a region, or if FBP_TUNE=0. */
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out);
 
-/** Measure the rates of a hardware renderer, in the computing thread.  A run without stored rates
- * times one filter call of `samples` samples, takes the kernel's rate from struct gl_pace, and
- * times copies in both directions when the device is closed. */
+/** Measure the rates of a hardware renderer, in the computing thread.  If no rates are stored,
+ * gl_meter_begin() and gl_meter_end() time one filter call of `samples` samples; gl_meter_close()
+ * takes the kernel's rate from struct gl_pace, times copies in both directions, and stores the
+ * rates. */
 void gl_meter_open(struct gl_device *dev);
 void gl_meter_begin(struct gl_meter *meter);
 void gl_meter_end(struct gl_meter *meter, double samples);
@@ -224,13 +232,14 @@ struct gl_device {
     int index; /**< index of the renderer */
     const struct gl_renderer *renderer;
     const struct gl_kernel *kernel;
-    /** shared context of the renderer, whose OpenGL objects all devices of the renderer use */
+    /** shared context of the renderer */
     struct gl_share *share;
     struct gl_queue *queue;
     struct gl_egl copies[GL_N_LANES];   /**< contexts of the threads that copy */
-    struct gl_point copied[GPU_STAGES]; /**< point after the last copy from each slice buffer */
-    unsigned next_piece; /**< number of fillings of slice buffers so far; filling i uses buffer i %
-                            GPU_STAGES */
+    struct gl_point copied[GPU_STAGES]; /**< point after the last copy to the host from each slice
+                                           buffer (gpu/tables.h) */
+    unsigned next_piece; /**< number of times that a slice buffer was filled so far; fill i uses
+                            buffer i % GPU_STAGES */
     pthread_mutex_t moments_lock;
     /** list of the timestamps that gl_seconds() has not read yet, and its end */
     struct gl_moment *moments, **last_moment;
@@ -255,7 +264,8 @@ static inline struct gl_device *gl_of(fbp_device *device)
     return (struct gl_device *)(void *)device;
 }
 
-/* filter.c: filters raw views; all functions but the first are members of the backend */
+/* filter.c: filters raw views; gl_filter_open() prepares the tables and programs, all other
+ * functions are members of the backend */
 fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */
 fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
@@ -272,8 +282,8 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
                     const void *volume, void *host);
 fbp_status gl_statistics(fbp_device *device, struct fbp_statistics *out);
 
-/** mip.c: maximum intensity projections of a volume for pictures, in an OpenGL context of its own.
- */
+/** mip.c: maximum intensity projections of a volume for pictures, in an OpenGL context that is not
+ * shared */
 extern const struct fbp_projector gl_mip;
 
 #endif /* FBP_SRC_BACKEND_GL_GL_H */

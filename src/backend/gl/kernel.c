@@ -1,6 +1,6 @@
-/* The kernels of the OpenGL backend, the choice of a kernel for a job, and limits of renderers:
- * sizes of buffers, textures and storage blocks.  entry.c calls these functions for plans and lists
- * gl_holds() in the backend's table; backproject.c and memory.c call some.
+/* The backprojection kernels of the OpenGL backend, the choice of a kernel and of its shapes
+ * (compiled variants) for a job, and checks of a job against the limits of renderers: sizes of
+ * buffers, textures and storage blocks.
  * Used by: backproject.c, entry.c, memory.c. */
 #include "backend/gl/gl.h"
 
@@ -12,8 +12,9 @@
 
 /* Limits. */
 
-/* Returns the bytes of shared memory that the row of a transform can use on every usable renderer.
- * Software renderers, which have little shared memory, count only if there is no hardware. */
+/* Returns the bytes of shared memory that a row of the filter can use on every usable renderer.
+ * Software renderers, which have little shared memory, count only if there is no hardware
+ * renderer. */
 static size_t row_bytes(void)
 {
     int least = 0;
@@ -34,7 +35,8 @@ static bool has_fft(void)
 
 const struct gpu_filter_capabilities gl_filter_capabilities = {row_bytes, has_fft};
 
-/* Write an error text to `why`: `what` needs more bytes than `where` holds.  Returns false. */
+/* Write an error text to `why`: `what` needs more bytes (`needs`) than `where` of the renderer
+ * holds (`has`).  Returns false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
                    const char *where, uint64_t needs, uint64_t has)
 {
@@ -47,7 +49,7 @@ static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char 
     return false;
 }
 
-/* Returns the greatest number of bytes of a buffer that can be bound as a storage block, at any
+/* Returns the greatest number of bytes of a buffer that can be bound as one storage block, at any
  * offset. */
 static uint64_t room_of(const struct gl_renderer *r)
 {
@@ -155,7 +157,8 @@ void gl_inject_limits(void)
 
 /* Kernels. */
 
-/* Returns whether textures of every usable renderer can hold a view with two texels per column. */
+/* Returns whether textures of every usable renderer can hold a view with two texels per column, and
+ * with its number of rows rounded up to a power of two. */
 static bool fits_textures(const struct fbp_job *job)
 {
     for (int i = 0; i < gl_renderers_listed(); i++) {
@@ -167,8 +170,8 @@ static bool fits_textures(const struct fbp_job *job)
     return true;
 }
 
-/* Returns whether every usable renderer can bind a slice of sets of symmetric voxels as a storage
- * block. */
+/* Returns whether every usable renderer can bind one slice of the volume, as kernels of symmetric
+ * voxels store it, as a storage block. */
 static bool binds_slices(const struct fbp_job *job)
 {
     const size_t *n = job->grid.n;
@@ -190,8 +193,8 @@ static bool columns_fit(const struct fbp_job *job)
     return gpu_column_texture_pays(job) && fits_textures(job);
 }
 
-/* Bytes of a work group's shared memory that contain positions and sizes of windows of views, and
- * are therefore not available for the samples of the windows. */
+/* Bytes of a work group's shared memory that contain the positions and sizes of the windows of
+ * views, and are therefore not available for the samples of the windows. */
 enum { WINDOWS_RESERVE = 1024 };
 
 static bool shape_fits(enum gl_program_id program, int shape, size_t shared_bytes)
@@ -242,7 +245,7 @@ static bool windows_pay(int shape)
 }
 
 /* Candidate shapes (compiled variants) that read views through windows in shared memory or, if
- * windows would be too large, directly from textures. */
+ * windows would be too large or the launch has at most 8 slices, directly from textures. */
 static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int gathers[] = {1, 2, 4, 3};
@@ -257,9 +260,9 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
-/* Candidate shapes of kernels of symmetric voxels that read textures.  With 64 bits per texel,
- * shapes with two layers of threads are faster if neighbouring voxels project 1.6 texels apart or
- * more. */
+/* Candidate shapes (compiled variants) of kernels of symmetric voxels that read textures.  With 64
+ * bits per texel, shapes with two layers of threads are faster if neighbouring voxels project more
+ * than 1.6 texels apart. */
 static int shapes_of_symmetric(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
@@ -293,8 +296,8 @@ static bool planes_fit(const struct fbp_job *job)
     return gpu_planes_usable(job) && gpu_planes_window(job, box, GL_PLANES_TAPS) <= GL_PLANES_ROOM;
 }
 
-/* Candidate shape (compiled variant) of the kernel for plane integrals: small volumes need small
- * work groups, because large ones would be too few to fill the device. */
+/* Candidate shape (compiled variant) of the kernel for plane integrals: volumes of up to 2^20
+ * voxels need small work groups, because large ones would be too few to fill the device. */
 static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t *n = job->grid.n;
@@ -310,8 +313,8 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
                                 (k->gpu.planes ? (int)job->epr.interpolation : 0));
 }
 
-/* Storage of views: PLAIN: in plain memory; TEXTURE: in textures, from which the kernel loads
- * single samples; SAMPLED: in textures, interpolated by the texture units. */
+/* Storage of filtered views: PLAIN: in plain memory; TEXTURE: in textures, from which the kernel
+ * loads single samples; SAMPLED: in textures, interpolated by the texture units. */
 #define PLAIN                   .views_bytes = gpu_plain_bytes
 #define TEXTURE(CHANNELS, BITS) .channels = (CHANNELS), .bits = (BITS)
 #define SAMPLED(CHANNELS, BITS) TEXTURE(CHANNELS, BITS), .halves_columns = true

@@ -1,6 +1,6 @@
-/* Loader of the OpenGL module: the entry fbp_backend_gl of the table in backend.c names the
- * module's file, loads the libraries that the module needs, and tests for a graphics card, which
- * the device "auto" requires.
+/* Loader of the OpenGL module libfbp_gl.so (entry fbp_backend_gl in the table of backend.c): loads
+ * the libraries that the module needs before the module is opened, and checks whether the machine
+ * has a graphics card, which the device "auto" requires.
  * Used by: backend/backend.c. */
 #include "backend/module.h"
 
@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Load the libraries that the module needs, because libepoxy ends the process if one of them is
- * missing.  They are never unloaded, because drivers must stay loaded. */
+/* Load the libraries that the module needs; if one is missing, write the reason to `why`: the
+ * module must not be opened then, because libepoxy ends the process.  The libraries are never
+ * unloaded, because drivers must stay loaded. */
 static bool has_libraries(char *why, size_t n)
 {
     static const struct {
@@ -37,7 +38,7 @@ static struct fbp_module module = {.file = "libfbp_gl.so",
 #endif
                                    .may_open = has_libraries};
 
-/* Returns whether this user may open the device file of a graphics card (member `auto_selectable`
+/* Returns whether this user may open the device file of any graphics card (member `auto_selectable`
  * of the backend).  If not, `--device auto` does not load the module. */
 static bool has_hardware(int index)
 {

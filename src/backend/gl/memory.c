@@ -1,8 +1,8 @@
-/* Memory of the device and of the host, and copies between the two: slots of the backend (entry.c),
- * and functions that backproject.c, filter.c, kernel.c, mip.c and timing.c call.  All contexts of a
- * renderer share their objects with one context, which is open while any device of the renderer is
- * open.  A thread with this context creates and deletes host buffers.  Devices of all plans on the
- * renderer can therefore copy host memory that one plan allocated, like pinned memory in CUDA.
+/* Memory of the OpenGL device and of the host, and copies between the two.  The contexts of all
+ * devices of a renderer share their objects with one context, which is open while any device of the
+ * renderer is open.  A thread with this context creates and deletes host buffers.  Devices of all
+ * plans on the renderer can therefore copy host memory that one plan allocated, like pinned memory
+ * in CUDA.
  * Used by: backend/gl/. */
 #include "backend/gl/gl.h"
 
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* List of all buffers that the pipeline refers to by an address.  The list is short: a run has few
- * buffers, and programs that use the library allocate few host buffers. */
+/* List of all buffers that the pipeline refers to by an address.  A linear search is fast enough: a
+ * run has few buffers, and programs that use the library allocate few host buffers. */
 static struct {
     pthread_mutex_t lock;
     struct gl_buffer *first;
@@ -31,8 +31,8 @@ static void list_buffer(struct gl_buffer *b)
     pthread_mutex_unlock(&buffers.lock);
 }
 
-/* Remove a buffer from the list of buffers and return it: the one with address `base` or, if base
- * is NULL, any buffer of `owner`.  Returns NULL if there is none. */
+/* Remove a buffer from the list of buffers and return it: the buffer that begins at address `base`
+ * or, if base is NULL, any buffer of `owner`.  Returns NULL if there is none. */
 static struct gl_buffer *unlist_buffer(const void *owner, const void *base)
 {
     struct gl_buffer **at = &buffers.first;
@@ -78,8 +78,8 @@ fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
     b->mapped = mapped;
     glGenBuffers(1, &b->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
-    /* Immutable storage, because some drivers move storage of glBufferData() to host memory after
-     * it is read. */
+    /* Immutable storage, because some drivers move storage made by glBufferData() to host memory
+     * after it is read. */
     glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, NULL,
                     mapped ? flags | GL_CLIENT_STORAGE_BIT : GL_DYNAMIC_STORAGE_BIT);
     if (mapped)
@@ -142,8 +142,8 @@ size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows)
     return k->channels ? 0 : k->views_bytes(job, n_views, n_rows);
 }
 
-/* The shared context of each renderer.  A lost context is removed from this table; the last device
- * that uses it closes it. */
+/* The shared context of each renderer; NULL: none.  A lost context is removed from this table; the
+ * last device that uses it closes it. */
 static struct {
     pthread_mutex_t lock; /* guards `users` of the contexts, too */
     struct gl_share *of[GL_MOST_RENDERERS];
@@ -237,14 +237,15 @@ static fbp_status run_drop(void *unused, void *command)
     return FBP_OK;
 }
 
-/* Submit a command that deletes a buffer after all commands submitted before. */
+/* Submit a command that deletes a buffer after all commands that were submitted before. */
 static void drop(struct gl_queue *queue, struct gl_buffer *b)
 {
     (void)!gl_queue_submit_with(queue, GL_ORDER_CALL, run_drop, &b, sizeof(struct gl_buffer *),
                                 &(struct gl_submission){.last = true});
 }
 
-/* Drop a reference to a host buffer; delete the buffer with its last reference. */
+/* Drop a reference to a host buffer; the last one submits a command that deletes the buffer.
+ * buffer NULL: nothing is done. */
 static void release_host(void *buffer)
 {
     struct gl_buffer *b = buffer;
@@ -273,8 +274,8 @@ static struct gl_buffer *new_buffer(size_t bytes, const void *owner)
     return b;
 }
 
-/* Command that creates a host buffer.  If it fails, status and message are returned to the caller,
- * and other users of the shared context's queue are not affected. */
+/* Command that creates a host buffer.  If it fails, its status and message are returned to the
+ * caller only, so the queue of the shared context stays usable for others. */
 struct host_making {
     struct gl_buffer *buffer;
     const char *what;
@@ -450,7 +451,7 @@ fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
     return gl_check("a copy between host and device");
 }
 
-/* A command that copies n equal pieces, which become contiguous in `to`. */
+/* Command that copies n pieces of equal size, which become contiguous in `to`. */
 struct copy {
     struct gl_part from, to; /* source and destination of the first piece */
     size_t n, stride; /* n: number of pieces; stride: distance of the pieces in `from` [bytes] */
@@ -475,8 +476,8 @@ static fbp_status run_copy(void *device, void *command)
     return st;
 }
 
-/* Submit a copy.  host: &c->from or &c->to, whichever is host memory; the reference to its buffer
- * is dropped after the copy. */
+/* Submit a copy.  host: the one of &c->from and &c->to that is host memory; the reference to its
+ * buffer is dropped after the copy, or if the submission fails. */
 static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const struct copy *c,
                               const struct gl_part *host)
 {

@@ -1,7 +1,7 @@
-/* Maximum intensity projections of a volume, with a context and a thread of their own.  The
- * functions are the struct fbp_projector of picture/draw.h, which entry.c lists and
- * pipeline/picture.c selects.  Slices are layers of a texture that holds the bits of the floats;
- * results are unsigned integers with the same order as the floats.
+/* Maximum intensity projections of a volume for pictures, computed by OpenGL: the struct
+ * fbp_projector (picture/draw.h) of the backend, with an OpenGL context and a thread that only it
+ * uses.  Slices are layers of a texture that contains the bits of the float values; projections are
+ * unsigned integers that have the same order as the floats.
  * Used by: entry.c. */
 #include "backend/gl/gl.h"
 
@@ -18,14 +18,15 @@ struct device {
     const struct fbp_turn *turn;
     const struct gl_renderer *renderer;
     int index;
-    size_t at_once, done; /* at_once: number of slices that the texture holds; done: number of
-                             slices projected so far */
+    size_t at_once, done; /* at_once: number of slices that the texture holds, and of slices per
+                             call; done: number of slices projected so far */
     struct gl_queue *queue;
     /* In the queue: */
     struct gl_egl egl;
     struct gl_programs programs;
     GLuint texture;
-    /* places: tables of `turn`; lines: projections along x or y; top: projection along z */
+    /* places: the tables x_i, y_i, x_j, y_j of `turn`; lines: projections of the slices of one call
+     * along x or y; top: projection of all slices so far along z */
     struct gl_buffer places, lines, top;
 };
 
@@ -115,8 +116,8 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
     dev->turn = turn;
     dev->index = index;
     dev->renderer = r;
-    /* Set the number of slices per call: at most 64 MiB, at most the size of a storage block, but
-     * at least one slice. */
+    /* Set the number of slices per call: at most 64 MiB, at most the size of a storage block and
+     * the layers of a texture, but at least one slice. */
     dev->at_once = room / (n[0] * n[1] * sizeof(float));
     dev->at_once = dev->at_once > most ? most : dev->at_once > 0 ? dev->at_once : 1;
     *at_once = dev->at_once;
@@ -128,8 +129,8 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
 }
 
 /* Project n_slices slices along an axis into `to`; more: keep greater values that `to` contains
- * already.  The number of rows of results per launch is limited by the storage block and by
- * MOST_SAMPLES. */
+ * already.  The number of rows of results per launch is limited by the storage block, and so that a
+ * launch reads at most MOST_SAMPLES samples. */
 static fbp_status project_along(struct device *dev, enum axis axis, size_t n_slices, bool more,
                                 const struct gl_buffer *to)
 {
@@ -169,8 +170,8 @@ static fbp_status project_along(struct device *dev, enum axis axis, size_t n_sli
     return FBP_OK;
 }
 
-/* Read n greatest values, from index `at` on, which are stored as integers, and convert them to
- * floats; NaN becomes -INFINITY. */
+/* Read n projected values from index `at` of the buffer on, which are stored as unsigned integers,
+ * and convert them to floats; NaN, which means no voxel, becomes -INFINITY. */
 static fbp_status read_results(const struct gl_buffer *from, size_t at, size_t n, float *out)
 {
     glBindBuffer(GL_COPY_READ_BUFFER, from->name);

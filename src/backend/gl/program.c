@@ -1,6 +1,5 @@
-/* Compute programs of the OpenGL backend: assembles their sources, compiles and runs them.  entry.c
- * opens and closes them; filter.c, backproject.c and mip.c run them in the threads of a device's
- * queue.  Compiled programs are not stored for later runs, because drivers do so.
+/* Compute programs (shaders) of the OpenGL backend: assembles their sources, compiles them and runs
+ * them.  Compiled programs are not stored for later runs, because drivers do so.
  * Used by: backproject.c, entry.c, filter.c, mip.c. */
 #include "backend/gl/program.h"
 
@@ -15,7 +14,7 @@
 
 enum { MOST_BYTES = 1 << 16, TEXT_PARTS = 2 * GL_PROGRAM_TEXTS + 2, LOG_BYTES = 400 };
 
-/* The source of a program: n strings, in the form that glShaderSource() takes. */
+/* The source of a program: n strings `parts` with their lengths, as glShaderSource() takes them. */
 struct text {
     size_t n, n_own;
     const char *parts[TEXT_PARTS];
@@ -30,7 +29,8 @@ static void put(struct text *t, const char *piece)
     t->lengths[t->n++] = (int)strlen(piece);
 }
 
-/* Returns the contents of the file FOLDER/NAME.glsl; NULL if the file does not exist. */
+/* Returns the contents of the file FOLDER/NAME.glsl, at most 64 KiB; NULL: the file cannot be read,
+ * or is empty. */
 static char *read_text(const char *folder, const char *name)
 {
     char path[4096];
@@ -47,8 +47,8 @@ static char *read_text(const char *folder, const char *name)
     return text;
 }
 
-/* Assemble the source of a program.  If the environment variable FBP_GL_SHADERS names a folder, a
- * file NAME.glsl in it replaces the built-in text NAME. */
+/* Assemble the source of a program for one of its shapes.  If the environment variable
+ * FBP_GL_SHADERS names a folder, a file NAME.glsl in it replaces the built-in text NAME. */
 static fbp_status assemble(struct text *t, const struct gl_program *program, int shape)
 {
     const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
@@ -75,13 +75,14 @@ static fbp_status assemble(struct text *t, const struct gl_program *program, int
                 name);
         if (own)
             t->own[t->n_own++] = own;
-        put(t, "#line 1\n"); /* in messages, the compiler counts lines from the start of the text */
+        put(t, "#line 1\n"); /* the compiler's messages count lines from the start of each text */
         put(t, own ? own : built->text);
     }
     return FBP_OK;
 }
 
-/* Set an error message that contains the start of the compiler's log in one line. */
+/* Set the error message for a shader that the driver cannot compile; it contains the start of the
+ * compiler's log in one line. */
 static fbp_status refused(const char *name, const char *log)
 {
     char line[LOG_BYTES];

@@ -1,8 +1,9 @@
-/** @file program.h  Buffers, and compute programs that use them: source texts, compilation, runs
- * (internal).  program.c implements these functions; entry.c and mip.c open programs; filter.c,
- * backproject.c and mip.c run them; kernel.c reads their list.  The source texts (*.glsl) are built
- * into the module (cmake/gl.cmake); files in the folder FBP_GL_SHADERS replace them.  Functions
- * with a struct gl_programs are called by the thread of its context.
+/** @file program.h  Compute programs (shaders) of the OpenGL backend: the list of programs with
+ * their source texts and shapes, compilation, binding of buffers, and launches; also the struct of
+ * a buffer (internal).
+ * The source texts (*.glsl) are built into the module (cmake/gl.cmake); files in the folder
+ * FBP_GL_SHADERS replace them.  Functions with a struct gl_programs are called by the thread that
+ * owns its OpenGL context.
  * Used by: gl.h, program.c, program_list.c. */
 #ifndef FBP_SRC_BACKEND_GL_PROGRAM_H
 #define FBP_SRC_BACKEND_GL_PROGRAM_H
@@ -21,18 +22,19 @@ struct gl_texture {
     unsigned texels;              /**< texels per detector column */
 };
 
-/** An OpenGL buffer, or a texture of filtered views, and the address that stands for it in the
- * pipeline. */
+/** An OpenGL buffer, or a texture of filtered views, and the address by which the pipeline refers
+ * to it. */
 struct gl_buffer {
     char *base; /**< address; NULL: none */
     size_t bytes;
     unsigned name, texture;  /**< OpenGL names of the buffer and of the texture; 0: none */
     bool mapped;             /**< host buffer; false: device memory */
     struct gl_texture shape; /**< size of the texture */
-    /** owner of the buffer: its struct gl_device or, for host buffers, its struct gl_share */
+    /** the struct gl_device or, for host buffers, the struct gl_share to which the buffer belongs;
+     * NULL: a buffer that gl_part_at() does not find */
     const void *owner;
     unsigned references; /**< number of references to a host buffer: one for the allocation, and one
-                            for each command that uses it */
+                            for each submitted copy that uses it */
     struct gl_buffer *next;
 };
 
@@ -43,7 +45,8 @@ struct gl_text_built {
 };
 extern const struct gl_text_built gl_texts_built[];
 
-/** Shape of a kernel: how threads divide the volume.  All shapes of a kernel give the same bits. */
+/** Shape of a kernel, a compiled variant: how threads divide the volume.  All shapes of a kernel
+ * compute the same bits. */
 struct gl_shape {
     int x, y, layers;  /**< threads of a work group along x, y and z */
     int slices;        /**< slices per thread */
@@ -65,8 +68,9 @@ enum {
     GL_MOST_SHAPES = 9
 };
 
-/** All programs: X(identifier, list entry by a macro of program_list.c).  The FFT programs have the
- * order of GPU_CHAIN_RADICES, the PLANES programs that of enum fbp_interpolation. */
+/** All programs: X(identifier, entry of the list, which is made by a macro of program_list.c).  The
+ * FFT programs have the order of GPU_CHAIN_RADICES (gpu/tables.h), the PLANES programs that of enum
+ * fbp_interpolation. */
 #define GL_PROGRAM_LIST(X)                                                           \
     X(PREPARE, FILTER("prepare", "prepare"))                                         \
     X(BRIDGE, FILTER("bridge", "#define BRIDGE\n", "prepare"))                       \
@@ -128,23 +132,24 @@ struct gl_program {
     const char *name;
     const struct gl_shape *shapes; /**< shapes of a kernel; NULL: not a kernel */
     int n_shapes;
-    /** Names of the source texts that follow the definitions of the shape, in this order; a string
-     * that begins with # is itself a source text. */
+    /** Names of the source texts that follow the definitions of the shape, in this order.  A string
+     * that begins with # is not a name, but is itself source text. */
     const char *texts[GL_PROGRAM_TEXTS];
 };
 extern const struct gl_program gl_program_list[GL_N_PROGRAMS];
 
-/** Write a shape as definitions of GLSL. */
+/** Write a shape as #define lines of GLSL. */
 enum { GL_SHAPE_TEXT = 200 };
 void gl_shape_text(const struct gl_shape *shape, char out[GL_SHAPE_TEXT]);
 
 /** The programs of a context. */
 struct gl_programs {
-    unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< 0: not compiled yet */
+    unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< OpenGL names of the compiled programs and
+                                                      shapes; 0: not compiled yet */
     unsigned parameters; /**< uniform buffer that is divided into slots, each for the parameters of
                             one launch */
     unsigned next;       /**< number of slots used so far */
-    uint64_t alignment, block_bytes; /**< limits of the renderer */
+    uint64_t alignment, block_bytes; /**< limits of the renderer (struct gl_renderer) */
 };
 
 /** GL_PARAMETERS: greatest size of the parameters of a launch [bytes]; GL_MOST_BOUND: greatest
@@ -159,7 +164,8 @@ struct gl_call {
     size_t parameter_bytes;
     struct {
         const struct gl_buffer *buffer; /**< NULL: no buffer at this binding */
-        size_t at, bytes;               /**< at: a multiple of the alignment */
+        size_t at, bytes;               /**< range of the buffer [bytes]; at: a multiple of the
+                                           alignment */
     } bound[GL_MOST_BOUND];
     unsigned texture, sampler; /**< OpenGL name of the texture that the program reads, and of its
                                   sampler; 0: none */
@@ -171,21 +177,21 @@ struct gl_call {
 fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes);
 void gl_programs_close(struct gl_programs *p);
 
-/** Compile a program, if it is not compiled yet, so that errors are reported before the run begins.
- */
+/** Compile a shape of a program, unless it is compiled already.  gl_run() does so, too; an earlier
+ * call reports errors before the run begins. */
 fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape);
 
-/** Bind part of a buffer as storage block i of a launch.  The bound range begins at a multiple of
- * the alignment, *skip bytes before offset `at`.
+/** Bind bytes [at, at + bytes) of a buffer as storage block i of a launch.  The bound range begins
+ * at a multiple of the alignment, *skip bytes before offset `at`.
  * @return FBP_ERR_UNSUPPORTED if the range is larger than a storage block */
 fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i,
                    const struct gl_buffer *buffer, size_t at, size_t bytes, size_t *skip);
 
-/** Run a program after all programs that were run before. */
+/** Launch a program; it runs after all programs that were launched before in this context. */
 fbp_status gl_run(struct gl_programs *p, const struct gl_call *call);
 
 /** Set the number of work groups of a launch, along x and y, to at least n in total; group_number()
- * in rows.glsl computes the index of a work group from both. */
+ * in rows.glsl and voxels.glsl computes the index of a work group from both. */
 static inline void gl_groups(struct gl_call *call, size_t n)
 {
     const size_t across = 32768;

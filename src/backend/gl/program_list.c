@@ -1,12 +1,13 @@
-/* The list of programs of the OpenGL backend: source texts of each program, shapes of the kernels.
- * Used by program.c, which compiles programs, and by kernel.c and backproject.c.
+/* The list of compute programs (shaders) of the OpenGL backend: the source texts of each program,
+ * and the shapes (compiled variants) of the kernels.
  * Used by: backproject.c, kernel.c, program.c. */
 #include "backend/gl/program.h"
 
 #include <stdio.h>
 
-/* Shapes of kernels that add single views.  The last four use windows of views in shared memory:
- * shapes 5 to 7 if a voxel edge covers less than 1.3 pixels, shape 8 if less than 2.8 pixels. */
+/* Shapes (compiled variants) of kernels that add single views.  Shapes 5 to 8 use windows of views
+ * in shared memory: 5 to 7 if a voxel edge covers less than 1.3 pixels, 8 if less than 2.8
+ * pixels. */
 static const struct gl_shape view_shapes[GL_WINDOW_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},     {16, 8, 1, 8, 16, 0, 0, 0},   {32, 8, 1, 4, 16, 0, 0, 0},
     {32, 8, 1, 16, 16, 0, 0, 0},  {32, 8, 1, 8, 16, 0, 0, 0},   {16, 16, 1, 16, 8, 40, 40, 0},
@@ -22,13 +23,13 @@ static const struct gl_shape load_shapes[GL_SYMMETRIC_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},   {16, 16, 1, 4, 8, 0, 0, 1}, {16, 16, 1, 4, 8, 0, 0, 0},
     {16, 16, 1, 8, 8, 0, 0, 1}, {16, 16, 1, 8, 8, 0, 0, 0},
 };
-/* Shapes of kernels of plane integrals. */
+/* Shapes (compiled variants) of kernels of plane integrals. */
 static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     {8, 8, 1, 8, 8, 0, 0, 0},
     {16, 16, 1, 8, 8, 0, 0, 0},
 };
 
-/* An entry of the list of programs; shapes: NULL if the program is not a backprojection kernel. */
+/* Entry of the list of programs.  SHAPES: NULL if the program is not a backprojection kernel. */
 #define ENTRY(NAME, SHAPES, N_SHAPES, ...)                                                   \
     {                                                                                        \
         .name = (NAME), .shapes = (SHAPES), .n_shapes = (N_SHAPES), .texts = { __VA_ARGS__ } \
@@ -36,15 +37,15 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
 #define PROGRAM(NAME, ...) ENTRY(NAME, NULL, 0, __VA_ARGS__)
 #define FILTER(NAME, ...)  PROGRAM(NAME, "rows", __VA_ARGS__)
 
-/* Program of a kernel that adds single views.  KIND: definitions that select the kernel; SAMPLES:
+/* Entry of a kernel that adds single views.  KIND: definitions that select the kernel; SAMPLES:
  * definition that selects how samples are read. */
 #define VIEWS(N_SHAPES, NAME, KIND, SAMPLES) \
     ENTRY(NAME, view_shapes, N_SHAPES, "#define VOXEL float\n" KIND SAMPLES, "frame", "views")
-#define ANY_VIEW "#define COLUMN false\n"
-#define ALONG_Z \
-    "#define COLUMN true\n" /* kernel "column": u and w are equal for all z of a voxel column */
+/* COLUMN: kernel "column", for which detector column and depth w of a voxel do not depend on z. */
+#define ANY_VIEW   "#define COLUMN false\n"
+#define ALONG_Z    "#define COLUMN true\n"
 #define FROM_PLAIN "#define PLAIN\n"
-/* Program of a kernel that adds TURNS symmetric views to TURNS symmetric voxel columns. */
+/* Entry of a kernel that adds TURNS symmetric views to TURNS symmetric voxel columns. */
 #define SYMMETRIC(NAME, TURNS, KIND, SHAPES) \
     ENTRY(NAME, SHAPES, GL_SYMMETRIC_SHAPES, \
           "#define TURNS " TURNS "\n#define VOXEL vec" TURNS "\n" KIND, "frame", "symmetric")
@@ -52,8 +53,8 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
     ENTRY(NAME, plane_shapes, GL_PLANE_SHAPES, \
           "#define VOXEL float\n#define INTERPOLATION " INTERPOLATION "\n", "frame", "planes")
 
-/* Program that stores filtered rows in a texture.  FORMAT: format of a texel; CHANNELS: channels
- * per texel; MOST: greatest value of the format. */
+/* Entry of a program that stores filtered rows in a texture.  FORMAT: format of a texel; CHANNELS:
+ * channels per texel; MOST: greatest value of the format. */
 #define STORE(FORMAT, CHANNELS, MOST)                                                           \
     FILTER("store " FORMAT,                                                                     \
            "#define FORMAT " FORMAT "\n#define CHANNELS " CHANNELS "\n#define MOST " MOST "\n", \

@@ -1,6 +1,5 @@
-/* The queue of a device: sequences of commands, and the threads with OpenGL contexts that run them.
- * entry.c, memory.c and mip.c open queues; they, backproject.c, filter.c, timing.c and bench/gl
- * submit commands (queue.h).
+/* The queue of an OpenGL device: sequences of commands, and the threads with OpenGL contexts that
+ * run them (queue.h).
  * Used by: bench/gl/, backend/gl/. */
 #include "backend/gl/queue.h"
 
@@ -16,14 +15,15 @@
 #include <string.h>
 #include <time.h>
 
-/* Greatest number of fences per thread that are not signaled yet. */
+/* Greatest number of fences per thread that are not signaled yet; with so many, a thread waits
+ * before it creates another one. */
 enum { GL_FENCES = 64 };
 
 struct gl_command {
     gl_command_fn *fn; /* NULL: a command that only marks a point */
     struct gl_submission with;
-    uint64_t after[GL_N_ORDERS]; /* dependencies: last command that must be done before this one,
-                                    per command sequence; 0: none */
+    uint64_t after[GL_N_ORDERS]; /* dependencies: per command sequence, the number of the last
+                                    command that must be done before this one; 0: none */
     struct gl_command *next;
     max_align_t copy[]; /* copy of the submitted parameters */
 };
@@ -35,16 +35,16 @@ struct gl_fence {
     struct gl_submission with;
 };
 
-/* List of the commands of one command sequence (enum gl_order) that were not run yet; guarded by
- * the queue's lock. */
+/* List of the commands of one sequence (enum gl_order) that no thread has taken yet; guarded by the
+ * queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
-    enum gl_lane lane; /* lane that runs the commands */
+    enum gl_lane lane; /* thread that runs the commands */
     /* Tickets (numbers of commands of this sequence): last submitted command, last command that a
      * thread has run, last command that the device has finished. */
     uint64_t submitted, run, finished;
     uint64_t after[GL_N_ORDERS]; /* dependencies of the next command */
-    bool stamped;                /* the last command was a timestamp */
+    bool stamped;                /* the command that was taken last is a timestamp */
 };
 
 struct gl_lane_state {
@@ -52,7 +52,7 @@ struct gl_lane_state {
     enum gl_lane id;
     pthread_t thread;
     bool started, begun, stop;
-    enum gl_order last; /* order of the last command */
+    enum gl_order last; /* sequence of the command that was taken last */
     /* Used only by the lane: */
     unsigned polls; /* number of checks of pending fences */
     unsigned n_fences, oldest;
@@ -85,8 +85,8 @@ static void keep_failure(struct gl_queue *q, fbp_status st)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* A fence is signaled: release what its command used, store the time of a timestamp, and mark the
- * command as finished. */
+/* The fence after a command is signaled: release the object that the command used, store the time
+ * if the command is a timestamp, and mark the command as finished. */
 static void finish(struct gl_queue *q, const struct gl_fence *f)
 {
     if (f->with.release)
@@ -99,15 +99,17 @@ static void finish(struct gl_queue *q, const struct gl_fence *f)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Remove the oldest fence if it is signaled within `nanoseconds`; returns false if it is not. */
+/* Remove the oldest fence if it is signaled within `nanoseconds`, or if the renderer was reset;
+ * else return false. */
 static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
 {
     const struct gl_fence f = l->fences[l->oldest];
     const GLenum is = glClientWaitSync(f.sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
     const bool waits = is == GL_TIMEOUT_EXPIRED;
 
-    /* After a reset of the renderer, fences may be signaled before the work is done: gl_was_reset()
-     * is called after each signaled fence, and at one of CHECK_EVERY checks of pending ones. */
+    /* After a reset of the renderer, fences may be signaled before the work is done.  Therefore
+     * test for a reset after each signaled fence, and at one of CHECK_EVERY checks of pending
+     * fences. */
     const bool lost =
         is == GL_WAIT_FAILED || ((!waits || l->polls++ % CHECK_EVERY == 0) && gl_was_reset());
     if (waits && !lost)
@@ -124,8 +126,9 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
 }
 
 /* Returns the first command of a sequence if this thread (lane) runs the sequence and the command's
- * dependencies are met; else NULL.  A context executes in order: a command of the same thread need
- * only have been run, a command of another thread must be finished by the device. */
+ * dependencies are met; else NULL.  A context executes in order, so a dependency on a command of
+ * the same thread is met when that command has been run; one of another thread must be finished by
+ * the device. */
 static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order order)
 {
     const struct gl_list *list = &l->queue->lists[order];
@@ -140,21 +143,22 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
     return list->first;
 }
 
-/* Take the next command that this thread (lane) can run; NULL: there is none, and the caller checks
- * the fences.  *runs: false if the command is skipped; *over: the thread ends. */
+/* Take the next command that this thread (lane) can run; if there is none, wait until the queue
+ * changes (while fences are pending, at most POLL_NS), and return NULL.  *runs: false if the
+ * command is skipped; *over: true if the thread must end. */
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
-    /* Backprojections are taken last, because all other commands are short, and other stages of the
-     * pipeline wait for them. */
+    /* Backprojections are taken last, because the other commands are short, and other stages of the
+     * pipeline wait for their results. */
     static const enum gl_order orders[GL_N_ORDERS] = {
         GL_ORDER_CALL, GL_ORDER_IN, GL_ORDER_FILTER, GL_ORDER_UNPACK, GL_ORDER_OUT, GL_ORDER_BP};
     struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
-    /* No command of another sequence may run between a timestamp and its neighbours in its own
-     * sequence.  The next command of the last sequence is therefore taken first if either it or the
-     * command before it is a timestamp (not both). */
+    /* A timestamp and the command that it times should run without commands of other sequences in
+     * between.  The next command of the sequence that ran last is therefore preferred if either
+     * that command or the one before it is a timestamp (not both). */
     struct gl_command *c = ready(l, l->last);
     *order = l->last;
     if (c && (c->with.moment != NULL) == q->lists[l->last].stamped)
@@ -193,14 +197,14 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
     return c;
 }
 
-/* Run a command, and put a fence after it. */
+/* Run a command (runs false: skip it), and put a fence after it. */
 static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order order, bool runs)
 {
     struct gl_queue *q = l->queue;
     struct gl_list *list = &q->lists[order];
     struct gl_fence f = {.point = {order, list->run + 1}, .with = c->with};
 
-    if (f.with.moment && l->n_fences == 0) { /* else finish() sets it */
+    if (f.with.moment && l->n_fences == 0) { /* if fences are pending, finish() stores the time */
         *f.with.moment = fbp_seconds();
         f.with.moment = NULL;
     }
@@ -217,7 +221,7 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
     f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (f.sync) {
         l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = f;
-        glFlush(); /* flushes the context, which also makes the fence visible to other contexts */
+        glFlush(); /* also makes the fence visible to other contexts */
     } else {
         keep_failure(q, gpu_host->fail(FBP_ERR_DEVICE,
                                        "gl: the driver of %s cannot create a fence; close other "
@@ -245,7 +249,8 @@ static void *gl_lane_main(void *lane)
     if (st != FBP_OK && first)
         keep_failure(q, st);
     pthread_mutex_lock(&q->lock);
-    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++) /* the computing lane takes over */
+    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++) /* begin failed: the computing thread runs
+                                                             this thread's sequences */
         if (q->lists[o].lane == l->id)
             q->lists[o].lane = GL_LANE_COMPUTES;
     l->begun = true;
@@ -345,8 +350,8 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
     return FBP_OK;
 }
 
-/* Stop the threads.  The computing thread ends last, because it owns the buffers that the other
- * threads copy, and commands of the other threads depend on its commands. */
+/* Stop the threads.  The computing thread ends last, because its context owns the buffers that the
+ * other threads copy, and commands of the other threads depend on its commands. */
 void gl_queue_close(struct gl_queue **queue)
 {
     struct gl_queue *q = *queue;
@@ -363,7 +368,7 @@ void gl_queue_close(struct gl_queue **queue)
         pthread_mutex_unlock(&q->lock);
         (void)pthread_join(l->thread, NULL);
     }
-    for (int o = 0; o < GL_N_ORDERS; o++) /* commands of a lane that never began */
+    for (int o = 0; o < GL_N_ORDERS; o++) /* commands that no thread has run */
         for (struct gl_command *c = q->lists[o].first, *next; c; c = next) {
             next = c->next;
             if (c->with.release)
@@ -452,8 +457,8 @@ void gl_queue_after(struct gl_queue *q, enum gl_order order, struct gl_point poi
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Get the present end of a sequence of commands.  If dependencies are stored for the next command,
- * an empty command that has these dependencies is submitted first. */
+/* Get the point after the last command of a sequence.  If dependencies are stored for the next
+ * command, an empty command that has these dependencies is submitted first. */
 fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_point *out)
 {
     const struct gl_list *list = &q->lists[order];

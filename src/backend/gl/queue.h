@@ -1,17 +1,9 @@
-/** @file queue.h  The queue of a device: commands, and the threads that own its contexts and run
- * the commands (internal).  queue.c implements these functions; entry.c, memory.c and mip.c open
- * queues; they, backproject.c, filter.c, timing.c and bench/gl submit commands.  An OpenGL context
- * belongs to one thread, but the pipeline calls a device's slots from four threads.  The slots
- * submit commands and return.  An order is a sequence of commands, like a CUDA stream: the commands
- * of one order run in the order of submission; different orders run concurrently, except for
- * dependencies that gl_queue_after() sets.
- *
- * A lane is a thread with a context that runs the commands of some orders.  One lane computes.  Two
- * lanes only copy between buffers, one per direction, in contexts that share objects with the
- * first, because drivers can then copy while kernels run.  If such a context cannot be created, the
- * computing lane copies, too.  A lane runs any command whose dependencies are met.  A dependency on
- * a command of another lane is met when its fence is signaled.  A dependency on a command of the
- * same lane is met when the command was passed to the context, because a context executes in order.
+/** @file queue.h  The queue of an OpenGL device: commands in sequences ("orders", like CUDA
+ * streams), and the threads ("lanes") that own its OpenGL contexts and run the commands (internal).
+ * An OpenGL context belongs to one thread, but four threads of the pipeline call a device's
+ * functions; these submit commands to the queue and return.  The commands of one order run in the
+ * order of submission; different orders run concurrently, except for dependencies that
+ * gl_queue_after() sets.
  *
  * The first failure and its message are stored, and returned to all callers that wait; later
  * commands are skipped.
@@ -22,8 +14,8 @@
 
 #include "backend/backend.h"
 
-/** Sequences of commands ("orders"), like CUDA streams; the first four belong to the pipeline's
- * stages, and have the numbers of the stages. */
+/** Sequences of commands ("orders"), like CUDA streams.  The first four belong to the stages of the
+ * pipeline, and have the numbers of enum fbp_stage. */
 enum gl_order {
     GL_ORDER_IN = FBP_STAGE_IN,
     GL_ORDER_FILTER = FBP_STAGE_FILTER,
@@ -36,12 +28,18 @@ enum gl_order {
     GL_N_ORDERS
 };
 
-/** Threads with an OpenGL context ("lanes"): one computes, one copies to the device, one copies to
- * the host. */
+/** Threads ("lanes") with an OpenGL context, each of which runs the commands of some orders.  One
+ * lane computes.  Two lanes only copy between buffers, one to the device and one to the host, in
+ * contexts that share objects with the first, because drivers can then copy while kernels run.  If
+ * such a context cannot be created, the computing lane copies, too.
+ *
+ * A lane runs any command whose dependencies are met.  A dependency on a command of another lane is
+ * met when the fence after that command is signaled; on a command of the same lane, when it was
+ * passed to the context, because a context executes in order. */
 enum gl_lane { GL_LANE_COMPUTES = 0, GL_LANE_IN, GL_LANE_OUT, GL_N_LANES };
 
-/** A point in a sequence of commands, after the command with this number (ticket); ticket 0:
- * already reached. */
+/** A point in a sequence of commands: it is reached when the device has finished the command with
+ * number `ticket`, counted from 1; ticket 0: already reached. */
 struct gl_point {
     enum gl_order order;
     uint64_t ticket;
@@ -51,12 +49,12 @@ struct gl_point {
  * submitted parameters. */
 typedef fbp_status gl_command_fn(void *device, void *command);
 
-/** Function that releases an object which a command uses; called after the device has finished the
- * command, or when the command is skipped. */
+/** Function that releases the object `held`, which a command uses; called after the device has
+ * finished the command, or when the command was skipped. */
 typedef void gl_release_fn(void *held);
 
-/** Functions that a thread of the queue calls first, to open its OpenGL context, and last, to close
- * it. */
+/** Functions that a thread of the queue calls first (begin), to open its OpenGL context, and last
+ * (end), to close it. */
 struct gl_queue_life {
     fbp_status (*begin)(void *device);
     void (*end)(void *device); /**< called after a failed begin(), too */
@@ -68,7 +66,8 @@ struct gl_queue_life {
 
 struct gl_queue;
 
-/** Start the threads of a queue; returns the status of begin() in the computing thread. */
+/** Start the threads of a queue.  Fails if the computing thread cannot start, or with the status of
+ * its begin(). */
 fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device);
 /** Run all submitted commands, then stop the threads of a queue. */
 void gl_queue_close(struct gl_queue **queue);
@@ -82,13 +81,13 @@ struct gl_submission {
     /** The command frees memory: it runs after all commands of all sequences that were submitted
      * before, even if one of them failed. */
     bool last;
-    /** The command is a timestamp: *moment receives the host's time (fbp_seconds()) when the device
-     * has reached it.  The command runs directly before or after another command of its sequence.
-     */
+    /** The command is a timestamp: *moment receives the host's time (fbp_seconds()) [s] when the
+     * device has reached the command.  If possible, no command of another sequence runs between it
+     * and its neighbours in the sequence. */
     double *moment;
     /** receives the point after this command in its sequence of commands; NULL: not needed */
     struct gl_point *point;
-    gl_release_fn *release; /**< called with the argument `held` after the command, even if the
+    gl_release_fn *release; /**< called with the argument `held` after the command, also if the
                                command is skipped, but not if its submission fails */
     void *held;
 };
@@ -100,19 +99,19 @@ fbp_status gl_queue_submit_with(struct gl_queue *queue, enum gl_order order, gl_
                                 const struct gl_submission *with);
 
 /** Submit a command to GL_ORDER_CALL, and wait until its function has returned; the device may not
- * yet have finished. */
+ * have finished the work yet. */
 fbp_status gl_queue_call(struct gl_queue *queue, gl_command_fn *fn, const void *command,
                          size_t bytes);
-/** Submit a command to a given sequence of commands (order), and wait until its function has
- * returned; the device may not yet have finished. */
+/** Submit a command to a given sequence (order), and wait until its function has returned; the
+ * device may not have finished the work yet. */
 fbp_status gl_queue_call_in(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                             const void *command, size_t bytes);
 
-/** Make all later commands of a sequence of commands (order) depend on a point of another sequence.
- */
+/** Make all commands that are submitted to a sequence (order) from now on wait for a point of
+ * another sequence. */
 void gl_queue_after(struct gl_queue *queue, enum gl_order order, struct gl_point point);
-/** Gets the point in a sequence of commands (order) after its last command, and after all
- * dependencies that were set for its next command. */
+/** Gets the point in a sequence (order) after its last command, and after all dependencies that
+ * were set for its next command. */
 fbp_status gl_queue_point(struct gl_queue *queue, enum gl_order order, struct gl_point *out);
 /** Wait until the device has reached a point; returns the queue's first failure, with its message.
  */

@@ -1,6 +1,6 @@
-/* Times of the OpenGL backend: size of backprojection commands (called by backproject.c),
- * timestamps of a run and stored rates for plans (in the backend's table, entry.c), measured rates
- * of the filter (called by gl/filter.c), timed launches for the tuner (gpu/tuner.h).
+/* Time measurements of the OpenGL backend: the size of backprojection commands, timestamps of a
+ * run, timed launches for the choice of kernel shapes (gpu/tuner.h), and rates of filter, kernel
+ * and copies, which are measured and stored for the plans of later runs.
  * Used by: backproject.c, entry.c, filter.c. */
 #include "backend/gl/gl.h"
 
@@ -15,8 +15,9 @@
 
 /* Pace. */
 
-/* FIRST: voxels x views of the first trial command; GROWS: factor of this size from trial to trial;
- * TELLING: least time that counts as reliable [s]; WANTED: target time of a command [s]. */
+/* FIRST: size of the first trial command [voxels x views]; GROWS: factor of the size from trial to
+ * trial; TELLING: least duration that counts as reliable [s]; WANTED: target duration of a command
+ * [s]. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
 
 /* When the rate of backprojection commands is known, one of EVERY commands is timed. */
@@ -46,8 +47,8 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
     pace->seen = updates / seconds;
-    /* In a short time, only a lower bound of the rate is measured (the last command of a slab may
-     * be small), so the result only replaces a lower rate. */
+    /* A duration below TELLING yields only a lower bound of the rate (the last command of a slab
+     * may be small), so the result only replaces a lower rate. */
     if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
         pace->rate = pace->seen;
     else if (!(pace->rate > 0))
@@ -159,27 +160,27 @@ const struct gpu_timer gl_timer = {
 
 /* Stored rates. */
 
-/* COPY: bytes of a copy that is timed; MOST_VALUE: greatest length of a stored text of rates;
- * ROUNDS: number of copies per measurement, the first of which is a warm-up. */
+/* COPY: size of a copy that is timed [bytes]; MOST_VALUE: greatest length of the text that stores
+ * rates; ROUNDS: number of copies per measurement, the first of which is a warm-up. */
 enum { COPY = 32 << 20, MOST_VALUE = 100, ROUNDS = 3 };
 
-/* Time that a backprojection command takes in addition to its updates [s], because its last work
- * groups do not fill the device. */
+/* Time that a backprojection command takes in addition to its updates (voxels x views) [s], because
+ * its last work groups do not fill the device. */
 static const double CALL_S = 150e-6;
 
 static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
 
-/* The last key for which stored rates were read, and the rates (zeros: none are stored); a plan
- * needs the rates of the same key often. */
+/* The last key for which stored rates were read, and the rates (zeros: none are stored): a plan
+ * needs the rates of the same key repeatedly. */
 static struct {
     pthread_mutex_t lock;
     char key[GPU_TUNER_KEY];
     struct fbp_rates rates;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Read the rates that are stored under a key: four positive numbers, seconds per voxel update, per
- * filtered sample, per byte to the device, and per byte to the host.  Returns false if none are
- * stored. */
+/* Read the rates that are stored under a key: four positive numbers, the seconds per update of a
+ * voxel by a view, per filtered sample, per byte copied to the device, and per byte copied to the
+ * host.  Returns false if none are stored. */
 static bool read_rates(const char *key, struct fbp_rates *out)
 {
     char value[MOST_VALUE];
@@ -242,7 +243,7 @@ void gl_meter_end(struct gl_meter *m, double samples)
     m->filter = (fbp_seconds() - m->start) / samples;
 }
 
-/* Returns the seconds per byte of a copy of COPY bytes; 0: the copy failed. */
+/* Returns the least seconds per byte of copies of COPY bytes; 0: a copy failed. */
 static double time_copy(const struct gl_part *from, const struct gl_part *to)
 {
     double least = INFINITY;
@@ -258,9 +259,9 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
     return least / COPY;
 }
 
-/* Store the rates of a run for later runs.  gl_pace_end() counts one update for a set of symmetric
- * voxels and a group of symmetric views, which are symmetric_views^2 updates of a voxel by a view.
- */
+/* Measure the rates of copies, and store all rates of this run for later runs.  gl_pace_end()
+ * counts one update for a set of symmetric voxels and a group of symmetric views, which are
+ * symmetric_views^2 updates of a voxel by a view. */
 void gl_meter_close(struct gl_device *dev)
 {
     const double counted =

@@ -1,13 +1,13 @@
-/* Measured rates of NVIDIA H200 and H100 cards: kernels, filter, links.  Called by cuda/entry.c and
- * `fbp-bench predict`; bench/results/cuda.md describes the measurements.
+/* Measured rates of NVIDIA H200 and H100 cards (kernels, filter, copies), from which plans and
+ * `fbp-bench predict` predict durations; bench/results/cuda.md describes the measurements.
  * Used by: bench/predict/model.c, bench/predict/model_gpu.c, backend/cuda/entry.c. */
 #include "backend/gpu/gpu_known.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Rates of copies, measured on the H200 and assumed for the H100, which has the same processors and
- * bus, and less memory. */
+/* Rates of copies [bytes/s] and relative speed of kernels, measured on the H200 and assumed for the
+ * H100, which has the same processors and bus, and less memory. */
 #define HOPPER_RATES                                                                  \
     .up = 55.5e9, .down = 55.3e9, .up_all = 161e9, .down_all = 131e9, .both = 50.8e9, \
     .both_all = 78e9, .peer = 396e9, .speed = 1
@@ -22,20 +22,23 @@ const struct gpu_card *gpu_card_at(size_t i)
     return i < sizeof cards / sizeof *cards ? &cards[i] : NULL;
 }
 
-/* Speed of each kernel, measured with three standard problems (bench/): the columns of the next
- * tables are the problems J3, J1 and J2 of `fbp bench kernel --help`, in this order. */
+/* Speed of each kernel, measured with three standard problems (bench/common/jobs.c): the columns of
+ * the next tables are J3 (1024^3 voxels from 496 views of 1248 x 960 pixels), J1 (512^3 from 360
+ * views of 512 x 512) and J2 (512^3 from 496 views of 1248 x 960), in this order. */
 enum { JOBS = 3 };
 
-/* Mean distance between the projections of neighbouring voxels in the standard problems J3, J1, J2:
- * row 0 in samples of views in plain memory; row 1 in texels of textures (J1: 2 texels per
- * sample). */
+/* Mean distance between the projections of neighbouring voxels in the standard problems J3, J1, J2
+ * (enum JOBS): row 0 in samples of views in plain memory; row 1 in texels of textures (J1: 2 texels
+ * per sample). */
 static const double apart[2][JOBS] = {{1.25, 1.0, 2.5}, {1.25, 2.0, 2.5}};
 
-/* Mean cost of a voxel in the standard problems J3, J1, J2, relative to a voxel that projects onto
- * the detector in all views (pipeline/division.h). */
+/* Mean cost of a voxel in the standard problems J3, J1, J2 (enum JOBS), relative to a voxel that
+ * projects onto the detector in all views: voxels that some views do not show cost less
+ * (pipeline/division.h). */
 static const double cost[JOBS] = {0.786, 0.928, 0.786};
 
-/* Billions of voxel updates per second (GUPS), including voxels that a view does not show. */
+/* Billions of updates of a voxel by a view per second (GUPS) in the standard problems J3, J1, J2
+ * (enum JOBS); voxels that a view does not show count, too. */
 static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_PLANES_DOUBLE] = {600, 600, 600},   /* assumed; not measured yet */
     [GPU_PLANES_EXACT] = {1500, 1500, 1500}, /* not measured yet */
@@ -44,7 +47,7 @@ static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_ROT180_HALF] = {2547, 2136, 2465},
     [GPU_ROT180_FAST] = {2466, 2013, 1651},
     [GPU_ROT180_EXACT] = {1549, 1328, 1205},
-    [GPU_COLUMN_HALF] = {1304, 1044, 1280}, /* J3, J1: values of GPU_MATRIX_HALF */
+    [GPU_COLUMN_HALF] = {1304, 1044, 1280}, /* J3, J1: not measured; values of GPU_MATRIX_HALF */
     [GPU_COLUMN_EXACT] = {1442, 1204, 1037},
     [GPU_MATRIX_HALF] = {1304, 1044, 1278},
     [GPU_MATRIX_FAST] = {1268, 1034, 1221},
@@ -58,15 +61,16 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
     const size_t bytes = gpu_row_texels(k, job) * job->padded.panel.n_rows * texel;
     const double *at = apart[k->bits > 0];
-    enum gpu_id id = GPU_MATRIX_FAST; /* for kernels that the tables lack (from publications) */
+    enum gpu_id id = GPU_MATRIX_FAST; /* used for kernels that the table does not contain, such as
+                                         those of publications in bench/cuda */
     size_t below = 0, above = 0;
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)
         if (strcmp(k->name, gpu_known[i].name) == 0 && k->precision == gpu_known[i].precision)
             id = (enum gpu_id)i;
     /* known: speed [GUPS] for voxels that project onto the detector in all views.  The projections
-     * of neighbouring voxels are x texels (or samples) apart; the speed is interpolated between the
-     * two measured problems with the nearest distances. */
+     * of neighbouring voxels are x texels (or samples) apart; the speed is interpolated linearly
+     * between the two measured problems with the nearest distances. */
     for (size_t i = 1; i < JOBS; i++) {
         below = at[i] <= x && (at[below] > x || at[i] > at[below]) ? i : below;
         above = at[i] >= x && (at[above] < x || at[i] < at[above]) ? i : above;
@@ -76,14 +80,15 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
                          : at[above] < x || at[below] >= at[above]
                              ? a
                              : a + (b - a) * (x - at[below]) / (at[above] - at[below]);
-    /* With textures of large views (33 MB), the speed is 0.87 of that in the measured problems (up
-     * to 10 MB), unless several voxels share a texel (x < 1). */
+    /* With textures of large views (33 MB each), the speed was 0.87 of that in the measured
+     * problems (up to 10 MB), unless several voxels shared a texel (x < 1): the factor is applied
+     * above 16 MB. */
     const double speed = card->speed * ((double)bytes > 16e6 && x > 0.99 ? 0.87 : 1);
     *out = (struct fbp_rates){.upload = 1 / card->up,
                               .fetch = 1 / card->down,
                               .filter = 1 / 50e9,
                               .update = 1e-9 / (speed * known),
                               .call = 150e-6,
-                              .share = 1 / 150e9, /* default of unknown links */
+                              .share = 1 / 150e9, /* rate that is assumed for unknown links */
                               .copy = 1 / card->copy};
 }

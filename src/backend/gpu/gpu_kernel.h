@@ -1,11 +1,10 @@
 /** @file gpu_kernel.h  Backprojection kernels of GPUs, independent of their programming language:
- * conditions on the scan, layouts of views and volume in memory, and parameters of a pass
- * (internal; C and C++).  Called by backend/cuda, backend/gl, backend/gpu and benchmarks.
+ * conditions on the scan, layouts of views and volume in memory, and parameters of a launch
+ * (internal; C and C++).
  *
- * backend/gpu contains the common part of the CUDA and OpenGL backends: choice of a kernel and of
- * its shape, passes, symmetric scans, the scale of fp16, layout and values of tables, sizes and
- * rates.  It is compiled into the module of each GPU backend, which adds kernels and calls of the
- * driver, and into fbp-bench, which predicts times of GPUs that the machine lacks.
+ * backend/gpu contains the common part of the CUDA and OpenGL backends, which add kernels and calls
+ * of the driver.  It is compiled into the module of each GPU backend, and into fbp-bench, which
+ * predicts times of GPUs that the machine lacks.
  *
  * Terms: a pass is one launch that adds up to GPU_PASS views to the volume.  A group is the set of
  * job->selection.symmetric_views symmetric views, one per lane.  A shape is a compiled variant
@@ -17,56 +16,58 @@
 
 #include "backend/backend.h"
 
-/** Greatest number of views, or groups of symmetric views, that one kernel launch (a "pass") adds:
- * their parameters must fit the constant cache.  A voxel adds views one by one, so the division
- * into passes does not change the result. */
+/** Greatest number of views, or groups of symmetric views, that one kernel launch (a "pass") adds,
+ * except for plane integrals: their parameters must fit the constant cache.  A voxel adds views one
+ * by one, so the division into passes does not change the result. */
 enum { GPU_PASS = 32 };
 
-/** Greatest number of shapes (compiled variants) of a kernel. */
+/** Greatest number of candidate shapes (compiled variants) of a kernel, which the tuner compares
+ * (gpu/tuner.h). */
 enum { GPU_MOST_SHAPES = 8 };
 
-/** GPU_MOST_TEXELS: greatest width and height of a texture, because fp32 coordinates are too coarse
- * in larger textures.  GPU_MOST_LAYERS: greatest number of layers of a texture.  GPU_GROUP_VIEWS:
- * can.group_views of the backends. */
+/** GPU_MOST_TEXELS: greatest width and height of a texture of views, because fp32 coordinates are
+ * too coarse in larger textures.  GPU_MOST_LAYERS: greatest number of layers of such a texture.
+ * GPU_GROUP_VIEWS: member can.group_views of the backends. */
 enum { GPU_MOST_TEXELS = 16384, GPU_MOST_LAYERS = 2048, GPU_GROUP_VIEWS = 8 };
 
-/** Initialisers for the capabilities (fbp_backend.can) that the CUDA backend, the OpenGL backend
- * and the performance model of a GPU (bench/predict) share. */
+/** Initialisers of the capabilities (fbp_backend.can) that the CUDA backend, the OpenGL backend and
+ * the performance model of a GPU (bench/predict) share. */
 #define GPU_CAPABILITIES                                                                           \
     .precisions = true, .counts = true, .oversamples = true, .channels = true, .any_filter = true, \
     .group_views = GPU_GROUP_VIEWS, .max_resident_views = GPU_MOST_LAYERS,                         \
     .interpolations = 1u << FBP_INTERPOLATION_NEAREST | 1u << FBP_INTERPOLATION_CUBIC
 
 /**
- * Parameters of one view.  With t = index - reference voxel,
+ * Parameters of one view.  With t = index of a voxel - index of the reference voxel,
  *
  *     w = w[0] tx + w[1] ty + w[2] tz + w[3],   u w and v w likewise,   w(iso-centre) = 1,
  *
- * u and v are relative to the integer pixel (column, row) near the principal point, where fp32
- * keeps most digits; `row` counts from the first row of the batch.  All voxels have w > 0: the plan
- * refuses other volumes.
+ * u and v are relative to the pixel (column, row) nearest to the projection of the origin, where
+ * fp32 represents small coordinates most precisely; `row` counts from the first row of the batch.
+ * All voxels have w > 0: the plan refuses other volumes.
  */
 struct gpu_view {
     float u[4], v[4], w[4];
     int column, row;
 };
 
-/** Parameters of the n views that one launch adds to the volume; passed as a kernel parameter,
- * therefore in constant memory. */
+/** Parameters of the n views that one launch adds to the volume; passed to CUDA kernels as a
+ * parameter, therefore in constant memory. */
 struct gpu_pass {
     int n;
     struct gpu_view view[GPU_PASS];
 };
 
 /** Slices [first, end) in which a cell contains voxels of the requested region; 0, 0: no such
- * slice. A cell is a square of GPU_CELL x GPU_CELL voxel columns together with their symmetric
- * columns. */
+ * slice.  A cell is a square of GPU_CELL x GPU_CELL voxel columns, together with the columns
+ * symmetric to them. */
 struct gpu_wanted {
     int first, end;
 };
 enum { GPU_CELL = 8 };
 
-/** Names of the values of enum fbp_precision; "" for the default precision. */
+/** Names of the values of enum fbp_precision: "" for the default, "exact", "fast", "half",
+ * "double". */
 extern const char *const gpu_precision_names[];
 
 /** The slices of a slab that one kernel launch computes. */
@@ -90,21 +91,19 @@ struct gpu_kernel {
     enum fbp_precision precision; /**< double, exact, fast or half */
     size_t symmetric_views; /**< number of symmetric views that the kernel reads as one group: 1, 2
                                or 4 */
-    bool by_name; /**< the kernel is a variant from a publication, selected only if requested by
-                     name */
-    int pass;     /**< greatest number of views per launch; 0: GPU_PASS */
+    bool by_name;      /**< the kernel is for comparisons, and selected only if requested by name */
+    int pass;          /**< greatest number of views per launch; 0: GPU_PASS */
     unsigned symmetry; /**< symmetries (FBP_SYM_…) that scan and volume must have for this kernel */
     /** Returns whether the kernel can compute the scan and volume; NULL: it can compute any. */
     bool (*usable)(const struct fbp_job *job);
     int channels, bits;  /**< format of a layered texture of views: channels per texel, bits per
                             channel; 0: the kernel reads views from plain memory */
     bool halves_columns; /**< true: the texture may store two texels per detector column */
-    /** True: kernel for plane integrals, one launch of which adds all views of a batch (struct
-     * gpu_plane) to all channels, with any interpolation.  False: the kernel supports one channel
-     * and linear interpolation only. */
+    /** True: kernel for plane integrals (struct gpu_plane), with any number of channels and any
+     * interpolation.  False: the kernel supports one channel and linear interpolation only. */
     bool planes;
-    /** Returns the bytes of filtered views in plain memory; NULL: the kernel reads views from a
-     * texture. */
+    /** Returns the bytes of n_groups groups of symmetric filtered views in plain memory; NULL: the
+     * kernel reads views from a texture. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
     /** Returns the number of values in one channel of a slab, in the kernel's own layout (slice
      * after slice); NULL: the layout is [z][y][x]. */
@@ -115,22 +114,23 @@ struct gpu_kernel {
     int (*candidates)(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES]);
 };
 
-/** The quarter or half of the grid, from column (x0, y0) on, that represents each set of symmetric
- *  voxel columns once.  If n is odd, the middle belongs to two of these parts, and both store it.
- *  With (tx, ty) counted from the reference voxel, a quarter turn maps it to (ex + s ty, ey - s
- * tx), half a turn to (ex - tx, ey - ty). */
+/** The quarter or half of the grid, from voxel column (x0, y0) on, that represents each set of
+ * symmetric voxel columns once.  If n is odd, the middle belongs to two of these parts, and both
+ * store it.  With (tx, ty) counted from the reference voxel, a quarter turn maps it to (ex + s ty,
+ * ey - s tx), half a turn to (ex - tx, ey - ty). */
 struct gpu_domain {
     int x0, y0, nx, ny;
     float s, ex, ey;
 };
 
-/** Integer column and row nearest to the principal point of a view. */
+/** Pixel (column and row) of the detector nearest to the projection of the origin in a view. */
 struct gpu_principal {
     int column, row;
 };
 
 /** Number of zeros on every side of a view in plain memory.  Coordinates beyond the detector are
- * clamped to these zeros, so the interpolated function is continuous at the detector's edge. */
+ * clamped to these zeros, so the interpolated function falls continuously to 0 at the detector's
+ * edge. */
 enum { GPU_BORDER = 2 };
 
 /** Layout of a batch of views in plain memory, [group][row][column][lane]: lane i is the i-th
@@ -141,13 +141,13 @@ struct gpu_plain {
     int columns, rows; /**< columns and rows of a view, without the zeros around it */
 };
 
-/** For plane integrals: the volume is cut into cubes of GPU_PLANES_EDGE voxels per axis, and voxel
- * coordinates count from a cube's first voxel.  GPU_PLANES_WINDOW: greatest number of samples of a
- * view that a thread block copies to shared memory. */
+/** For plane integrals: GPU_PLANES_EDGE: the volume is cut into cubes of so many voxels per axis,
+ * and kernels count voxel coordinates from a cube's first voxel.  GPU_PLANES_WINDOW: greatest
+ * number of samples of a view that a thread block copies to shared memory. */
 enum { GPU_PLANES_EDGE = 16, GPU_PLANES_WINDOW = 2048 };
 
-/** Projection of a view of plane integrals: voxel (x, y, z) of the whole volume lies at sample u[0]
- * x + u[1] y + u[2] z + u[3]. */
+/** Projection of a view of plane integrals: the voxel with indices (x, y, z) in the whole volume
+ * lies at sample position u[0] x + u[1] y + u[2] z + u[3]. */
 struct gpu_plane {
     double u[4];
 };
@@ -157,8 +157,8 @@ struct gpu_plane {
  * bytes. */
 struct gpu_planes {
     size_t columns; /**< number of columns, rounded up to a multiple of 4 */
-    /** groups: number of groups of channels per view; frames: channels per group, 1, 2, 4, 8 or 10
-     */
+    /** groups: number of groups of channels per view; frames: number of channels per group: 1, 2,
+     * 4, 8 or 10 */
     size_t groups, frames;
 };
 
@@ -167,8 +167,8 @@ struct gpu_filter_capabilities; /* tables.h */
 FBP_BEGIN
 /* kernel.c: choice of a kernel */
 
-/** Returns whether the kernel can compute the job: precision, scan, volume and limits of textures.
- */
+/** Returns whether the kernel can compute the job: precision, scan, volume, interpolation and
+ * limits of textures. */
 bool gpu_kernel_suits(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
 /** Returns the first of kernels[] (fastest first, ended by NULL) that can compute the job.  name:
@@ -176,7 +176,7 @@ bool gpu_kernel_suits(const struct gpu_kernel *kernel, const struct fbp_job *job
 const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels,
                                          const struct fbp_job *job, const char *name);
 
-/** Stores the kernel in the job; isa: instruction set as shown to users. */
+/** Stores the kernel in job->selection; isa: instruction set and precision, as shown to users. */
 void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job);
 
 /** Returns the kernel that was selected for the job. */
@@ -186,12 +186,13 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 }
 
 /** Returns whether kernels that combine symmetric views can be used: scan and volume have the
- * symmetries `flags` (FBP_SYM_…) and FBP_SYM_COLUMN, the index of detector rows increases with z,
- * and views may be read in any order. */
+ * symmetries `flags` (FBP_SYM_…) and FBP_SYM_COLUMN, detector rows run in the direction of z, and
+ * views may be read in any order. */
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
 
-/** Computes the part of a slab that represents each set of symmetric voxels once; kernels with
- * rotational symmetry start one thread per voxel of this part. */
+/** Computes the part of a slab that represents each set of symmetric voxels once; a thread of a
+ * kernel with rotational symmetry computes voxels of this part together with those symmetric to
+ * them. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
                      struct gpu_domain *out);
 
@@ -205,11 +206,11 @@ double gpu_columns_per_voxel(const struct fbp_job *job);
 bool gpu_column_texture_pays(const struct fbp_job *job);
 
 /**
- * Texels per detector column: 1 or 2.  With 2, the means of neighbouring samples are stored between
- * them, which does not change the interpolated function but halves the rounding error of texture
- * units: these round coordinates, and the weight of a corner, which is a product of two
- * coordinates, to 1/256.  The error is visible if a voxel covers few columns.  The errors of many
- * views average out, therefore fp16 then has 1, which is faster.
+ * Returns the number of texels per detector column: 1 or 2.  With 2, the means of neighbouring
+ * samples are stored between them, which does not change the interpolated function but halves the
+ * rounding error of texture units: these round coordinates, and the weight of a corner, which is a
+ * product of two coordinates, to 1/256.  The error is visible if a voxel covers few columns.  The
+ * errors of many views average out, so textures of fp16 then have 1 texel, which is faster.
  */
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
@@ -223,17 +224,18 @@ size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job
 void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n);
 void gpu_remark_add(char *line, size_t n, const char *part);
 
-/* kernel.c: memory that a job needs; functions in the backend's table (struct fbp_backend) */
+/* kernel.c: memory that a job needs, for members of the backend's table (struct fbp_backend) */
 
 size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab);
 
 /** Returns the bytes of device memory that do not depend on batches and slabs: tables, scratch
- * memory, and the most that the rounding of allocations adds. offer: functions of the module. */
+ * memory, and the most that the rounding of allocations adds.  offer: filter methods of the
+ * module. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer);
 
-/** Return the number of values in one channel of a slab. gpu_volume_size(): in the kernel's layout;
- * gpu_symmetric_volume_size(): in the layout [z][y][x][lane] of kernels with rotational symmetry,
+/** gpu_volume_size() returns the number of values in one channel of a slab, in the kernel's layout;
+ * gpu_symmetric_volume_size(), in the layout [z][y][x][lane] of kernels with rotational symmetry,
  * in which lane i is the i-th symmetric voxel of (x, y) in a struct gpu_domain. */
 size_t gpu_volume_size(const struct gpu_kernel *kernel, const struct fbp_job *job,
                        const struct fbp_slab *slab);
@@ -247,30 +249,31 @@ static inline size_t gpu_cells(size_t n)
     return (n + GPU_CELL - 1) / GPU_CELL;
 }
 
-/** Returns the parameters of a kernel launch for slices [z0, z1) of a slab; `wanted` is NULL. */
+/** Returns the parameters of a kernel launch for slices [z0, z1) of a slab; the caller sets member
+ * `wanted` (here NULL). */
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1);
 
-/** Computes the pixel nearest to the principal point of every view; the caller frees *out.  who:
- * beginning of an error message. */
+/** Computes, for every view, the pixel nearest to the projection of the origin; the caller frees
+ * *out.  who: beginning of an error message. */
 fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
                               struct gpu_principal **out);
 
-/** Computes the parameters of one launch for views [view0, view0 + n) of the scan; row0: first
+/** Computes the parameters of one launch for n views of the scan from view0 on; row0: first
  * detector row that the batch contains. */
 void gpu_make_pass(const struct fbp_job *job, const struct gpu_principal *principal, size_t view0,
                    size_t n, size_t row0, struct gpu_pass *out);
 
 /** Computes the power of two by which filtered views are multiplied to fit the range of fp16; it
- * depends on the job only, not on the data. */
+ * depends on the job only, not on the measured data. */
 fbp_status gpu_half_scale(const struct fbp_job *job, float *out);
 
 struct gpu_plain gpu_plain_of(const struct fbp_job *job, size_t n_rows);
 size_t gpu_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows);
 
 /** Returns whether the kernel for plane integrals can compute the job: coordinate u of every view
- * is linear in x, y and z, each detector row is a channel of the volume, and the samples that a
- * cube of voxels needs of a view are at most GPU_PLANES_WINDOW. */
+ * is linear in x, y and z, each detector row is a channel of the volume, and a cube of
+ * GPU_PLANES_EDGE^3 voxels needs at most GPU_PLANES_WINDOW samples of a view. */
 bool gpu_planes_usable(const struct fbp_job *job);
 
 void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out);
@@ -278,10 +281,10 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows);
 size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** Returns the number of samples of a view, rounded up to a multiple of 4, that box[0] x box[1] x
- * box[2] voxels need at most for interpolation with `taps` samples, in any view and at any position
- * of the box.  The number includes up to 3 samples before these, because a window begins at a
- * multiple of 4. */
+/** Returns the number of samples of a view, rounded up to a multiple of 4, that interpolation with
+ * `taps` samples needs at most for box[0] x box[1] x box[2] voxels, in any view and at any position
+ * of the box.  It includes up to 3 samples before the first needed one, because a window begins at
+ * a multiple of 4. */
 size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t taps);
 FBP_END
 

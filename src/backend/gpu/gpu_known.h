@@ -1,7 +1,7 @@
-/** @file gpu_known.h  Table of the properties of all GPU kernels that do not depend on a device,
- * and measured rates of known cards (cards.c) (internal; C and C++).
+/** @file gpu_known.h  Table of the CUDA kernels: their properties that are known without a GPU, and
+ * measured rates of known cards (cards.c) (internal; C and C++).
  *
- * cuda/entry.c adds the functions of each kernel; `fbp-bench predict` needs only this table.
+ * The CUDA backend adds the functions of each kernel; `fbp-bench predict` needs only this table.
  * Used by: bench/predict/model.c, bench/predict/model_gpu.c, backend/cuda/kernel.h, cards.c.
  */
 #ifndef FBP_SRC_BACKEND_GPU_GPU_KNOWN_H
@@ -9,9 +9,9 @@
 
 #include "backend/gpu/gpu_kernel.h"
 
-/** The kernels, fastest first: X(id, name, precision, symmetric views per group, required symmetry,
- * function that tests usability, bits per texture channel).  0 bits: views are stored in plain
- * memory. */
+/** The CUDA kernels, fastest first: X(id, name, precision, symmetric views per group, required
+ * symmetry, function that tests usability, bits per texture channel).  0 bits: views are stored in
+ * plain memory. */
 #define GPU_KNOWN(X)                                                               \
     X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                   \
     X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                 \
@@ -58,17 +58,18 @@ static constexpr gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 static const struct gpu_kernel gpu_known[GPU_N_KNOWN] = {GPU_KNOWN(GPU_FACTS)};
 #endif
 
-/** Rates of copies of a card [bytes per second]: up: from host to card; down: from card to host;
- * "_all": sum over all cards of a host that copy at the same time. */
+/** A GPU card, with rates of copies [bytes per second]: up: from host to card; down: from card to
+ * host; "_all": sum over all cards of a host that copy at the same time. */
 struct gpu_card {
     const char *name;
     uint64_t memory_bytes;
     double up, down, up_all, down_all;
-    /** rate in each direction while both directions are used; both_all: sum over all cards */
+    /** rate in each direction while both directions are used at the same time; both_all: sum over
+     * all cards */
     double both, both_all;
     double peer;  /**< from one card to another */
     double copy;  /**< within the card's memory */
-    double speed; /**< speed of kernels, relative to the card on which the table of speeds was
+    double speed; /**< speed of kernels, relative to the H200, on which the table in cards.c was
                      measured */
 };
 
@@ -76,8 +77,8 @@ FBP_BEGIN
 /** Returns card i of the table of known cards, counted from 0; NULL: the table has no card i. */
 const struct gpu_card *gpu_card_at(size_t i);
 
-/** Computes the rates of the job's kernel on a card; out->update applies to voxels that project
- * onto the detector in all views. */
+/** Computes the rates of the job's kernel, its filter and copies on a card; out->update applies to
+ * voxels that project onto the detector in all views. */
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out);
 FBP_END
 

@@ -1,7 +1,5 @@
-/* Choice of a GPU kernel for a job, remarks on the choice for the user, tests for symmetric scans,
- * and the memory that views and volume need in the kernel's layout.  Called by many files of
- * backend/cuda, backend/gl (among others both entry.c, for the table) and backend/gpu, and by
- * benchmarks.
+/* Choice of a GPU kernel for a job, remarks on the choice for the user, conditions for kernels of
+ * symmetric scans, and the memory that views and volume need in the kernel's layout.
  * Used by: bench/cuda/, bench/gl/, bench/predict/, backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/gpu_kernel.h"
 
@@ -59,8 +57,8 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
     job->selection.isa = isa;
     job->selection.entry = kernel;
     job->selection.symmetric_views = kernel->symmetric_views;
-    /* symmetric voxels lie in all four quarters of a slice, so slabs cannot be boxes smaller than a
-     * slice */
+    /* the voxels of a symmetric set lie in different quarters of a slice, so slabs cannot be boxes
+     * smaller than a slice */
     job->selection.boxes = kernel->symmetric_views == 1;
 }
 
@@ -70,9 +68,9 @@ bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)
     return (job->facts.symmetry & flags) == flags && !job->input.in_order && fbp_rows_run_up(job);
 }
 
-/* A rotation by 90 degrees counter-clockwise maps voxel (x, y) to (n - 1 - y, x), a clockwise
- * rotation to (y, n - 1 - x).  Counted from the reference voxel, a reversed coordinate is 1 - x (n
- * even) or -x (n odd): ex and ey are this 1 or 0. */
+/* A rotation by 90 degrees counter-clockwise maps voxel (x, y) of a slice of n x n voxels to (n - 1
+ * - y, x), a clockwise rotation to (y, n - 1 - x).  Counted from the reference voxel, a reversed
+ * coordinate is 1 - x (n even) or -x (n odd): ex and ey are this 1 or 0. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, struct gpu_domain *out)
 {
     const size_t nx = slab->nx, ny = slab->ny,
@@ -126,7 +124,8 @@ unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp
 {
     /* Texture units round weights, which adds noise of 2.15 HU / sqrt(number of views) for water.
      * From 570 views on, the noise is at most 0.09 HU, so fp16 textures have one texel per column.
-     * If a voxel covers 1.2 columns or more, two texels per column would exceed the caches. */
+     * If a voxel covers 1.2 columns or more, textures with two texels per column would exceed the
+     * caches. */
     const bool fit = 2 * job->padded.panel.n_columns + 1 <= GPU_MOST_TEXELS;
     const bool many_views = kernel->bits == 16 && job->n_views >= 570;
 
@@ -176,8 +175,8 @@ size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
     return fbp_channels(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * fbp_value_size(job);
 }
 
-/* Each allocation is rounded up to pages of 2 MiB; there are at most seven: the tables, and six
- * buffers. */
+/* Each allocation is rounded up to pages of 2 MiB.  There are at most seven allocations: the
+ * tables, and six buffers. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer)
 {
     const size_t rounding = 7 * ((size_t)2 << 20);

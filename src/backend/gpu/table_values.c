@@ -1,7 +1,6 @@
 /* Fills the tables of a GPU (filter, weights, corrections; layout in gpu/tables.h) with values
- * computed on the host; the backend's function put() copies them to the device.  Called by
- * cuda/filter.c and gl/filter.c when a device is opened.  Also combines the statistics of thread
- * blocks for cuda/volume.c and gl/backproject.c.
+ * computed on the host, when a device is opened; the backend's function put() copies them to the
+ * device.  Also combines the statistics of voxels of all thread blocks.
  * Used by: backend/cuda/filter.c, backend/cuda/volume.c, backend/gl/backproject.c,
  * backend/gl/filter.c. */
 #include "backend/gpu/tables.h"
@@ -39,8 +38,8 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
 
 /* Write the tables of the one-launch filter (chain.cu, fft.glsl): the filter's response at n
  * frequencies in the order of gpu_chain_frequency(), and twiddle factors.  The response is computed
- * in double from the filter's taps, and divided by n: transforms of every length apply the same
- * filter. */
+ * in double from the filter's taps, so transforms of every length apply the same filter, and
+ * divided by n. */
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;
@@ -76,7 +75,7 @@ static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
     return put_and_free(w, t->twiddles, factors, n_factors, sizeof *factors);
 }
 
-/* Write a table of n rows of weights; fill() computes each row. */
+/* Write a table of n rows of weights, one weight per detector column; fill() computes row i. */
 static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
                            void (*fill)(const fbp_weights *, size_t, double *))
 {
@@ -93,8 +92,8 @@ static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
     return put_and_free(w, at, values, n * nc, sizeof *values);
 }
 
-/* Returns the range of slices in which any voxel column of a cell belongs to the requested region.
- */
+/* Returns the range of slices that contains all requested voxels of a cell of voxel columns (struct
+ * gpu_wanted); 0, 0: none. */
 static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
 {
     const size_t x0 = cell_x * GPU_CELL, y0 = cell_y * GPU_CELL, *n = job->grid.n;
@@ -113,7 +112,8 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
 }
 
 /* Write either the filter's 2 S + 1 taps (S: half_width) or its response at n_fft/2 + 1
- * frequencies.  Tap i is the factor of the input sample i - S columns before the output sample. */
+ * frequencies.  Tap i is the factor of the input sample that is i - S columns before the output
+ * sample. */
 static fbp_status put_filter(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;

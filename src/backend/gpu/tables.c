@@ -1,6 +1,5 @@
-/* Layout of a GPU's tables and scratch memory, the choice of the filter's method, and the order of
- * frequencies in the one-launch filter (the "chain").  Called by gpu/kernel.c when a plan adds up
- * memory, by table_values.c, and by backend/cuda and backend/gl (entry.c and others).
+/* Layout of a GPU's tables and scratch memory in one block, the choice of the method by which rows
+ * are filtered, and the order of frequencies in the one-launch filter (the "chain"; tables.h).
  * Used by: backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/tables.h"
 
@@ -18,7 +17,8 @@ enum {
        the rows stay in the second-level cache of a large GPU */
     STEPS_CALL_BYTES = 32 << 20,
     CALL_VIEWS = 256,       /* greatest number of views per call of the filter along columns */
-    SLICE_BYTES = 16 << 20, /* size of the slices that one call scales [bytes] */
+    SLICE_BYTES = 16 << 20, /* greatest size of the slices that one call scales, but at least one
+                               slice [bytes] */
 };
 
 enum { COMPLEX = 2 * sizeof(float), INNER = GPU_CHAIN_INNER, STEP = GPU_CHAIN_STEP };
@@ -89,7 +89,7 @@ enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
     return offer->has_fft() ? GPU_FILTER_FFT : GPU_FILTER_SPATIAL;
 }
 
-/* Reserve n bytes; returns their offset. */
+/* Reserve n bytes at the end of the block; returns their offset. */
 static size_t place(struct gpu_tables *t, size_t n)
 {
     const size_t at = t->bytes;
@@ -132,8 +132,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
                 place(t, (t->way == GPU_FILTER_SPATIAL ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
                              (t->in_double ? sizeof(double) : sizeof(float)));
     }
-    /* Number of complex rows if the whole scan were one batch: each holds the same row of two views
-     * of one symmetric part of the scan; in double, of one view. */
+    /* Number of complex rows if the whole scan were one batch: each contains the same row of two
+     * views of one symmetric part of the scan or, in double, of one view. */
     const size_t rows = lanes * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
     const size_t row = t->row_length * COMPLEX;
     const size_t call = (t->way == GPU_FILTER_CHAIN ? CALL_BYTES : STEPS_CALL_BYTES) / row;
@@ -141,7 +141,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     if (t->rows_per_call == 0)
         t->rows_per_call = lanes;
     t->rows = place(t, t->rows_per_call * row);
-    /* a sample in double takes as many bytes as a pair of samples in float */
+    /* buffer `work` is as large as `rows`, also in double: a sample in double has as many bytes as
+     * a pair of samples in float */
     if (t->way == GPU_FILTER_FFT || t->way == GPU_FILTER_SPATIAL) {
         t->work_bytes = t->rows_per_call * row;
         t->work = place(t, t->work_bytes);

@@ -1,13 +1,13 @@
-/** @file tables.h  The block of GPU memory for tables and scratch: its layout (tables.c), a pure
- * function of the job that also gives the plan its size, and the values of the tables
- * (table_values.c).  Called by backend/cuda, backend/gl, gpu/kernel.c and fbp-bench predict
- * (internal; C and C++).
+/** @file tables.h  The block of GPU memory that contains a job's tables (filter, weights,
+ * corrections) and scratch memory: its layout (tables.c), from which plans also get its size, and
+ * the values of the tables (table_values.c) (internal; C and C++).
  *
- * One launch (the "chain") filters a pair of rows, as real and imaginary part.  It transforms a row
- * of INNER R points as R interleaved rows of INNER points, and each of these as STEP x STEP.  The
- * resulting spectrum is not sorted by frequency; the response is tabulated in the same order, and
- * the inverse transform restores the order of samples.  Half of the input is zeros, and half of the
- * result is not needed: because R is even, the first and the last step omit these halves.
+ * The filter in one launch (the "chain") filters a pair of rows, as real and imaginary part.  It
+ * transforms a row of INNER R points as R interleaved rows of INNER points, and each of these as
+ * STEP x STEP points.  The resulting spectrum is not sorted by frequency; the response is tabulated
+ * in the same order, and the inverse transform restores the order of samples.  Half of the input is
+ * zeros, and half of the result is not needed: because R is even, the first and the last step omit
+ * these halves.
  * Used by: bench/predict/, backend/cuda/, backend/gl/, backend/gpu/.
  */
 #ifndef FBP_SRC_BACKEND_GPU_TABLES_H
@@ -19,9 +19,10 @@
 
 #include <stddef.h>
 
-/** Layout of a row in shared memory: GPU_CHAIN_APART is the distance between runs of GPU_CHAIN_STEP
- * points, GPU_CHAIN_PADDED between runs of GPU_CHAIN_INNER points.  They are chosen so that
- * neighbouring points, and points 16 apart, lie in different banks. */
+/** Layout of a row in shared memory for the filter in one launch: GPU_CHAIN_APART is the distance
+ * between runs of GPU_CHAIN_STEP points, GPU_CHAIN_PADDED between runs of GPU_CHAIN_INNER points.
+ * They are chosen so that neighbouring points, and points 16 apart, lie in different memory
+ * banks. */
 enum {
     GPU_CHAIN_INNER = 256,
     GPU_CHAIN_STEP = 16,
@@ -36,20 +37,22 @@ enum {
 /** Method of the row filter. */
 enum gpu_filter_method {
     GPU_FILTER_CHAIN = 0, /**< Fourier transforms in one launch */
-    /** Fourier transforms by a library, for rows too long for a thread block's shared memory */
+    /** Fourier transforms in several launches (CUDA: by the library cuFFT), for rows too long for a
+     * thread block's shared memory */
     GPU_FILTER_FFT,
-    /** convolution in space, if the job requires it or there is no FFT library */
+    /** convolution in space, if the job requires it or the module has no other method */
     GPU_FILTER_SPATIAL,
-    GPU_FILTER_NONE /**< no filter: views are filtered already */
+    GPU_FILTER_NONE /**< no filter: the source's views are filtered already */
 };
 
-/** Functions that return by which methods a GPU module can filter rows.  A function is called only
- * if its result is needed, because a call may load a library. */
+/** Functions that return by which methods a GPU module can filter rows.  They are called only if
+ * the result is needed, because a call may load a library. */
 struct gpu_filter_capabilities {
     /** Returns the bytes of shared memory that a thread block can use for a row, on every device of
      * the module; 0: the module cannot filter a row in one launch. */
     size_t (*row_bytes)(void);
-    /** Returns whether a library for Fourier transforms was found. */
+    /** Returns whether the module has Fourier transforms in several launches (CUDA: whether cuFFT
+     * was found; OpenGL: always). */
     bool (*has_fft)(void);
 };
 
@@ -65,8 +68,8 @@ struct gpu_bridge {
     float weight[4];
 };
 
-/** Statistics of the output voxels that one of the GPU_STATISTICS_BLOCKS thread blocks has
- * processed, for voxels in float and for voxels in double. */
+/** Statistics (minimum, maximum, sum) of the output voxels that one of the GPU_STATISTICS_BLOCKS
+ * thread blocks has processed, for voxels in float and for voxels in double. */
 struct gpu_block_statistics {
     float min, max;
     double sum;
@@ -76,41 +79,43 @@ struct gpu_block_statistics_double {
 };
 enum { GPU_STATISTICS_BLOCKS = 512 };
 
-/** Offsets [bytes] of the tables from the start of the memory block that contains all of them; 0:
- * the job does not need the table. */
+/** Offsets [bytes] of the tables from the start of the memory block that contains all of them.  The
+ * offset of a table that the job does not need is 0. */
 struct gpu_tables {
     size_t dark, gain; /**< dark image and gain image, float [row][column], if the scan has them */
     size_t bridges;    /**< array of struct gpu_bridge, one per bad pixel */
     size_t image, lines; /**< weights that are products of a factor in `image`, float [row][column],
                             and a factor in `lines`, float [view][column] */
-    size_t scales;       /**< jobs in double: one weight per view of plane integrals */
+    size_t scales; /**< jobs in double: one weight per view of plane integrals, double [view] */
     size_t rays; /**< weights that are computed per ray: struct fbp_ray_view [view]; with redundancy
                     FBP_PER_RAY, times a factor in `lines` */
     enum gpu_filter_method way;
-    /** CHAIN: the filter's response in the order of gpu_chain_frequency(); FFT: its response at
-     * n_fft/2 + 1 frequencies; SPATIAL: its 2 half_width + 1 taps */
+    /** GPU_FILTER_CHAIN: the filter's response in the order of gpu_chain_frequency();
+     * GPU_FILTER_FFT: its response at n_fft/2 + 1 frequencies; GPU_FILTER_SPATIAL: its 2 half_width
+     * + 1 taps */
     size_t filter;
     bool in_double;    /**< true: taps and sums of the convolution are double, because the products
                           nearly cancel */
     size_t twiddles;   /**< complex twiddle factors of the one-launch filter */
     size_t fft_length; /**< number of points of the transforms of the one-launch filter */
     size_t rows;       /**< complex rows [rows_per_call][row_length] that are filtered */
-    size_t work;   /**< scratch memory of the FFT library, or result of the convolution in space; at
-                      least as large as `rows` if used */
-    size_t taps_v; /**< taps of the filter along columns, with zeros on either side */
-    size_t weighted; /**< weighted views [views_per_call], input of the filter along columns */
+    size_t work;       /**< result of a step of the filter, if it does not work in place, or scratch
+                          memory of cuFFT */
+    size_t taps_v;     /**< taps of the filter along columns, with zeros on either side */
+    size_t weighted;   /**< weighted views [views_per_call][row][column], input of the filter along
+                          columns */
     size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
     size_t ends; /**< struct fbp_pad_end [complex row][real, imaginary part][left, right end] */
     size_t planes;   /**< struct gpu_plane per view, for kernels of plane integrals */
     size_t wanted;   /**< requested slices: struct gpu_wanted [y][x], one per cell of voxel columns;
                         only for jobs with a region */
     size_t counters; /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
-    size_t row_bitmap; /**< bits of struct fbp_row_bitmap: rows whose repaired samples were not
-                          counted yet */
+    size_t row_bitmap; /**< bits of struct fbp_row_bitmap: detector rows whose repaired samples were
+                          not counted yet */
     size_t found;      /**< statistics of output voxels: struct gpu_block_statistics
                           [GPU_STATISTICS_BLOCKS] */
-    size_t slices;     /**< scaled slices before their copy to the host: GPU_STAGES buffers of
-                          slice_bytes */
+    size_t slices;     /**< finished slices (scaled, layout [z][y][x]) before their copy to the
+                          host: GPU_STAGES buffers of slice_bytes */
     /** rows_per_call: complex rows that one call filters; row_length: values per complex row;
      * work_bytes: size of `work`; slice_bytes: size of one buffer of `slices`; views_per_call:
      * views that one call of the filter along columns processes. */
@@ -119,8 +124,8 @@ struct gpu_tables {
 };
 
 FBP_BEGIN
-/** Computes the layout of the tables of a job; offer: the module's capabilities.  The layout does
- * not depend on memory limits, so these do not change the result of the reconstruction. */
+/** Computes the layout of the tables of a job; offer: filter methods of the module.  The layout
+ * does not depend on memory limits, so these do not change the result of the reconstruction. */
 void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
                         struct gpu_tables *out);
 
@@ -129,7 +134,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
  * kernel, or computes in double. */
 bool gpu_needs_spatial_filter(const struct fbp_job *job);
 
-/** Returns the fastest method by which the module can filter the rows of the job. */
+/** Returns the method by which the module filters the rows of the job: the fastest one that the job
+ * allows and the module has. */
 enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
                                             const struct gpu_filter_capabilities *offer);
 
@@ -144,14 +150,14 @@ size_t gpu_chain_length(size_t n_columns, size_t row_bytes);
 /** Returns the bytes of shared memory that a row needs in a transform of this length. */
 size_t gpu_chain_row_bytes(size_t length);
 
-/** gpu_chain_twiddles() returns the number of twiddle factors of a transform of this length in the
- * one-launch filter; gpu_chain_twiddle() returns the angle of factor i as a fraction, in [0, 1), of
- * a clockwise turn. */
+/** gpu_chain_twiddles() returns the number of twiddle factors of the one-launch filter with
+ * transforms of this length; gpu_chain_twiddle() returns the angle of factor i as a fraction, in
+ * [0, 1), of a clockwise turn. */
 size_t gpu_chain_twiddles(size_t length);
 double gpu_chain_twiddle(size_t length, size_t i);
 
-/** Returns the frequency, 0 … length - 1, that entry i of the filter's response has in the table of
- * the one-launch filter (chain.cu, fft.glsl). */
+/** Returns the frequency, 0 … length - 1, of entry i in the table of the filter's response for the
+ * one-launch filter (chain.cu, fft.glsl). */
 size_t gpu_chain_frequency(size_t length, size_t i);
 
 /** Copies data to offset `at` [bytes] of the device's block of tables. */
@@ -162,8 +168,8 @@ typedef fbp_status gpu_put_fn(void *user, size_t at, const void *data, size_t by
 fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *tables,
                             gpu_put_fn *put, void *user);
 
-/** Combine the statistics of all thread blocks in *out, in the order of the blocks (the sum always
- * has the same bits), and reset found[]. */
+/** Combine the statistics of all thread blocks in *out, and reset found[].  Sums are added in the
+ * order of the blocks, so they have the same bits in every run. */
 void gpu_statistics_take(struct gpu_block_statistics found[GPU_STATISTICS_BLOCKS],
                          struct fbp_statistics *out);
 void gpu_statistics_take_double(struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS],

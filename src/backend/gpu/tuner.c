@@ -1,6 +1,5 @@
-/* Choice of the fastest shape (tile and window, compiled variants) of a GPU kernel: times the first
- * passes of a run (tuner.h).  cuda/entry.c and gl/entry.c call it when a device is opened or
- * closed, cuda/volume.c and gl/backproject.c around each pass, gl/timing.c for its key.
+/* Choice of the fastest shape (compiled variant: tile and window) of a GPU kernel: times the first
+ * passes of a run with each candidate shape, and stores the fastest shape for later runs (tuner.h).
  * Used by: backend/cuda/, backend/gl/. */
 #include "backend/gpu/tuner.h"
 
@@ -13,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LEAST_UPDATES: least number of voxels x views of a launch that is timed.  MARGIN: a shape
- * replaces the default shape only if its time is below MARGIN x time of the default shape. */
+/* LEAST_UPDATES: least size of a launch that is timed [voxels x views].  MARGIN: a shape replaces
+ * the likeliest shape only if its time is below MARGIN times that of the likeliest shape. */
 static const double LEAST_UPDATES = 32e6, MARGIN = 0.98;
 
 /* LEAST_ROUNDS: rounds needed for a decision; a round times each candidate once, and the first does
  * not count, because the driver may load a shape at its first launch.  OTHER_PASSES: number of
- * passes, first and last of a run, that may have too few views to be timed. */
+ * passes, first and last of a run, that may have too few views to be timed.  LEAST_SLICES: least
+ * number of slices of a launch that is timed. */
 enum { LEAST_ROUNDS = 2, OTHER_PASSES = 2, LEAST_SLICES = 32, MOST_DIGITS = 12 };
 
 int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_shapes)
@@ -40,7 +40,8 @@ void gpu_tuned_write(const struct fbp_cache_file *file, const char *key, int sha
     gpu_host->cache_put(file, key, value);
 }
 
-/* Returns the shape that the environment variable FBP_SHAPE requests, or -1. */
+/* Returns the shape that the environment variable FBP_SHAPE requests; -1: none, or not a shape of
+ * the kernel. */
 static int requested_shape(int n_shapes)
 {
     const char *text = gpu_host->environment(FBP_ENV_SHAPE);
@@ -65,9 +66,9 @@ bool gpu_timing_key(const struct gpu_kernel *k, const struct fbp_job *job, int i
     return n > 0 && n < GPU_TUNER_KEY;
 }
 
-/* Returns whether a run of the job may time shapes: its passes must be large and sufficient for
- * LEAST_ROUNDS rounds, and the device must report its name.  If so, `key` receives the key under
- * which the fastest shape is cached. */
+/* Returns whether a run of the job may time shapes: FBP_SHAPE requests none, the passes are large
+ * and sufficient for LEAST_ROUNDS rounds, and gpu_timing_key() finds a key.  `key` then receives
+ * the key under which the fastest shape is cached. */
 static bool may_measure(const struct gpu_kernel *k, const struct fbp_job *job, int index,
                         const struct gpu_timer *timer, const int *candidates, int n_candidates,
                         char key[GPU_TUNER_KEY])
@@ -122,8 +123,8 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
     }
 }
 
-/* Returns whether this pass is timed.  Only passes of the same size and position are compared,
- * because voxels elsewhere project onto different parts of the views. */
+/* Returns whether this pass is timed.  Only passes of the same size and position in the volume are
+ * compared, because voxels elsewhere project onto different parts of the views. */
 static bool counts(const struct gpu_tuner *t, int n, const struct gpu_grid *g)
 {
     const struct gpu_grid *first = &t->grid;
@@ -135,8 +136,8 @@ static bool counts(const struct gpu_tuner *t, int n, const struct gpu_grid *g)
              g->x_ref == first->x_ref && g->y_ref == first->y_ref));
 }
 
-/* Select the candidate with the shortest trial, and store it in the cache; all trials have
- * finished. */
+/* Select the candidate with the shortest trial (candidate 0 unless another is faster by MARGIN),
+ * and store it in the cache; all trials have finished. */
 static void decide(struct gpu_tuner *t)
 {
     double least = INFINITY;

@@ -1,4 +1,4 @@
-/** @file tuner.h  Choice among the shapes of a GPU kernel by measurement; called by the CUDA and
+/** @file tuner.h  Choice of the fastest shape of a GPU kernel by measurement, for the CUDA and
  * OpenGL backends (internal).
  *
  * A shape is a compiled variant (tile and window) of a kernel.  All shapes give the same bits,
@@ -29,7 +29,7 @@ struct gpu_timer {
     /** cache file that stores the fastest shape of each kernel, for CUDA or for OpenGL */
     struct fbp_cache_file file;
     /** Writes the properties of a device on which the fastest shape depends: name, driver, and
-     * others. */
+     * others.  Returns false if they are unknown, or if kernels of the device are not timed. */
     bool (*describe)(int index, char *out, size_t n);
     /** Creates the events for n trials (timed launches). */
     bool (*open)(void *user, int n);
@@ -46,7 +46,7 @@ struct gpu_timer {
 struct gpu_tuner {
     const struct gpu_timer *timer;
     void *user;  /**< argument of the timer's functions */
-    int shape;   /**< shape of launches of more than 8 slices */
+    int shape;   /**< shape of launches of more than 8 slices that are not timed */
     int thin[2]; /**< shapes of thin launches: thin[0]: up to 4 slices; thin[1]: 5 to 8 slices */
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
@@ -58,7 +58,7 @@ struct gpu_tuner {
 
 /** Selects the shapes (compiled variants) of the kernel of a device: shape n if FBP_SHAPE=n
  * (tests), else the cached one, else the likeliest.  In the last case, launches are timed to find
- * the fastest shape, unless FBP_TUNE=0. */
+ * the fastest shape, if the job is large enough and gpu_timing_key() returns true. */
 void gpu_tuner_open(struct gpu_tuner *tuner, const struct gpu_kernel *kernel,
                     const struct fbp_job *job, int index, const struct gpu_timer *timer,
                     void *user);
@@ -72,12 +72,12 @@ bool gpu_tuner_is_due(const struct gpu_kernel *kernel, const struct fbp_job *job
 int gpu_tuner_begin(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 
-/** Stores the fastest shape in the cache if enough trials are complete, and stops timing. */
+/** Stores the fastest shape in the cache, if shapes are being timed and enough trials are complete,
+ * and stops timing. */
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
 /** Writes the key under which measurements of a kernel on a device are cached.  Returns false if
- * they are not cached: if the job has a region, if FBP_TUNE=0, or if the device's name is unknown.
- */
+ * they are not cached: if the job has a region, if FBP_TUNE=0, or if describe() fails. */
 bool gpu_timing_key(const struct gpu_kernel *kernel, const struct fbp_job *job, int index,
                     const struct gpu_timer *timer, char key[GPU_TUNER_KEY]);
 

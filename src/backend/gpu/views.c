@@ -1,6 +1,5 @@
-/* Parameters and layouts of views for GPU kernels: projection matrices, plane integrals, filtered
- * views in plain memory, scale of fp16. Called by backend/cuda, backend/gl, table_values.c and
- * benchmarks.
+/* Views in the form that GPU kernels read: parameters of projections and of plane integrals, the
+ * layout of filtered views in plain memory, and their scale in fp16.
  * Used by: bench/gl/, bench/kernels/, bench/predict/, backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/gpu_kernel.h"
 
@@ -10,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Returns the index of the middle voxel along an axis of n voxels, relative to voxel `first`. */
+/* Returns the index of the middle voxel of n voxels along an axis, counted from voxel `first`. */
 static float reference(size_t n, size_t first)
 {
     const size_t middle = (n - 1) / 2;
@@ -111,7 +110,7 @@ size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t tap
 
     for (size_t k = 0; k < job->n_views; k++)
         span = fmax(span, fbp_planes_span(job, k, box));
-    /* Beside the projected box, the window contains less than one sample at either end for
+    /* In addition to the projected box, the window contains less than one sample at either end for
      * rounding, the taps of an interpolation, and up to 3 samples to begin at a multiple of 4. */
     const double samples = ceil(span + .5) + 1 + (double)taps + 3;
     return samples < 1e6 ? ((size_t)samples + 3) / 4 * 4 : 1000000;
@@ -137,8 +136,8 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
     }
 }
 
-/* A thread computes all channels of a group.  Groups are as large as possible such that at most one
- * channel of the last group is empty. */
+/* Layout of plane integrals for CUDA kernels, in which a thread computes all channels of a group.
+ * Groups are as large as possible such that at most one channel of the last group is empty. */
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows)
 {
     static const size_t sizes[] = {10, 8, 4};
@@ -170,7 +169,8 @@ static double most_of(const double *row, size_t n, double most)
 
 fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
 {
-    /* line integrals above 4096 saturate in fp16: no detector measures exp(-4096) */
+    /* greatest line integral that fp16 must represent: no detector measures a transmission of
+     * exp(-4096) */
     static const double MOST_INTEGRAL = 4096, HALF_MOST = 65504;
     const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
     double *row = malloc(nc * sizeof *row), weight = 0, columns = 1;
@@ -190,8 +190,8 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
             line = most_of(row, nc, line);
         }
         weight = image * line;
-    } else { /* weights per ray change little along a detector column, so twice the greatest weight
-                of at most three rows is an upper bound */
+    } else { /* Weights per ray change little along a detector column: twice the greatest weight of
+                at most three rows is taken as an upper bound. */
         for (size_t k = 0; k < job->n_views; k++)
             for (size_t r = 0; r<nr; r += nr> 1 ? nr / 2 : 1) {
                 gpu_host->weights_row(job->filtering.weights, k, r, row);
@@ -206,8 +206,8 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
         for (size_t i = 1; i <= job->filtering.columns->half_width; i++)
             columns += 2 * fabs(job->filtering.columns->kernel[i]);
     }
-    /* The magnitudes of the ramp filter's taps add up to at most 1/2; a window function only lowers
-     * the sum. */
+    /* The magnitudes of the ramp filter's taps add up to at most 1/2, and a window only lowers the
+     * sum. */
     const double most = weight * MOST_INTEGRAL / 2 * columns;
     (void)frexp(HALF_MOST / (most > 0 ? most : 1), &exponent);
     *out = (float)ldexp(1, exponent - 1);

@@ -1,7 +1,6 @@
 /* The reference device (fbp_backend_ref, --device ref): plain C in double, one thread.  It is the
  * specification of all other devices, which tests compare with it, and computes any geometry.
- * backend.c lists it, the pipeline calls its slots, and benchmarks call ref_value().  Filtered
- * views are [view][row][column] of the padded detector, slabs [channel][z][y][x].
+ * Filtered views are [view][row][column] of the padded detector, slabs [channel][z][y][x].
  * Used by: bench/common/truth.c, backend/backend.c. */
 #include "backend/ref/ref.h"
 #include "backend/rows.h"
@@ -108,8 +107,8 @@ static double value_of(const struct fbp_job *job, const void *row, size_t c)
     return fbp_in_double(job) ? ((const double *)row)[c] : (double)((const float *)row)[c];
 }
 
-/* Add row r of the batch's view k to the buffer of the row filter, multiplied by its weights and by
- * the factor `times`. */
+/* Add row r of the batch's view k to the buffer of the row filter (dev->work.line), multiplied by
+ * its weights and by the factor `times`. */
 static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
                     double times, void *raw)
 {
@@ -132,8 +131,8 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
     struct fbp_pad_end ends[2];
 
     memset(dev->work.line, 0, job->filtering.design->n_fft * sizeof *dev->work.line);
-    if (job->filtering.columns) { /* sum the row and its neighbours, each multiplied by a tap of the
-                                     filter along columns */
+    if (job->filtering.columns) { /* filter along columns: sum the row and its neighbours, each
+                                     multiplied by a tap */
         const size_t S = job->filtering.columns->half_width, n = job->panel.n_rows;
         for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
             add_row(dev, batch, k, i, job->filtering.columns->kernel[i > r ? i - r : r - i], raw);
@@ -150,7 +149,8 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
         fbp_pad_ends(&pad->rule, line, weights, ends);
     }
     fbp_row_filter(&dev->filter, &dev->work, out);
-    for (int end = 0; pad && end < 2; end++) { /* add the filtered extrapolations */
+    for (int end = 0; pad && end < 2; end++) { /* add the filtered extrapolations beyond the
+                                                  detector (filter/pad.h) */
         const float *a = fbp_pad_table(pad, end, ends[end].at);
         const float *b = ends[end].part > 0 ? a + pad->n_columns : a;
         const double part = (double)ends[end].part, amount = (double)ends[end].amount;
@@ -181,7 +181,7 @@ static fbp_status filter(fbp_device *device, const struct fbp_batch *batch, void
     return fbp_check_cancelled();
 }
 
-/* The same values, rounded to float. */
+/* Filter rows like filter(), and round them to float (member `filter_rows` of the backend). */
 static fbp_status filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,
                               float *rows)
 {
@@ -197,8 +197,8 @@ static fbp_status filter_rows(fbp_device *device, const struct fbp_batch *batch,
     return st;
 }
 
-/* Returns sample (c, r) of a filtered view; 0 outside of the detector.  NaN if the row lies on the
- * detector but not in the batch, which is an error of the plan. */
+/* Returns the sample in column c and row r of a filtered view; 0 outside of the detector.  NaN if
+ * the row lies on the detector but not in the batch, which is an error of the plan. */
 static double tap(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                   double c, double r)
 {
@@ -219,8 +219,9 @@ static double floor_of(double x)
     return x < whole ? whole - 1 : whole;
 }
 
-/* Returns the interpolated value of a filtered view at (u, v); 0 outside of the detector.  Nearest
- * and spline interpolation are for plane integrals, whose views have one row. */
+/* Returns the interpolated value of a filtered view at column u and row v; 0 outside of the
+ * detector.  Nearest and spline interpolation are for plane integrals, whose `view` has one row
+ * here. */
 static double value_at(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                        double u, double v)
 {
@@ -252,7 +253,8 @@ static double value_at(const struct fbp_job *job, const struct fbp_batch *batch,
     return (1 - fv) * ((1 - fu) * q[0] + fu * q[1]) + fv * ((1 - fu) * q[2] + fu * q[3]);
 }
 
-/* Returns `sum` plus the values of all views of the batch at the point x. */
+/* Returns `sum` plus the interpolated values of all views of the batch at point x [mm], each
+ * divided by the square of the point's depth w. */
 static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
                      const double *filtered, size_t view_size, const double x[3], double sum)
 {
@@ -274,9 +276,9 @@ double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const
     return sum_at(job, batch, filtered, batch->n_rows * job->padded.panel.n_columns, x, 0);
 }
 
-/* Add a batch of views to voxel row (y, z) of one channel; `out` is the slab's first voxel of the
- * row.  Jobs in double add view after view, so the result does not depend on the batches; jobs in
- * float add one sum per batch. */
+/* Add a batch of views to the voxels of row (y, z) of one channel; `out` is the row's first voxel
+ * in the slab.  Jobs in double add view after view, so the result does not depend on the batches;
+ * jobs in float add one sum per batch. */
 static void backproject_row(const struct fbp_job *job, const struct fbp_batch *batch,
                             const double *filtered, size_t view_size, const struct fbp_slab *slab,
                             size_t y, size_t z, double *out)
@@ -327,7 +329,8 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
     return fbp_check_cancelled();
 }
 
-/* Compute rows of a sinogram image, the result of the first of two stages, sample by sample. */
+/* Compute rows of a sinogram image, the result of the first of two stages of plane integrals
+ * (struct fbp_meridian_images), sample by sample. */
 static fbp_status meridian(fbp_device *device, const void *filtered, const struct fbp_image_rows *p,
                            void *out)
 {

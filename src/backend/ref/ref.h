@@ -1,13 +1,13 @@
-/** @file ref.h  The backprojected value at one point, as the reference device computes it, without
- * an open device (internal).  ref.c and the benchmarks (bench/common/truth.c) call ref_value().
+/** @file ref.h  The backprojected value at one point, as the reference device computes it, for
+ * benchmarks that measure errors; no open device is needed (internal).
  * Used by: bench/common/truth.c, ref.c. */
 #ifndef FBP_SRC_REF_H
 #define FBP_SRC_REF_H
 
 #include "backend/backend.h"
 
-/** Returns sum_k bilinear(view_k, u, v) / w^2 over a batch's views at the point x [mm], with w = 1
- * at the origin; Zinsser and Keck 2013, section II.  filtered:
+/** Returns sum_k bilinear(view_k, u, v) / w^2 over a batch's views at the point x [mm], with depth
+ * w = 1 at the origin; Zinsser and Keck 2013, section II.  filtered:
  * [n_views][n_rows][padded.panel.n_columns]. */
 double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
                  const double x[3]);

@@ -1,7 +1,5 @@
 /* Corrections of measured views (beam hardening, rings, phase retrieval after Paganin 2002): their
- * checks and descriptions, and ring removal from a text such as "wavelet:5,1,db9".  Called by
- * scan.c, scan_read.c, scan_save.c, src/pipeline (plan.c, job.c, corrections.c), prep.c and
- * cli/recon.c.
+ * checks and descriptions, and parsing of a method of ring removal such as "wavelet:5,1,db9".
  * Used by: cli/, pipeline/, prep/, scan/, scan/file/. */
 #include "scan/file/scan.h"
 
@@ -15,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest coefficient of beam hardening; a larger one is a typing error, and would overflow. */
+/* Greatest coefficient of beam hardening; a larger one counts as a typing error. */
 static const double MOST_COEFFICIENT = 1e9;
 
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out)
@@ -110,7 +108,7 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
     const size_t views = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_VIEWS_LEAST;
     const size_t columns = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_COLUMNS_LEAST;
     if ((unsigned)c->rings > FBP_RINGS_WAVELET)
-        return FBP_INVALID("%s: rings: found method %d, expected a value of enum fbp_rings_method",
+        return FBP_INVALID("%s: rings: found method %d, expected a value of enum fbp_ring_removal",
                            file, (int)c->rings);
     if (c->rings == FBP_RINGS_NONE)
         return FBP_OK;

@@ -1,6 +1,5 @@
-/* Reading JSON: from a file to cJSON with the position of a mistake, and typed access to its values
- * with messages that name file and key.  Called by scan_read.c, scan_views.c, scan_planes.c,
- * geometry_file.c, astra.c, ctsimu.c and tigre.c.
+/* Reading JSON: parsing of a file, with line and column of a syntax error, and typed access to its
+ * values, with messages that name file and key.
  * Used by: scan/, scan/format/. */
 #define FBP_SCAN_JSON_C
 #include "scan/file/text.h"

@@ -1,6 +1,5 @@
-/* Preparation of stored rows to plane integrals (EPR): checks, the axis of prepared rows, a
- * description, and parsing of "baseline=1,phase=all" (--prepare).  Called by scan.c, scan_planes.c,
- * geometry_file.c, importers (bes3t.c, eprit.c), plan.c, plan_output.c, cli/recon.c; src/prep
+/* Preparation of stored rows to plane integrals (EPR): checks of its parameters, the axis of
+ * prepared rows, a description, and parsing of "baseline=1,phase=all" (--prepare).  prep/traces.c
  * prepares the rows.
  * Used by: cli/, pipeline/, scan/, scan/file/, scan/format/. */
 #include "scan/file/scan.h"
@@ -137,7 +136,7 @@ fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out)
 {
-    /* Steps count as equal if none differs from their mean by more than this fraction. */
+    /* Steps count as equal if none differs from their mean by more than this fraction of it. */
     const double most = 1e-3;
     const double step = n > 1 ? (v[n - 1] - v[0]) / (double)(n - 1) : 0;
     bool even = true;
@@ -202,7 +201,8 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
         fbp_text_add(buf, n, ", ", "divided by profile %.60s above %g",
                      name ? name + 1 : p->profile,
                      p->profile_threshold > 0 ? p->profile_threshold : 0.1);
-    /* Replace quotes, backslashes and control characters: headers and JSON get this text. */
+    /* Replace quotes, backslashes and control characters by "_", because the text is also written
+     * to headers of files and to JSON. */
     for (char *c = buf; *c; c++)
         if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = '_';

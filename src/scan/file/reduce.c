@@ -1,6 +1,5 @@
 /* Reduction of a scan to fewer views and larger pixels: fbp_scan_reduce(), and the source that
- * wraps the stored views and returns means of blocks of pixels.  Called by plan.c, plan_memory.c,
- * plan_run.c, src/prep, sinogram.c, scan.c, cli/recon.c.
+ * wraps the stored views and returns every n-th view, with means of blocks of pixels.
  * Used by: cli/, analysis/, pipeline/, prep/, scan/file/. */
 #include "scan/file/scan.h"
 
@@ -140,8 +139,8 @@ static struct band band_of(const struct fbp_reduction *r)
     return b;
 }
 
-/* Compute one row of reduced pixels: means over blocks of stored pixels, whose first row is row
- * `row` of the file. */
+/* Compute one row of reduced pixels: means over blocks of the stored pixels x, whose first row is
+ * row `row` of the file. */
 static void join_row(const struct reduced *s, size_t row, const float *x, double *sums,
                      size_t *counts, float *out)
 {

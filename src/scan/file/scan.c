@@ -1,7 +1,5 @@
 /* A scan in memory: its guesses, notes, files and images; copying and clearing it, and remarks
- * about its volume.  Public functions of fbp/scan.h, and helpers for readers of scans.  Called by
- * most files of src/scan, by src/pipeline, src/prep, sinogram.c, svg.c, weight.c, cli,
- * benchmarks.
+ * about its volume.  Public functions of fbp/scan.h, and helpers for readers of scans.
  * Used by: bench/, cli/, analysis/, picture/, pipeline/, prep/, scan/, weight/. */
 #include "scan/file/scan.h"
 
@@ -180,8 +178,8 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
     FBP_COPY_OUT(scan, scan, &own);
 }
 
-/* A guess in a scan file is listed as key and value; one remedy, to edit the file, follows its last
- * guess.  A guess for a file of another program is listed with its reason. */
+/* A guess in a scan file is listed as key and value; one remedy, to edit the file, follows the last
+ * guess of the file.  A guess for a file of another program is listed with its reason. */
 size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 {
     struct fbp_scan whole, *const scan = &whole;

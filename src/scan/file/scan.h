@@ -1,6 +1,5 @@
-/** @file scan.h  A scan in memory: its files, notes, images, corrections, preparation, reduction
- * (internal).  Included by most files of src/scan, by src/pipeline (plan.h and others), src/prep,
- * sinogram.c, svg.c, weight.c, cli.
+/** @file scan.h  A scan in memory (struct fbp_scan): functions for its files, notes, images,
+ * corrections, preparation and reduction (internal).
  * Used by: cli/, analysis/, picture/, pipeline/, prep/, scan/, weight/. */
 #ifndef FBP_SRC_SCAN_FILE_SCAN_H
 #define FBP_SRC_SCAN_FILE_SCAN_H
@@ -34,7 +33,7 @@ fbp_status fbp_scan_assume(struct fbp_scan *scan, const char *file, const char *
 /** Append one note. */
 fbp_status fbp_scan_note(struct fbp_scan *scan, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/** Append the note that a key of a file changes the result, but is not applied. */
+/** Append "FILE: KEY = VALUE is not applied; REMEDY" to the notes of the scan. */
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy);
 
@@ -92,7 +91,8 @@ fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_correction
 fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections *c,
                                  const struct fbp_scan *scan);
 
-/** True if a correction needs whole sinograms, and so a pass over the views before the run. */
+/** Return whether ring removal or phase retrieval is requested.  They need whole sinograms or whole
+ * views (pipeline/corrections.c). */
 bool fbp_corrections_need_prepass(const struct fbp_corrections *c);
 
 /** True if no correction is requested. */
@@ -119,7 +119,8 @@ struct fbp_axis {
     double first, step;
 };
 
-/** Copy preparation steps with their strings; *out is NULL if p is NULL. */
+/** Copy preparation steps with their strings, without the positions of samples (places); *out is
+ * NULL if p is NULL. */
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p);
 void fbp_preparation_free(struct fbp_preparation *p);
 
@@ -136,17 +137,18 @@ fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp
 fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *p,
                                 struct fbp_axis *axis);
 
-/** Add all preparation steps to the hash h, without the contents of the profile's file; returns h
+/** Extend the hash h by the parameters of all preparation steps, but not by the profile; returns h
  * if p is NULL. */
 uint64_t fbp_preparation_hash(uint64_t h, const struct fbp_preparation *p);
 
-/** Describe preparation steps: "baseline of order 1, FFT to 1024 samples, phase of each view"; ""
- * if p is NULL. */
+/** Describe preparation steps: "baseline of order 1, phase determined for each view"; "" if p is
+ * NULL. */
 void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t n);
 
 /* reduce.c: fewer views and larger pixels than stored, fbp_scan_reduce() */
 
-/** Reduction of a scan: each pixel is the mean of bin[0] x bin[1] stored pixels. */
+/** Reduction of a scan: every n-th view is used, and each pixel is the mean of bin[0] x bin[1]
+ * stored pixels. */
 struct fbp_reduction {
     size_t every;  /**< Every n-th view is read. */
     size_t bin[2]; /**< Stored columns and rows per pixel. */

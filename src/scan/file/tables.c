@@ -1,7 +1,6 @@
 /* Tables of numbers: plain text (blanks, commas or semicolons between numbers, comments after #),
- * CSV with a line of column names, and arrays of any format.  Called by scan_planes.c,
- * folder_guess.c, importers (astra.c, matrices.c), prep/traces.c and pipeline/job.c (profiles,
- * responses, reference spectra), and cli/cmd_simulate.c.
+ * CSV with a line of column names, and arrays of any format.  They contain, for example, angles,
+ * directions, matrices, profiles and spectra that a scan file names.
  * Used by: cli/, pipeline/, prep/, scan/, scan/folder/, scan/format/. */
 #include "scan/file/text.h"
 

@@ -1,6 +1,5 @@
 /** @file text.h  Text files of scans: reading JSON with messages that contain file and key, tables
- * of numbers, and a writer (internal).  Called by src/scan (scan files, folders, importers,
- * exporters) and picture/svg.c; prep/traces.c, job.c and cli/cmd_simulate.c load tables.
+ * of numbers, and a writer of text and JSON files (internal).
  * Used by: cli/, picture/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_SCAN_FILE_TEXT_H
 #define FBP_SRC_SCAN_FILE_TEXT_H
@@ -36,8 +35,8 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
 /** Value of a key; NULL if it is absent. */
 const cJSON *fbp_json_get(const struct fbp_json *o, const char *key);
 
-/** Fail with "FILE: KEY: found 3, expected WHAT", or with "FILE: KEY is missing: REMEDY":
- *  FBP_ERR_INVALID. */
+/** Fail with "FILE: KEY: found 3, expected WHAT", or with "FILE: KEY is missing; REMEDY":
+ * FBP_ERR_INVALID. */
 fbp_status fbp_json_wrong(const struct fbp_json *o, const char *key, const char *expected);
 fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const char *remedy);
 #if defined __clang_analyzer__ && !defined FBP_SCAN_JSON_C
@@ -49,20 +48,23 @@ fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const cha
 /** If st is a failure, prepend "FILE: KEY: " to its message.  Returns st. */
 fbp_status fbp_json_context(const struct fbp_json *o, const char *key, fbp_status st);
 
-/* If the key is absent, the functions below leave *out unchanged and set *n to 0. */
+/* If the key is absent, the functions below leave *out unchanged and set *n to 0, except
+ * fbp_json_child() and fbp_json_table(). */
 
 /** Get the object at `key` of o and check its keys; out->object is NULL if the key is absent. */
 fbp_status fbp_json_child(const struct fbp_json *o, const char *key, const char *prefix,
                           const char *const *keys, size_t n, struct fbp_json *out);
 
-/** Get n_min to n_max numbers from a list; a single number may be without brackets. */
+/** Get n_min to n_max numbers from a list.  If n_min is 1, one number without brackets is accepted,
+ * too; if n_max is 1, it is required. */
 fbp_status fbp_json_numbers(const struct fbp_json *o, const char *key,
                             const struct fbp_range *range, size_t n_min, size_t n_max, double *out,
                             size_t *n);
 /** Get one number, or a list of any length >= 1; the caller frees *out. */
 fbp_status fbp_json_list(const struct fbp_json *o, const char *key, const struct fbp_range *range,
                          double **out, size_t *n);
-/** Get a list of *n lists of `width` numbers: *out[*n * width], freed by the caller. */
+/** Get a list of *n lists of `width` numbers: *out[*n * width], freed by the caller.  Fails if the
+ * key is absent. */
 fbp_status fbp_json_table(const struct fbp_json *o, const char *key, size_t width, double **out,
                           size_t *n);
 /** Get a string that is not empty; the JSON owns it. */
@@ -75,9 +77,9 @@ fbp_status fbp_json_flag(const struct fbp_json *o, const char *key, bool *out);
 /* tables.c: tables of numbers */
 
 /** Load rows of `width` numbers from plain text or CSV, with or without a line of column names, or
- *  from an array (NPY, "FILE.mat:NAME" …): [n][width], or [width][n] as MATLAB stores columns.
- *  Float64 numbers keep all digits. what: description for messages, "3 numbers a direction". *out:
- *  [*n * width], freed by the caller. */
+ * from an array (NPY, "FILE.mat:NAME" …): [n][width], or [width][n] as MATLAB stores columns.
+ * Float64 numbers keep all digits. what: description for messages, "3 numbers per direction". *out:
+ * [*n * width], freed by the caller. */
 fbp_status fbp_number_table_load(const char *path, size_t width, const char *what, double **out,
                                  size_t *n);
 
@@ -100,7 +102,7 @@ fbp_status fbp_writer_open(struct fbp_writer *w, const char *path);
 fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
 
 /** If st is FBP_OK, finish the JSON object and give the file its final name, else remove the file.
- * Returns st, or the status of renaming. */
+ * Returns st, or the status of a failure to finish the file. */
 fbp_status fbp_writer_close(struct fbp_writer *w, fbp_status st);
 
 /** Finish the file like fbp_writer_close(), but keep its temporary name: the caller renames

@@ -1,5 +1,5 @@
-/* Writing text files and JSON by hand, because cJSON would put each number of a list on a line.
- * Called by scan_save.c, the exporters of geometries in scan/format, and picture/svg.c.
+/* Writing text files and JSON (struct fbp_writer), without cJSON, which would put each number of a
+ * list on a line: scan files, geometries of other programs, drawings.
  * Used by: picture/, scan/, scan/format/. */
 #include "scan/file/text.h"
 

@@ -1,6 +1,6 @@
 /** @file folder.h  Discovery of scans: the files of a folder, their roles, and the scan file that
- * `fbp init` writes for them (internal).  The files of scan/folder share these functions; cli/cli.c
- * calls fbp_folder_scan(), cli/cmd_init.c fbp_folder_guess().
+ * `fbp init` writes for them (internal).  The command finds scan files in folders by
+ * fbp_folder_scan().
  * Used by: cli/, scan/folder/. */
 #ifndef FBP_SRC_SCAN_FOLDER_FOLDER_H
 #define FBP_SRC_SCAN_FOLDER_FOLDER_H
@@ -43,7 +43,7 @@ enum fbp_init_role {
     FBP_INIT_ROLES
 };
 
-/** All files of a folder and of the folders in it, as series of numbered files or single files. */
+/** Files of a folder and of its direct subfolders, as series of numbered files or single files. */
 struct fbp_init_folder {
     const char *path;
     size_t n;
@@ -59,8 +59,8 @@ struct fbp_init_found {
 struct fbp_init_state {
     fbp_log_fn *log;
     void *user;
-    /** True: a file that could not be read may be a scan file: lost_own: of fbp; lost_foreign: of
-     * another program, which does not matter if a scan file of fbp is found. */
+    /** Whether a file that could not be read may be a scan file: of fbp (lost_own), or of another
+     * program (lost_foreign), which does not matter if a scan file of fbp is found. */
     bool lost_own, lost_foreign;
     bool lost_memory;  /**< true: a file was skipped because memory was insufficient */
     char unread[1200]; /**< reason why the first unreadable file could not be opened; "": none */
@@ -105,7 +105,8 @@ char *fbp_init_pattern(const struct fbp_init_series *series);
 /** True if the text contains the word; alone: only if no letter precedes or follows the word. */
 bool fbp_init_has_word(const char *text, const char *word, bool alone);
 
-/** Part of the path below the folder, whose own name does not determine roles of files. */
+/** Return the part of a path after the folder's path: the name of the folder itself does not
+ * determine roles of files. */
 const char *fbp_init_inside(const struct fbp_init_folder *folder, const char *path);
 
 /** Get the role of a series of files (projections, darks, flats …) from words in the names of files
@@ -114,8 +115,8 @@ enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
                                     const struct fbp_init_series *s);
 
 /** Assign roles (projections, darks, flats …) to the series of a folder.  The projections are the
- * largest array whose name suggests no other role; arrays with the same panel get roles by their
- * names. */
+ * largest array whose name suggests no other role; arrays with the same panel (angles: one number
+ * per view) get roles by their names. */
 void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found *out);
 
 /** True if the file of a series describes a whole scan, of fbp or of another program, whose

@@ -1,8 +1,7 @@
 /* The scan file that fbp init makes of a folder.  The origin of a value is a comment before its
- * key; a value that is only a guess is listed in "assumed", and all commands repeat the guess until
- * it is removed from the file.  Origins and guesses are also passed to the log.  Folders of EPR
- * images (a .DSC with its .DTA, prj*.mat, or an array beside directions) are recognised first.
- * Called by folder_scan.c.
+ * key; a value that is only a guess is listed in "assumed", and commands warn of it until it is
+ * removed from the file.  Origins and guesses are also passed to the log.  Folders of EPR images (a
+ * .DSC with its .DTA, a .mat file, or an array beside directions) are recognised first.
  * Used by: folder_scan.c. */
 #include "array/file/bytes.h"
 #include "geometry/kind.h"
@@ -72,7 +71,8 @@ static void put_path(struct guess *g, const char *key, const char *pattern)
 /* Plane integrals (EPR). */
 
 /* Add the spectrum without a gradient as "reference", if the name of a file, such as fusillo-h.npy
- * or reference.txt, contains one of the words below.  Returns true if such a file exists. */
+ * or reference.txt, contains a word such as h, ref or spectrum.  Returns true if such a file
+ * exists. */
 static bool put_reference(struct guess *g, const char *projections)
 {
     static const char *const words[] = {"h", "ref", "reference", "spectrum", "zerogradient"};
@@ -229,7 +229,8 @@ static void put_series(struct guess *g, const char *key, enum fbp_init_role role
     free(pattern);
 }
 
-/* Add darks and flats; without flats, decide whether the views are counts or line integrals. */
+/* Add darks, flats and bad pixels.  Without flats, add i0, from the geometry file or as a guess;
+ * small floats count as line integrals, without i0. */
 static void put_intensity(struct guess *g)
 {
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];

@@ -1,6 +1,5 @@
 /* Listing a folder: single files, and series of files whose names differ by numbers; and reading
- * the headers of their arrays.  Also the log and the failures of a search.  Called by folder_scan.c
- * and folder_guess.c.
+ * the headers of their arrays.  Also the log and the failures of a search for scans.
  * Used by: folder_guess.c, folder_scan.c. */
 #include "geometry/kind.h"
 #include "scan/folder/folder.h"
@@ -196,8 +195,9 @@ static bool start_series(const struct file *file, struct fbp_init_series *s)
     return s->path && s->before && s->after;
 }
 
-/* True if the file's name differs from the series only by its number.  A number that follows the
- * last one (8, 9, 10, or 08, 09, 10) extends the series; files after a gap are only counted. */
+/* Add a file to a series; false: its name differs from those of the series not only by its number.
+ * A number that follows the last one (8, 9, 10, or 08, 09, 10) extends the series; files after a
+ * gap are only counted. */
 static bool continues(struct fbp_init_series *s, const struct file *file)
 {
     char plain[24];
@@ -228,7 +228,7 @@ static void clear_series(struct fbp_init_series *s)
 
 /* Join n files whose names have several changing numbers, decimals or gaps to one series s. s->path
  * is NULL if they are not one series.  If several numbers change and the files form at most n/2
- * runs of consecutive numbers, each run counts as a scan of its own. */
+ * runs of consecutive numbers, they are not joined: each run counts as a scan of its own. */
 static fbp_status join_files(const struct file *files, size_t n, size_t runs,
                              struct fbp_init_series *s)
 {

@@ -1,6 +1,6 @@
 /* Roles of the arrays of a folder (projections, darks, flats …) and the choice of its scan file.
- * cli/cli.c calls fbp_folder_scan(), cli/cmd_init.c fbp_folder_guess(), Python and programs
- * fbp_folder_load(); folder_guess.c calls other functions.
+ * fbp_folder_scan() finds the file, fbp_folder_guess() makes one (fbp init), and the public
+ * fbp_folder_load() loads the scan in either case.
  * Used by: cli/cli.c, cli/cmd_init.c, folder_guess.c. */
 #include "scan/folder/folder.h"
 
@@ -63,7 +63,8 @@ static uint64_t samples(const struct fbp_init_series *s)
     return (uint64_t)s->info.n[0] * s->info.n[1] * s->info.n[2];
 }
 
-/* Find the largest array; projections true: skip arrays whose names give them other roles. */
+/* Find the largest array that is not a volume by its unit; projections true: skip arrays whose
+ * names give them other roles. */
 static const struct fbp_init_series *largest(const struct fbp_init_folder *folder, bool projections)
 {
     const struct fbp_init_series *best = NULL;
@@ -94,9 +95,9 @@ void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found
     }
 }
 
-/* If the folder contains projections, all other files without the extension of a scan file are
- * skipped.  If the projections of a scan cannot be opened, the scan is incomplete, but its file may
- * still be used as the geometry. */
+/* If the folder contains projections, other files are read only if they have the extension of a
+ * scan file.  If the projections of a scan cannot be opened, the scan is incomplete, but its file
+ * may still be used as the geometry. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections)
 {
@@ -171,7 +172,7 @@ static fbp_status choose(const struct fbp_init_folder *folder, char **out)
             continue;
         fbp_text_add(names, sizeof names, ", ", "%s", path);
 
-        /* scan files of fbp are recognised by their first bytes */
+        /* scan files of fbp contain "fbp_scan" in their first bytes */
         size_t n = 0;
         if (fbp_has_extension(path, ".json") &&
             fbp_read_head(path, head, sizeof head, &n) != FBP_OK)

@@ -1,10 +1,9 @@
-/* ASTRA's projection geometries, read and written in two forms.  JSON: the dictionary of
+/* Importer and exporter of ASTRA's projection geometries, in two forms.  JSON: the dictionary of
  * create_proj_geom(), with lists for arrays.  NPY or plain text: vectors, 12 numbers per view: the
  * source (parallel: the rays' direction), the panel's centre, the steps from column to column and
  * from row to row.  A file of vectors does not show whether it contains 3x4 matrices, nor the kind
- * of beam: its format must be named.  Called by geometry_file.c through its table of formats.
- * ASTRA, python/astra/creators.py and functions.py (geom_2vec),
- * src/ConeVecProjectionGeometry3D.cpp, src/ParallelVecProjectionGeometry3D.cpp.
+ * of beam: its format must be named.  Reference: ASTRA, python/astra/creators.py and functions.py
+ * (geom_2vec), src/ConeVecProjectionGeometry3D.cpp, src/ParallelVecProjectionGeometry3D.cpp.
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

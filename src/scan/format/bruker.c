@@ -1,10 +1,9 @@
 /*
- * Importer of logs of Bruker's (SkyScan's) scanners, called by geometry_file.c through its table of
- * formats. The stage turns counter-clockwise ("CC") seen from above, and the source therefore
- * clockwise about the object; "CW" is the other sense.  Lines, such as that of the optical axis,
- * count from the bottom of the image; files start at the top, and at the right as seen from the
- * source. TIGRE's BrukerDataLoader takes images as they are stored and the source
- * counter-clockwise: the same scan turned over, not mirrored.
+ * Importer of logs of Bruker's (SkyScan's) scanners. The stage turns counter-clockwise ("CC") seen
+ * from above, and the source therefore clockwise about the object; "CW" is the other sense.  Lines,
+ * such as that of the optical axis, count from the bottom of the image; files start at the top, and
+ * at the right as seen from the source. TIGRE's BrukerDataLoader takes images as they are stored
+ * and the source counter-clockwise: the same scan turned over, not mirrored.
  * Used by: scan/geometry_file.c.
  */
 #include "scan/format/importers.h"
@@ -131,8 +130,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                             "supported; shift the images back first, then rename the table",
                             path));
 
-    /* Find PREFIX0000.tif, PREFIX0001.tif …, beside the log, whose name is PREFIX.log.  Without
-     * these files the log is only a geometry. */
+    /* Find PREFIX0000.tif, PREFIX0001.tif …, beside the log.  If the log has no "Filename Prefix",
+     * the name of the log is PREFIX.log, and without these files the log is only a geometry. */
     FBP_TRY_GOTO(fbp_ini_count(&ini, acquisition, "Number Of Files", &n));
     const char *prefix = fbp_ini_text(&ini, acquisition, "Filename Prefix");
     const char *format = fbp_ini_text(&ini, acquisition, "Image Format");

@@ -1,8 +1,8 @@
-/* Importer of CTSimU scenarios and metadata, format versions 0.9 to 1.2 (BAM and others), called by
- * geometry_file.c through its table of formats.  CTSimU's toolbox is the reference: stage, source
- * and detector are frames (centre, u, v = w x u, w) in the world; the stage turns about its w and
- * carries the volume, whose x, y, z are the u, v, w of the stage.  A scenario and the metadata of
- * the projections that were simulated from it are two files that belong together.
+/* Importer of CTSimU scenarios and metadata, format versions 0.9 to 1.2 (BAM and others).  CTSimU's
+ * toolbox is the reference: stage, source and detector are frames (centre, u, v = w x u, w) in the
+ * world; the stage turns about its w and carries the volume, whose x, y, z are the u, v, w of the
+ * stage.  A scenario and the metadata of the projections that were simulated from it are two files
+ * that belong together.
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
@@ -433,8 +433,8 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 }
 
 /* Get the path of n files from a name in the metadata `file`.  Numbers in place of %d start at 0,
- * or at 1 if only file 1 exists.  *there: number of files up to the last one that exists; there
- * NULL: the path names n files. */
+ * or at 1 if file 1 exists and file 0 does not.  *there: number of files up to the last one that
+ * exists; there NULL: the path names n files. */
 static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
                              char **out)
 {

@@ -1,9 +1,9 @@
-/* MAT files of EPR laboratories, prj*.mat, as scans of plane integrals, read and written: P
+/* Importer and writer of MAT files of EPR laboratories (prj*.mat) as scans of plane integrals: P
  * [samples x delays x projections], real or complex, their axis B [samples], gradient vectors G
  * [projections x 3] in G/cm; files that fbp wrote also contain the unit of B and the requested
  * volume.  The frequency at a position t is 2.8025 MHz/G times gradient times t: one axis B serves
- * all views, and views with closer samples have a stronger gradient.  Called by geometry_file.c
- * through its table of formats, and by cli/cmd_simulate.c.
+ * all views, and views with closer samples have a stronger gradient.  fbp_scan_sink_prj() writes
+ * such files (fbp simulate).
  * Used by: cli/cmd_simulate.c, scan/geometry_file.c. */
 #include "array/file/bytes.h"
 #include "scan/format/importers.h"
@@ -103,7 +103,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     if (p)
         p->n_samples = f.n_samples;
     FBP_TRY_GOTO(fbp_preparation_places(path, "B", p, b, n_b, &axis));
-    if (p) /* B contains times [us]: replace them by the FFT's frequencies */
+    if (p) /* get the axis of prepared rows; with an FFT, times B [us] become frequencies [MHz] */
         FBP_TRY_GOTO(fbp_preparation_axis(path, p, &axis));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, f.n_views));
     out->kind = FBP_PLANES;

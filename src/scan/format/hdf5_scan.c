@@ -1,7 +1,6 @@
 /* Importer of whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).  Built
- * only with HDF5; called by geometry_file.c through its table of formats.  The command reads
- * untrusted files in a child process: find_scan() runs there and returns a struct found and the
- * angles. https://dxfile.readthedocs.io,
+ * only with HDF5.  The command reads untrusted files in a child process: find_scan() runs there and
+ * returns a struct found and the angles. https://dxfile.readthedocs.io,
  * https://manual.nexusformat.org/classes/applications/NXtomo.html
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
@@ -116,7 +115,8 @@ static double value_of(const struct unit *table, const char *unit)
 
 static const char half[] = "the axis is near an edge of the panel, so give --centre";
 
-/* Add a note if the file contains a rotation of the panel, which is not applied. */
+/* Add a note about a rotation of the panel (data set e), which is not applied, unless its angle is
+ * 0. */
 static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hid_t data)
 {
     static const char *const remedies[] = {"use --flip-v to reverse the rows",

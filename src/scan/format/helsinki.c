@@ -1,6 +1,6 @@
 /* Importer of whole fan-beam scans of the University of Helsinki in MAT files: a struct with
  * .sinogram and .parameters, as in the Helsinki Tomography Challenge 2022,
- * doi:10.5281/zenodo.6984868.  Called by geometry_file.c through its table of formats.
+ * doi:10.5281/zenodo.6984868.
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
@@ -55,7 +55,8 @@ static fbp_status read_parameters(const char *path, const struct fbp_mat_array *
     /* Check that lengths are in mm and angles in degrees, and that the beam is not parallel. */
     static const struct {
         const char *name, *starts, *needed;
-        bool excluded; /* true: a text that begins with `starts` is refused; false: any other */
+        bool excluded; /* whether texts that begin with `starts` are refused; false: all other texts
+                          are */
     } words[] = {
         {"distanceUnit", "mm", "mm", false},
         {"pixelSizeUnit", "mm", "mm", false},

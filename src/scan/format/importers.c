@@ -1,6 +1,5 @@
 /* Functions that the importers and exporters of this folder share: facts that a file does not
  * contain (panel, pitch, number of views), and views with upright panels as a few parameters.
- * scan_views.c calls fbp_matrix_from_corner().
  * Used by: scan/, scan/format/. */
 #include "scan/format/importers.h"
 

@@ -1,10 +1,9 @@
 /** @file importers.h  Importers and exporters of other programs' geometries and scans: their
  * interface, their table entries, and functions that several of them share (internal).
- * scan/geometry_file.c finds the format of a file and calls load() or save(); scan_views.c and
- * cli/cmd_simulate.c call one function each. An importer converts a file to canonical views (s, d,
- * u, v), in mm. If a file does not contain the panel, the pitch or the number of views, the
- * importer takes them from struct fbp_geometry_known, or fails with a message that names the
- * option.
+ * scan/geometry_file.c finds the format of a file and calls load() or save(). An importer converts
+ * a file to canonical views (s, d, u, v), in mm. If a file does not contain the panel, the pitch or
+ * the number of views, the importer takes them from struct fbp_geometry_known, or fails with a
+ * message that names the option.
  * Used by: cli/, scan/, scan/format/. */
 #ifndef FBP_SRC_SCAN_FORMAT_IMPORTERS_H
 #define FBP_SRC_SCAN_FORMAT_IMPORTERS_H
@@ -25,11 +24,11 @@ struct fbp_geometry_format {
     enum fbp_kind kind; /**< kind of the views before load(), which may set another kind */
     bool file_a_view;   /**< true: the path may be a pattern, one file per view (array/names.h) */
     /** Words that identify the format: its files, and no other files, contain one of them in their
-     *  first 4096 bytes.  No words: detect() or probe() identifies the format. */
+     * first 4096 bytes.  No words: detect(), probe() or the name identifies the format. */
     const char *words[5];
     /** Function that returns true if the file, or the first file of a pattern, begins as files of
-     * this format do.  head: first n bytes of the file (at most 4096; 0 for a folder).  NULL: only
-     * the name identifies the format. */
+     * this format do.  head: first n bytes of the file (at most 4096; 0 for a folder).  NULL:
+     * `words`, probe() or the name identifies the format. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
     /** Function that is called if neither `words` nor detect() identified the format: sets *is if
      * the file, or the folder (n is 0), has the format.  Fails only if the format cannot be

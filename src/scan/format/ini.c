@@ -1,5 +1,5 @@
-/* Reads text files of key = value lines, with or without [sections].  Called by the importers of
- * Nikon's and Bruker's scanners and of LEAP: nikon.c, bruker.c, leap.c.
+/* Reads text files of key = value lines, with or without [sections], such as logs of scanners, for
+ * the importers of such files (importers.h).
  * Used by: bruker.c, leap.c, nikon.c. */
 #include "scan/format/importers.h"
 

@@ -1,7 +1,6 @@
-/* LEAP's parameter files, "key = value", read and written: parallel, fan, cone and modular beams.
- * Called by geometry_file.c through its table of formats.  LEAP, src/leapctype.py (load_param),
- * src/file_io.cpp (saveParametersToFile), src/parameters.cpp (set_angles, set_helicalPitch,
- * convert_conebeam_to_modularbeam, z_0).
+/* Importer and exporter of LEAP's parameter files, "key = value": parallel, fan, cone and modular
+ * beams.  Reference: LEAP, src/leapctype.py (load_param), src/file_io.cpp (saveParametersToFile),
+ * src/parameters.cpp (set_angles, set_helicalPitch, convert_conebeam_to_modularbeam, z_0).
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

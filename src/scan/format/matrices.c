@@ -1,6 +1,5 @@
-/* 3x4 projection matrices: plain text with 12 numbers per view, read and written, and RabbitCT's
- * data sets (Rohkohl et al. 2009), which contain matrices and filtered projections. Called by
- * geometry_file.c through its table of formats, and by bench/rabbitct.
+/* Importer and exporter of 3x4 projection matrices as plain text with 12 numbers per view; importer
+ * of RabbitCT's data sets (Rohkohl et al. 2009), which contain matrices and filtered projections.
  * Used by: bench/rabbitct/make.c, scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

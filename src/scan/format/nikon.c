@@ -1,8 +1,7 @@
 /*
- * Importer of Nikon's .xtekct files, called by geometry_file.c through its table of formats.
- * The files are interpreted as in CIL (its NikonDataReader): angles from AngularStep and
- * InitialAngle, never from .ang or _ctdata.txt; images start at the top right as seen from the
- * source.
+ * Importer of Nikon's .xtekct files. The files are interpreted as in CIL (its NikonDataReader):
+ * angles from AngularStep and InitialAngle, never from .ang or _ctdata.txt; images start at the top
+ * right as seen from the source.
  *
  * In CIL's frame the source is at (0, -SOD, 0), the panel at +y, z up, and the object turns.
  * Used by: scan/geometry_file.c.
@@ -34,8 +33,8 @@ struct machine {
     double roll, tilt;                    /* angles of the axis about y and x [rad] */
 };
 
-/* Compute the view at angle 0: the axis through the origin along z, the line from source to panel
- * above +y (CIL's reference frame). */
+/* Compute the view at angle 0 in CIL's reference frame: the rotation axis is the z axis, and the
+ * line from the source to the panel's centre lies in a plane x = constant, towards +y. */
 static void view_at_rest(const struct machine *m, struct fbp_view *out)
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
@@ -141,7 +140,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     }
     FBP_TRY_GOTO(fbp_ini_note_ignored(&ini, ignored, N_OF(ignored), out));
 
-    /* Files of measured angles beside the scan file are not used, as in the program CIL. */
+    /* Add a note about files of measured angles beside the .xtekct file, which are not used (as in
+     * CIL). */
     FBP_TRY_GOTO(fbp_scan_path(&folder, path, "."));
     dir = opendir(strchr(path, '/') ? folder : ".");
     for (const struct dirent *e; dir && (e = readdir(dir));)

@@ -1,8 +1,7 @@
-/* plastimatch's matrices, one text file per view, read and written: image centre (column, row), a
- * 3x4 matrix with pixels counted from this centre and w = 1 on the panel, SAD, SID, the direction
- * from the source to the panel; then factors of the matrix, which are not read.  Called by
- * geometry_file.c through its table of formats.  plastimatch, src/plastimatch/base/proj_matrix.cxx,
- * proj_image.cxx (mat_load).
+/* Importer and exporter of plastimatch's matrices, one text file per view: image centre (column,
+ * row), a 3x4 matrix with pixels counted from this centre and w = 1 on the panel, SAD, SID, the
+ * direction from the source to the panel; then factors of the matrix, which are not read.
+ * Reference: plastimatch, src/plastimatch/base/proj_matrix.cxx, proj_image.cxx (mat_load).
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
@@ -180,7 +179,7 @@ fail:
     return st;
 }
 
-/* A folder has this format if its first .txt file has. */
+/* A folder has this format if its first .txt file is a matrix file of plastimatch. */
 static fbp_status probe(const char *path, const unsigned char *head, size_t n, bool *is)
 {
     struct files files = {0};

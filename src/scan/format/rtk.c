@@ -1,6 +1,5 @@
-/* RTK's ThreeDCircularProjectionGeometry: its parameters and matrices, and its XML files of
- * versions 2 and 3, read (with expat) and written.  Called by geometry_file.c through its table of
- * formats.
+/* Importer and exporter of RTK's ThreeDCircularProjectionGeometry: its XML files of versions 2 and
+ * 3 (read by expat), and its parameters and matrices.
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
@@ -86,8 +85,8 @@ void fbp_rtk_of(const struct fbp_view *view, enum fbp_kind kind, struct fbp_rtk 
         fbp_normalise(R[i]);
 
     /* The in-plane angle is the rotation that remains when the other two rotations are undone. This
-     * computation is well-conditioned also where the other angles are not: at an out-of-plane angle
-     * of 90 degrees. */
+     * computation is well-conditioned even at an out-of-plane angle of 90 degrees, at which the
+     * gantry angle is not determined. */
     const double *n = R[2];
     angles.gantry_rad = -atan2(-n[0], n[2]);
     angles.out_of_plane_rad = -atan2(n[1], hypot(n[0], n[2]));

@@ -1,7 +1,6 @@
-/* TIGRE's geometry: read from JSON (a dictionary of the attributes of its Python class, with its
- * angles) or from MAT files (a struct `geo` and `angles`), written as JSON.  Called by
- * geometry_file.c through its table of formats.  The reference for the meaning of the numbers is
- * TIGRE, Common/CUDA/voxel_backprojection.cu.
+/* Importer and exporter of TIGRE's geometry: read from JSON (a dictionary of the attributes of its
+ * Python class, with its angles) or from MAT files (a struct `geo` and `angles`), written as JSON.
+ * The reference for the meaning of the numbers is TIGRE, Common/CUDA/voxel_backprojection.cu.
  *
  * Names and order are those of the Python class: (V, U) of the detector, (z, y, x) of the volume,
  * rotDetector about (x, y, z).  MATLAB's order is the reverse except for rotDetector.
@@ -402,7 +401,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(complete(path, &t, N_DETECTOR, pitch));
     out->kind = t.parallel ? FBP_PARALLEL : FBP_CONE;
     out->panel = (struct fbp_panel){(size_t)t.sizes[N_DETECTOR][1], (size_t)t.sizes[N_DETECTOR][0]};
-    out->row_order = FBP_ROWS_BOTTOM_UP; /* TIGRE's order, for every file format of the images */
+    out->row_order = FBP_ROWS_BOTTOM_UP; /* TIGRE's order in image files of any format */
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, t.angles.n));
     for (size_t k = 0; k < out->n_views; k++)
         FBP_TRY_GOTO(view_of(&t, path, k, pitch, &out->views[k]));
