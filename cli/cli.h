@@ -25,8 +25,8 @@ int cli_replace_name(char **name, const char *path);
  * of a failure. */
 int cli_fail(void);
 
-/** Print the JSON result `root` of a command or, with --json, keep it for the object that
- * say_close() prints. Frees `root`; returns the exit status. compact: print on one line. */
+/** Print the JSON result `root` of a command or, with --json, store it for the object that
+ * say_close() prints. Takes ownership of `root`; returns the exit status. compact: on one line. */
 int cli_json(cJSON *root, bool compact);
 /** Save the JSON value `root` in a file, and free it; returns the exit status. replace: an existing
  * file is replaced, otherwise an existing file is an error. */

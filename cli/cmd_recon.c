@@ -69,8 +69,8 @@ static const struct opt table[] = {
         .help = "print only errors, and the result of hash:, --plan or --json"),
 };
 
-/* Run the plan of a single slice and write the slice as a PNG picture. shown: receives the values
- * drawn black and white. */
+/* Run the plan of a single slice and write the slice as a PNG picture. shown: receives the value
+ * drawn black [0] and the value drawn white [1]. */
 static fbp_status run_to_picture(fbp_plan *plan, const char *path, struct fbp_report *report,
                                  double shown[2])
 {

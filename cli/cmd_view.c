@@ -65,7 +65,7 @@ static const struct opt table[] = {
 };
 #undef V
 
-/* Request for the page: volume, slices shown first, grey window, greatest size. */
+/* Returns the request for the page: volume, slices shown first, grey window, greatest size. */
 static struct page_wish wish_of(const struct view_args *a)
 {
     const size_t bytes = a->page_bytes ? a->page_bytes : PAGE_BYTES;
@@ -79,7 +79,7 @@ static struct page_wish wish_of(const struct view_args *a)
                               .mip = a->mip};
 }
 
-/* Title of the page: the name of the file, without its folder. */
+/* Returns the title of the page: the name of the file without its folder. */
 static const char *title_of(const struct view_args *a)
 {
     const char *slash = strrchr(a->volume, '/');

@@ -1,6 +1,6 @@
-/* The table of all commands of fbp (program_fbp), which main.c passes to program_main(), and
- * program_start_bench(), which replaces this process by the program fbp-bench (for `fbp bench`,
- * `fbp rabbitct` and `fbp info FILE.rct`).
+/* The table of the commands of the program fbp (program_fbp), which main.c passes to
+ * program_main().  Also contains program_start_bench(), which replaces this process by the program
+ * fbp-bench: for `fbp bench`, `fbp rabbitct` and `fbp info FILE.rct`, which that program runs.
  * Used by: cmd_info.c, main.c, program.c. */
 #include "program.h"
 

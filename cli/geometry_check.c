@@ -23,7 +23,7 @@ static __attribute__((format(printf, 2, 3))) void check_warn(struct check *c, co
     if (c->n_warnings == MAX_WARNINGS)
         return;
     va_start(ap, fmt);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() has set ap
     vsnprintf(c->warnings[c->n_warnings++], sizeof *c->warnings, fmt, ap);
     va_end(ap);
 }
@@ -232,7 +232,8 @@ static bool flips_of(const struct fbp_scan *scan, const struct fbp_geometry_fact
 }
 
 /* Compute direction n[k] and integration weight w[k] of every view of plane integrals: the weights
- * of the scan, or those of its quadrature rule. Adds the weights to c->planes.sum. */
+ * of the scan, or those of its quadrature rule. Adds the sum of the weights, divided by 2 pi, to
+ * c->planes.sum. */
 static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, struct check *c)
 {
     for (size_t k = 0; k < scan->n_views; k++) {
@@ -295,7 +296,9 @@ static void widen(struct span *s, double v, size_t view)
 }
 
 /* Project the iso-centre in all views and, if the field of view is not empty, the outer corners of
- * the volume (not the centres of the corner voxels). */
+ * the volume (not the centres of the corner voxels): store the ranges of columns and rows in c->iso
+ * and c->corners, and in c->behind the number of views with a corner that is not in front of the
+ * source. */
 static fbp_status project_all(const struct fbp_scan *scan, struct check *c)
 {
     static const double iso[3] = {0};
@@ -325,8 +328,9 @@ static fbp_status project_all(const struct fbp_scan *scan, struct check *c)
     return FBP_OK;
 }
 
-/* Set c->axis: least and greatest column, over the views, onto which either end of the visible part
- * of the rotation axis is projected; for a detector with one row, those of the iso-centre. */
+/* Set c->axis[i]: least and greatest column, over the views, onto which the lower (i = 0) or upper
+ * (i = 1) end of the visible part of the rotation axis is projected; for a detector with one row,
+ * both are the range of the iso-centre. */
 static void project_axis(const struct fbp_scan *scan, struct check *c)
 {
     double P[12], cr[2];

@@ -42,8 +42,8 @@ struct check_planes {
     double reach_mm; /**< half the longest side of the volume */
     double needed;   /**< number of directions that suffice to avoid streaks in the volume at the
                         frequency `cutoff` */
-    double enough_at;  /**< greatest cut-off frequency at which the scan's directions suffice, as
-                          `cutoff` */
+    double enough_at;  /**< greatest cut-off frequency at which the scan's directions suffice, as a
+                          fraction of the Nyquist frequency */
     double sum;        /**< sum of the weights, divided by 2 pi */
     char weights[160]; /**< description of the weights */
     /** Planes through one axis that contain all directions, for backprojection in two stages; only
@@ -57,21 +57,22 @@ struct check {
     bool seen;
     struct fbp_geometry_facts facts;
     struct fbp_grid grid;
-    struct span iso[2]; /**< ranges of column and row of the projected iso-centre over the views */
-    struct span corners[2]; /**< ranges of column and row of the projected corners of the volume
-                               over the views */
+    struct span iso[2]; /**< projected iso-centre: range over the views of its column [0] and of its
+                           row [1] */
+    struct span corners[2]; /**< projected corners of the volume: range over the views of their
+                               columns [0] and of their rows [1] */
     size_t behind;       /**< number of views in which a corner of the volume is not in front of the
                             source */
     size_t rows[2];      /**< first and last + 1 of the detector rows that the volume needs */
-    double theta_deg[2]; /**< angle theta of the source in the first and last view [deg]; its
-                            position is (d cos theta, d sin theta) */
+    double theta_deg[2]; /**< angle theta of the source in the first [0] and last [1] view
+                            [degrees]; its position is (d cos theta, d sin theta) */
     /** [end of the axis][least, greatest]: range, over the views, of the detector column of the
      * lower [0] and upper [1] end of the rotation axis in the field of view */
     double axis[2][2];
     struct flip flips[N_FLIPS];
     struct check_planes planes;
-    double flip[2]; /**< shift of the projected iso-centre if the columns, or the rows, were
-                       reversed [pixels] */
+    double flip[2]; /**< shift of the projected iso-centre [pixels] if the columns [0] or the rows
+                       [1] were in reverse order */
     size_t n_warnings;
     char warnings[MAX_WARNINGS][400];
 };

@@ -83,7 +83,7 @@ const struct opt *opt_find(const struct command *c, const char *name, size_t len
 
 /* Handle an option name that the command does not have but the table of aliases (words.c) may have.
  * word: as given; name: without dashes. Sets *o to the option that the alias means; *o stays NULL
- * if the alias means no option. */
+ * if the alias means no option. An unknown name is an error. */
 static int take_meaning(struct parser *p, const char *word, const char *name, const struct opt **o)
 {
     const struct command *c = p->command;
@@ -147,7 +147,7 @@ static int take_long(struct parser *p, const char *word)
 }
 
 /* Handle a short option, such as "-o FILE" or "-oFILE". A long name with one dash ("-output") is an
- * error, not the file "utput". */
+ * error, not the file "utput"; "-help" prints the help. */
 static int take_short(struct parser *p, const char *word)
 {
     const struct command *c = p->command;

@@ -1,5 +1,5 @@
-/* Prints --help, --help-all and --version from the option tables (opt.h), and composes the help
- * text of an option (opt_about()), also for man pages and completion.
+/* Prints --help and --help-all from the option tables (opt.h), prints --version, and composes the
+ * help text of one option (opt_about()), also for man pages and shell completion.
  * Used by: cli/, manual/. */
 #include "choices.h"
 #include "words.h"
@@ -74,7 +74,7 @@ static void help_line(FILE *f, const struct opt *o)
     const size_t at = wrap(f, opt_about(o, about, sizeof about), HELP_COLUMN, HELP_COLUMN);
     if (o->fallback) {
         snprintf(extra, sizeof extra, "[default: %s]", o->fallback);
-        if (at + 1 + strlen(extra) > HELP_WIDTH) /* a default is not broken over two lines */
+        if (at + 1 + strlen(extra) > HELP_WIDTH) /* no line break inside the default */
             fprintf(f, "\n%*s%s", HELP_COLUMN, "", extra);
         else
             fprintf(f, " %s", extra);

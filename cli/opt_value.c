@@ -126,7 +126,8 @@ static bool read_end(const char **text, size_t *out)
 }
 
 /* Set the ranges of an option from a text such as "80:100", "80:", ":100", ":", or "80" if the
- * metavariable permits a single number. False: the text is malformed. */
+ * metavariable permits a single number. False: the text is malformed, or an end is not above its
+ * start. */
 static bool set_ranges(const struct opt *o, const char *text, void *field)
 {
     struct opt_range *out = field;

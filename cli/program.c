@@ -121,8 +121,8 @@ static void list_group(FILE *f, const char *word)
         fputs(program->more, f);
 }
 
-/* Kind of the first word of a command line: WORD_HELP for --help, -h, -help or help; WORD_VERSION
- * for --version, -V, -v or version; otherwise another kind. */
+/* Kind of the first word of a command line: WORD_HELP if it requests help, such as --help, -h or
+ * help; WORD_VERSION if it requests the version, such as --version, -V or -v; else another kind. */
 static enum word_kind kind_of(const char *word)
 {
     static const struct command none = {.name = ""};

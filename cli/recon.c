@@ -108,7 +108,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     adjust_confirm(scan, a->adjust);
     if (choose_inputs(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
-    /* apply flips before the other geometry options, because they correct the order of the stored
+    /* apply flips before the other geometry options, because flips correct the order of the stored
      * columns and rows */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;

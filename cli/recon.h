@@ -251,8 +251,9 @@ struct recon_args {
  * receives this path, to be freed by the caller, or NULL. Returns 0 or an exit status. */
 int recon_name_scan(struct recon_args *args, char **kept);
 
-/** Load the scan, replace its corrections by those of the options, apply flips, and check that no
- * output replaces an input. Returns 0 or an exit status. */
+/** Load the scan, replace its inputs and corrections by those of the options (such as --bad-pixels
+ * and --rings), apply flips, and check that no output replaces an input. Returns 0 or an exit
+ * status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
 /** True if --centre auto is given. values: values of the geometry options. */

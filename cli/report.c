@@ -94,8 +94,8 @@ void report_end(struct recon_report *report)
     report->folder[0] = '\0';
 }
 
-/* Append an image file to a page. If the file is larger than DRAWING or cannot be read, append a
- * line with its size and the text `otherwise`. */
+/* Append an image file to a page. If the file has more than DRAWING bytes (4 MiB) or cannot be
+ * read, append a line with its size and the text `otherwise` instead. */
 static void put_file(struct markup *m, const char *path, const char *type, const char *alt,
                      const char *otherwise)
 {
@@ -185,8 +185,7 @@ static int put_volume(struct page *page, const struct recon_args *a,
                 result->plan->volume.n[2] *
                     (result->plan->time_points > 1 ? result->plan->time_points : 1));
     const fbp_status st = fbp_source_open(&volume, written, NULL);
-    /* an output that cannot be recognized is a raw file, which does not contain its size and type
-     */
+    /* FBP_ERR_UNSUPPORTED: the output is a raw file, which does not contain its size and type */
     if (st == FBP_ERR_UNSUPPORTED) {
         markup_put(&page->before,
                    "<p class=\"facts\">A file of this format cannot be read without a description, "
@@ -257,8 +256,8 @@ static void put_times(struct markup *m, const struct recon_report *report,
 
 enum { WHY = 600 };
 
-/* Write to why[WHY] the reason for the line `name` of a plan, such as "slabs"; "": none, because
- * the line follows from other lines. */
+/* Write to why[WHY] the reason for the choice that the line `name` of a plan states, such as
+ * "slabs"; "": no reason is given. */
 static void find_why(char *why, const char *name, const struct recon_args *a,
                      const struct fbp_plan_summary *p)
 {

@@ -1,6 +1,7 @@
-/* Implementation of say.h: errors, warnings and notes are printed and, with --json, stored for the
- * JSON object that say_close() prints. Also the streams behind stdout and stderr, which escape
- * control characters, because a file name that contains them could control the terminal.
+/* Implementation of say.h: errors, warnings and notes are printed and, with --json or after
+ * say_remember(), stored; say_close() prints the JSON object of --json. Also the streams behind
+ * stdout and stderr, which escape control characters, because a file name that contains them could
+ * control the terminal.
  * Used by: bench/, cli/. */
 #include "say.h"
 
@@ -222,7 +223,7 @@ static void say_line(bool quiet, const char *before, cJSON *list, const char *fm
 {
     char line[1400], safe[sizeof line];
 
-    vsnprintf(line, sizeof line, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
+    vsnprintf(line, sizeof line, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): ap set
     fbp_printable(safe, sizeof safe, line, strlen(line), "");
     if (!quiet)
         fprintf(stderr, "%s%s\n", before, safe);
@@ -261,9 +262,9 @@ const char *say_name(const char *text)
     return out;
 }
 
-/* JSON text of a value. cJSON_Print() indents by tabs and puts a tab between key and value: two
- * spaces replace a tab of the indentation, one space a tab behind a colon. Tabs inside strings are
- * escaped and not affected. */
+/* JSON text of a value. cJSON_Print() indents by tabs and puts a tab between key and value: each
+ * tab of the indentation is replaced by two spaces, each tab behind a colon by one space. Tabs
+ * inside strings are escaped and not affected. */
 char *say_json_text(cJSON *value, bool compact)
 {
     char *text = value ? (compact ? cJSON_PrintUnformatted : cJSON_Print)(value) : NULL;
@@ -316,7 +317,7 @@ int say_close(int rc)
 {
     cJSON *result = said.result;
 
-    /* a command without a result, such as --help, prints no JSON */
+    /* a command that succeeds without a result, such as --help, prints no JSON */
     if (!said.json || (rc == 0 && !said.has_result)) {
         cJSON_Delete(said.notes);
         cJSON_Delete(said.warnings);

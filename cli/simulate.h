@@ -9,8 +9,9 @@
 struct simulate_args {
     const char *phantom, *output, *truth, *directions;
     unsigned kind, trajectory; /**< kind: enum fbp_kind; trajectory: 0 circle, 1 c-arm */
-    unsigned order, pole; /**< order, and axis of the rings, of the directions of plane integrals:
-                             enum fbp_direction_order, enum fbp_pole */
+    /** order: order of the directions of plane integrals (enum fbp_direction_order); pole: axis of
+     * the rings that the directions form (enum fbp_pole) */
+    unsigned order, pole;
     size_t size, views, samples, frames, detector[2], seed;
     double sod_mm, sdd_mm, pitch_mm, voxel_mm, arc_deg, start_deg, scale, noise_i0, noise_sd, decay;
     double gradient; /**< field gradient [G/cm], for MAT files only; 0: 1 G/cm */
@@ -22,13 +23,13 @@ struct simulate_args {
     bool force, quiet, json;
 };
 
-/** Default values of struct simulate_args. simulate_scan() computes voxel_mm, pitch_mm, detector,
- * samples and frames if they are 0, and arc_deg if it is NaN. */
+/** Default values of struct simulate_args. In voxel_mm, pitch_mm, detector, samples and frames, 0
+ * stands for a value that simulate_scan() computes; in arc_deg, NaN does. */
 extern const struct simulate_args simulate_defaults;
 
 /**
  * Compute missing parameters, project the phantom, write the scan and, if requested, the true
- * volume.
+ * volume, and print a summary.
  * @return an exit status; a failure has been reported.
  */
 int simulate_scan(struct simulate_args *args);

@@ -28,7 +28,7 @@ struct sweep {
     struct fbp_grid grid; /* voxel grid of the slices */
     /* slice, shown: index of the displayed slice in the volume, and in `grid` */
     size_t slice, shown;
-    double present;   /* value of the parameter in the scan file */
+    double present;   /* value of the parameter without the sweep */
     double radius_mm; /* least radius of the field of view over all values of the parameter [mm] */
     float *slices;    /* [grid.n[2]][ny][nx] voxels of the slices for the current value of the
                          parameter */
@@ -97,7 +97,8 @@ double sweep_value(const struct sweep_range *r, size_t i)
     return fabs(value) < 1e-9 * r->step ? 0 : value;
 }
 
-/* LONGEST: greatest side of the picture of a slice in the contact sheet [pixels]. */
+/* LONGEST: greatest side of the picture of a slice in the contact sheet [pixels]; LABEL_LINES:
+ * lines of text below a picture. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
 /* Allowance for code and heap that the reconstructions add to the peak memory of the process
@@ -108,9 +109,9 @@ static const size_t growth = (size_t)8 << 20;
  * field of view, truncation changes the score more than an error of the geometry does. */
 static const double part_of_view = 0.95;
 
-/* Choose the slices to reconstruct: those of --slice, otherwise the middle one. A sweep of the
- * detector's tilt uses two slices, a quarter of the height from either end, because an offset of
- * the axis changes both equally. */
+/* Choose the slices to reconstruct: those of --slice, otherwise the middle one. Without --slice, a
+ * sweep of the detector's tilt uses two slices, a quarter of the height from either end, because an
+ * offset of the axis changes both equally. */
 static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 {
     const bool two =
@@ -212,7 +213,7 @@ static int reconstruct_value(struct sweep *s, double value)
     fbp_sink *sink = NULL;
     fbp_status st = scan_with(s, value, &scan);
 
-    /* size of the object in the slice, divided by its size if the scan file's value is used */
+    /* size of the object in the slice, divided by its size if the parameter is s->present */
     const double magnification = s->range->parameter == FBP_ADJUST_SOD   ? value / s->present
                                  : s->range->parameter == FBP_ADJUST_SDD ? s->present / value
                                                                          : 1;

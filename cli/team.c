@@ -1,5 +1,6 @@
-/* Implementation of team.h: several processes of fbp recon that compute one volume together (MPI)
- * are joined to a team, and one of them prints. src/team is the part in the library.
+/* Implementation of team.h: joins the processes of fbp recon that compute one volume together (MPI)
+ * to a team, lets only rank 0 print, and waits for all ranks at the end. src/team contains the
+ * functions of the library.
  * Used by: cmd_plan.c, cmd_recon.c, program.c, progress.c. */
 #include "team.h"
 
@@ -23,7 +24,7 @@ fbp_team *team_own(void)
     return team;
 }
 
-/* True if `rank`, the value of an environment variable (NULL: not set), is not "0". */
+/* True if `rank`, the value of an environment variable, is set (not NULL) and is not "0". */
 static bool is_later(const char *rank)
 {
     return rank && strcmp(rank, "0") != 0;

@@ -155,11 +155,13 @@ void markup_base64(struct markup *m, const void *bytes, size_t n)
     m->n = (size_t)(out - m->bytes);
 }
 
-/* In JSON, '<', '>' and '&' occur only inside strings, where escapes such as \u003c replace them.
+/* In JSON, '<', '>' and '&' occur only inside strings; they are replaced by escapes such as \u003c,
+ * which mean the same.
  */
 void markup_json(struct markup *m, cJSON *object)
 {
-    char *text = say_json_text(object, true); /* NULL if memory ran out, also earlier */
+    /* NULL if memory ran out, here or when the object was built */
+    char *text = say_json_text(object, true);
 
     m->failed |= !text;
     for (const char *p = text; p && *p;) {

@@ -21,11 +21,11 @@ struct page {
 /** Request to page_view(): the volume, and what the viewer shows at first. */
 struct page_wish {
     struct reduced_wish volume;
-    double window[2]; /**< values drawn black and white; first NaN: range of the page's samples
+    double window[2]; /**< [0] is drawn black, [1] white; [0] NaN: range of the page's samples
                          without 0.1 % at either end */
     bool mip;         /**< true: the viewer begins with maximum intensity projections */
-    /** Bytes that the server reads from the volume's file for a full slice of plane xy, xz, yz; 0:
-     * the page is not served. */
+    /** Bytes that the server reads from the volume's file for a full slice of plane xy [0], xz [1]
+     * and yz [2]; 0: the page is not served. */
     uint64_t slice_cost[3];
 };
 

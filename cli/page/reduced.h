@@ -62,8 +62,8 @@ struct reduced {
                        have fewer voxels */
     float *values;  /**< [frames][bins[2]][bins[1]][bins[0]] means of the finite voxels of each bin;
                        NaN: the bin has no finite voxel */
-    float *greatest[3]; /**< greatest finite voxel values along z: [frames][y][x], along y:
-                           [frames][z][x], along x: [frames][z][y]; x, y, z count bins */
+    float *greatest[3]; /**< greatest finite voxel values: [0] along z, [frames][y][x]; [1] along y,
+                           [frames][z][x]; [2] along x, [frames][z][y]; x, y, z count bins */
     enum reduced_type type;
     struct histogram histogram;   /**< histogram of all finite voxels */
     uint64_t finite, not_finite;  /**< number of finite voxels; number of all other voxels */

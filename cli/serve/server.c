@@ -383,8 +383,8 @@ static void end_connection(struct connection *c)
     c->used = false;
 }
 
-/* Start a thread for a new connection; if CONNECTIONS threads are busy, refuse the connection with
- * status 503. */
+/* Start a thread for a new connection; if CONNECTIONS threads are busy, or no thread can be
+ * started, refuse the connection with status 503. */
 static void take_connection(struct server *s, struct connection *all, int fd)
 {
     for (size_t i = 0; i < CONNECTIONS; i++) {

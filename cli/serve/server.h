@@ -2,8 +2,8 @@
  * (127.0.0.1), for `fbp view --serve`. Implemented in server.c.
  *
  * Only requests with the token, a random number in the address, are served: other users of the
- * machine and pages of other sites cannot guess it.  The header Host must name this address, which
- * prevents DNS rebinding (a foreign name that resolves to 127.0.0.1).
+ * machine and pages of other sites cannot guess it. The header Host must name 127.0.0.1 or
+ * localhost, which prevents DNS rebinding (a foreign name that resolves to 127.0.0.1).
  * Used by: cli/cmd_view.c, server.c.
  */
 #ifndef FBP_CLI_SERVER_H

@@ -22,7 +22,7 @@ struct fbp_centre {
     double misfit;
     /** Another detector column that is nearly as likely as the column found; NaN: none. */
     double rival;
-    bool sure; /**< true: the methods that find the column agree, and the column is reliable */
+    bool sure; /**< true: the column is reliable; false: `why` states why it is not */
     /** Reason why the column found is not reliable, one sentence; "": it is reliable. */
     char why[300];
     /** Half a turn of parallel beams: detector column for which all views and their mirror images

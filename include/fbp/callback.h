@@ -1,5 +1,5 @@
 /** @file callback.h  A source that reads views, and a sink that writes slices, by functions of the
- *  calling program.  Called by programs, bindings and src/pipeline.
+ *  calling program.  For programs and bindings whose data are not in files or in one array.
  *
  * A function with the argument `why` returns 0 for success. If it fails, it returns another number,
  * and may write the reason, one sentence that ends with a 0 byte, to why[n_why]; the run then ends
@@ -74,7 +74,7 @@ struct fbp_sink_functions {
  * Create a sink that passes its slices to the caller's function.
  *
  * callback  copied; the object of `user` must outlive the sink
- * n         size of the volume: fbp_plan_info()->volume.n
+ * n         size of the volume: fbp_plan_info()->volume.n, but time_points * volume.n[2] slices
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_sink_callback(fbp_sink **out,
                                                     const struct fbp_sink_functions *callback,

@@ -13,8 +13,8 @@ enum { FBP_HARDENING_TERMS = 8 };
 /** Method of ring removal.  Rings of a slice are stripes along the angles of a sinogram. */
 enum fbp_ring_removal {
     FBP_RINGS_NONE = 0,
-    /** Sorting the values of each sinogram column: Vo et al., Opt. Express 26, 28396 (2018),
-       algorithm 3. */
+    /** Sorting the values of each sinogram column, and a median of equal ranks over neighbouring
+     * columns: Vo et al., Opt. Express 26, 28396 (2018), algorithm 3. */
     FBP_RINGS_SORTING,
     /** Damping of stripes in wavelet bands: Muench et al., Opt. Express 17, 8567 (2009). */
     FBP_RINGS_WAVELET,
@@ -25,9 +25,9 @@ enum fbp_ring_removal {
  *
  * - rings: in the sinogram of each detector row
  * - phase retrieval of one material (Paganin et al., J. Microsc. 206, 33, 2002): transmissions are
- *   divided, at frequencies k in the object's plane, by 1 + z delta / mu |k|^2, mu = 4 pi beta /
- *   lambda.  Cone beams: z is (sdd - sod) sod / sdd, and lengths on the detector are multiplied by
- *   sod / sdd, per view.  Parallel beams: z is paganin_mm.
+ *   divided, at angular frequencies k in the object's plane, by 1 + z delta / mu |k|^2, mu = 4 pi
+ *   beta / lambda.  Cone beams: z is (sdd - sod) sod / sdd, and lengths on the detector are
+ *   multiplied by sod / sdd, per view.  Parallel beams: z is paganin_mm.
  * - beam hardening: each line integral p becomes p' = a1 p + a2 p^2 + a3 p^3 ..., a1 > 0; with
  *   a1 = 1 thin objects keep their values
  */

@@ -64,7 +64,7 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_sink_device_memory(fbp_sink **out, void *s
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_device_queue_create(void **out, const char *backend,
                                                           int number);
-/** Wait until all work in a device stream is done, also in a stream of another library
+/** Wait until all work in a device stream is done; the stream may be one of another library
  * (__cuda_array_interface__).  queue NULL: CUDA's default stream. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_device_queue_wait(const char *backend, void *queue);
 FBP_API void fbp_device_queue_destroy(const char *backend, void *queue);

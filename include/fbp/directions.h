@@ -12,10 +12,10 @@
 
 FBP_BEGIN
 
-/** Arrangement of directions on the sphere.  theta is the signed angle from the pole, -pi/2 to
- * pi/2. */
+/** Arrangement of directions on the sphere.  theta is the angle of a direction from the pole, with
+ * a sign, from -pi/2 to pi/2. */
 enum fbp_direction_set {
-    /** Equal solid angles (Ahn and Halpern 1989): n = n[0] rings at theta_i = pi/2 + pi/2n - i
+    /** Equal solid angles (Ahn and Halpern 1989): n = n[0] rings at theta_i = pi/2 + pi/(2 n) - i
      * pi/n, i = 1 … n, with max(1, round |n sin theta_i|) directions each.  18 rings have 208
      * directions. */
     FBP_SET_SOLID_ANGLE = 0,
@@ -36,7 +36,8 @@ enum fbp_direction_order {
     FBP_ORDER_MSPS,
 };
 
-/** Axis about which rings of directions lie, with the unit vector of direction (theta, phi). */
+/** The pole: the axis of the rings of directions, from which theta is measured; phi is the angle
+ * about it. */
 enum fbp_pole {
     FBP_POLE_Z = 0, /**< pole z: unit vector (sin theta cos phi, sin theta sin phi, cos theta) */
     FBP_POLE_X,     /**< pole x: unit vector (cos theta, sin theta sin phi, sin theta cos phi) */
@@ -49,8 +50,8 @@ struct fbp_directions {
     enum fbp_direction_set set;
     enum fbp_direction_order order;
     enum fbp_pole pole;
-    /** n[0]: number of rings, or of directions of a Fibonacci spiral.  n[1], only for
-     * FBP_SET_LINEAR_ANGLE: number of directions per ring; 0: n[0]. */
+    /** n[0]: number of rings, or of directions of a Fibonacci spiral.  n[1]: for
+     * FBP_SET_LINEAR_ANGLE, number of directions per ring (0: n[0]); for other sets 0. */
     size_t n[2];
 };
 
@@ -58,28 +59,29 @@ struct fbp_directions {
  *
  * out    [*count][3], output; NULL: only the number is computed
  * count  output, number of directions; may be NULL
- * @return FBP_ERR_INVALID, FBP_ERR_NOMEM.
+ * @return FBP_ERR_INVALID if a parameter is invalid; FBP_ERR_NOMEM.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_directions_make(const struct fbp_directions *set,
                                                       double (*out)[3], size_t *count);
 
-/** Method for the weights of directions, which are solid angles with the sum 2 pi. */
+/** Method for the weights of directions.  Weights are solid angles; except for
+ * FBP_QUADRATURE_GIVEN, their sum is 2 pi. */
 enum fbp_quadrature {
-    /** Areas of bands on the sphere if the directions lie in evenly spaced rings, else areas of
-       Voronoi cells. */
+    /** FBP_QUADRATURE_BANDS if the directions lie in evenly spaced rings, else
+       FBP_QUADRATURE_VORONOI. */
     FBP_QUADRATURE_AUTO = 0,
-    /** Bands of rings: each direction gets the area of its ring's band on one half of the sphere,
+    /** Each direction gets the area of the band around its ring, on one half of the unit sphere,
      * divided by the number of directions in the ring.  Requires rings about x, y or z, with even
      * steps in theta and phi. */
     FBP_QUADRATURE_BANDS,
-    /** Voronoi cells: each direction gets the area of its cell on the sphere, the points that are
+    /** Each direction gets the area of its Voronoi cell on the unit sphere: the points that are
      * nearer to it than to all other directions and all antipodes. */
     FBP_QUADRATURE_VORONOI,
     /** Areas of Voronoi cells, changed as little as possible so that the weighted sum over the
        directions integrates even spherical harmonics exactly, up to a degree that grows with the
        number of directions. */
     FBP_QUADRATURE_HARMONICS,
-    FBP_QUADRATURE_GIVEN, /**< weights that the caller gives; their sum need not be 2 pi */
+    FBP_QUADRATURE_GIVEN, /**< weights from the caller; their sum need not be 2 pi */
 };
 
 /**

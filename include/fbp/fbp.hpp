@@ -240,15 +240,15 @@ class source : public handle<fbp_source, fbp_source_close>
         s.check(fbp_source_follow(&s.p_, path.c_str(), raw, timeout_s));
         return s;
     }
-    /** Read samples in memory of the caller, which are not copied. */
+    /** Make a source of samples in memory of the caller, which are not copied. */
     static source memory(const void *samples, const fbp_array_info &info)
     {
         source s;
         s.check(fbp_source_memory(&s.p_, samples, &info));
         return s;
     }
-    /** Read samples in device memory of the caller, which are not copied.  backend is "cuda"; queue
-     * is a cudaStream_t. */
+    /** Make a source of samples in device memory of the caller, which are not copied.  backend is
+     * "cuda"; queue is a cudaStream_t. */
     static source device_memory(const void *samples, const fbp_array_info &info,
                                 const std::string &backend, void *queue = nullptr)
     {
@@ -261,7 +261,8 @@ class source : public handle<fbp_source, fbp_source_close>
      *  exception. */
     using read_function = std::function<void(std::size_t slice0, std::size_t n_slices,
                                              std::size_t row0, std::size_t n_rows, void *out)>;
-    /** Read from a function of the caller (fbp_source_callback()).  The function is copied. */
+    /** Make a source whose samples a function of the caller delivers (fbp_source_callback()).  The
+     * function is copied. */
     static source callback(const fbp_array_info &info, read_function read, call_options how = {})
     {
         source s;
@@ -320,7 +321,8 @@ class source : public handle<fbp_source, fbp_source_close>
 /** Functions of a sink, like struct fbp_sink_functions.  If a function throws, the call that writes
  *  fails and throws the same exception. */
 struct sink_functions {
-    /** Function called before the first slice is written; n[3]: size of the array; may be empty. */
+    /** Function called before the first slice is written, with the size n[3] of the array. May be
+     * empty. */
     std::function<void(const std::size_t *n)> begin;
     std::function<void(std::size_t z0, std::size_t nz, const float *slices)> write;
     /** Function called at the end; complete: true if all slices were written.  May be empty. */
@@ -348,7 +350,8 @@ class sink : public handle<fbp_sink, fbp_sink_close>
         s.check(fbp_sink_memory(&s.p_, samples, FBP_F64, n));
         return s;
     }
-    /** Write to device memory of the caller.  backend is "cuda"; queue is a cudaStream_t. */
+    /** Make a sink that writes to device memory of the caller.  backend is "cuda"; queue is a
+     * cudaStream_t. */
     static sink device_memory(float *samples, const std::size_t (&n)[3], const std::string &backend,
                               void *queue = nullptr)
     {
@@ -363,8 +366,8 @@ class sink : public handle<fbp_sink, fbp_sink_close>
         s.check(fbp_sink_device_memory(&s.p_, samples, FBP_F64, n, backend.c_str(), queue));
         return s;
     }
-    /** Write to functions of the caller (fbp_sink_callback()), which are copied.  If end() throws
-     *  when an unfinished sink is freed, the exception is ignored. */
+    /** Make a sink that passes slices to functions of the caller (fbp_sink_callback()), which are
+     * copied.  If end() throws when an unfinished sink is freed, the exception is ignored. */
     static sink callback(sink_functions functions, const std::size_t (&n)[3], call_options how = {})
     {
         sink s;
@@ -578,8 +581,8 @@ class plan
         : plan(scan, params, params.input.source, nullptr, std::move(listen))
     {
     }
-    /** Plan with views from a source, not the scan's projections.  The source must outlive the
-     * plan. */
+    /** Plan a reconstruction of views from a source, not of the scan's projections.  The source
+     * must outlive the plan. */
     plan(const scan &scan, const recon_params &params, source &from, listeners listen = {})
         : plan(scan, params, from.get(), from.functions(), std::move(listen))
     {
@@ -835,7 +838,7 @@ inline comparison compare(const std::string &a, const std::string &b, double ins
     return out;
 }
 
-/** Draw three slices of a volume as a PNG. */
+/** Draw slices of a volume, by default three, as a PNG file. */
 inline void write_picture(const std::string &volume, const std::string &png,
                           const picture_params &params = {})
 {

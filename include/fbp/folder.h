@@ -1,5 +1,6 @@
-/** @file folder.h  fbp_folder_load(): the scan of a folder, from its scan file or guessed from its
- * files.  Programs and the Python binding call it; `fbp recon FOLDER` requires a scan file.
+/** @file folder.h  fbp_folder_load() loads the scan in a folder: from its scan file or, if there is
+ * none, by guesses from the names and contents of its files.  For programs and the Python binding;
+ * `fbp recon FOLDER` requires a scan file.
  */
 #ifndef FBP_FOLDER_H
 #define FBP_FOLDER_H
@@ -14,11 +15,11 @@ struct fbp_folder_known {
     size_t kind; /**< 1 + the type of the measured integrals (enum fbp_kind); 0: unknown */
     double pitch_mm, sod_mm, sdd_mm;
     double arc_deg; /**< angle that all views together cover [degrees]; 0: unknown */
-    /** Folder in which the guessed scan file will be stored; paths in the scan file are relative to
-     * this folder.  NULL: the current directory. */
+    /** Folder in which `fbp init` stores the guessed scan file; paths in the scan file are relative
+     * to this folder.  NULL: the current directory.  fbp_folder_load() ignores it. */
     const char *base;
-    /** Function that receives a note for each guess, and a warning for each unreadable file; NULL:
-     * none. */
+    /** Function that receives a note for each guess and a warning for each unreadable file; NULL:
+     * notes and warnings are omitted. */
     fbp_log_fn *log;
     void *user;
 };

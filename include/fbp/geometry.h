@@ -33,8 +33,8 @@ enum fbp_unit { FBP_UNIT_MM = 0, FBP_UNIT_CM };
  *            Sample c is the integral over the plane x . n = t, t = d . n + (c - (nc-1)/2) tau.
  */
 struct fbp_view {
-    /** Cone beam: position of the source [mm]; parallel beam: direction towards the source; plane
-     * integrals: 0. */
+    /** Cone beam: position of the source [mm]; parallel beam: direction towards the source, of any
+     * length; plane integrals: 0. */
     double s[3];
     double d[3]; /**< centre of the panel; plane integrals: centre of the row of samples [mm] */
     double u[3]; /**< step from column c to c+1 [mm] */
@@ -51,7 +51,7 @@ struct fbp_panel {
 struct fbp_grid {
     size_t n[3];
     double voxel_mm[3];
-    /** Centre of the grid; if it is the grid of a box (fbp_recon_params.box), centre of the box. */
+    /** Centre of the n[0] x n[1] x n[2] voxels. */
     double centre_mm[3];
 };
 
@@ -88,7 +88,8 @@ struct fbp_circle {
     enum fbp_kind kind; /**< cone or parallel beams */
     size_t n_views;
     const double *angles_rad; /**< [n_views] angle t of each view [radians] */
-    /** Distances source to axis, and source to panel [mm]: one per view, or one for all. */
+    /** sod_mm: distances from source to axis; sdd_mm: distances from source to panel [mm].  Each
+     * list has one number per view, or one for all views. */
     const double *sod_mm, *sdd_mm;
     size_t n_sod, n_sdd; /**< number of values in sod_mm and in sdd_mm: 1 or n_views; ignored for
                             FBP_PARALLEL */
@@ -111,12 +112,14 @@ enum fbp_flip {
 
 /** Part of the circle that the views cover. */
 enum fbp_coverage {
-    /** Full turn: every ray is measured twice; with an offset panel, at least once. */
+    /** Full turn: every line through the field of view is measured from both sides; with an offset
+     * panel, from at least one side.  Plane integrals: the directions have no gap. */
     FBP_COVERAGE_FULL = 0,
-    /** Less than a full turn, but every ray is measured: at least 180 degrees + fan angle. Parallel
-       beam: the views cover 180 degrees, in any order. */
+    /** Less than a full turn, but every line through the field of view is measured: at least 180
+       degrees + fan angle.  Parallel beam: the views cover 180 degrees, in any order. */
     FBP_COVERAGE_SHORT,
-    FBP_COVERAGE_PARTIAL, /**< some rays are missing: the data do not determine the volume */
+    FBP_COVERAGE_PARTIAL, /**< some lines through the field of view are not measured, or the
+                             directions of planes have a gap: the volume is not determined */
 };
 
 /** Symmetries that scan and volume have in common; flags. */
@@ -138,54 +141,65 @@ struct fbp_geometry_facts {
     double axis[3]; /**< unit vector of the rotation axis: z, or fitted to the sources */
     /** Least and greatest distance from source to iso-centre; 0: parallel beam. */
     double sod_mm[2];
-    /** Least and greatest distance from source to panel along its normal; 0: parallel beam. */
+    /** Least and greatest distance from source to panel along the panel's normal; 0: parallel
+     * beam. */
     double sdd_mm[2];
     double magnification; /**< mean magnification at the iso-centre, sdd / sod; parallel beam: 1 */
     /** Direction of rotation: +1 counter-clockwise seen from +axis, -1 clockwise, 0: fewer than 9
      * of 10 steps between successive views have the same direction. */
     int direction;
-    /** Angle of the first view of the arc, which continues counter-clockwise; full turn: angle of
+    /** Angle of the view at the clockwise end of the arc that the views cover; full turn: angle of
      * view 0 [radians]. */
     double start_rad;
     /** Arc that the views cover, including half an angular step at both ends; 2 pi for a full turn,
      * 0 if all views are at one angle [radians]. */
     double arc_rad;
-    /** Largest angle between neighbouring views, minus the median of these angles [radians].
-     * Parallel beams, unless the views cover a full turn: angles that differ by pi are equal. */
+    /** Largest angle between neighbouring views, minus the median of these angles [radians].  In a
+     * parallel beam that covers less than a full turn, without offset panel, view angles that
+     * differ by pi count as equal. */
     double gap_rad;
     /** Least, median and greatest angle between neighbouring views inside the arc [radians]. */
     double step_rad[3];
-    /** Least and greatest fan angle, to the panel's outer edges; positive in the direction in which
-     *  the source moves in a counter-clockwise turn (+u for the views of a circle). */
+    /** Least and greatest fan angle, over the views, of rays to the panel's outer edges [radians];
+     * positive on the side to which the source moves in a counter-clockwise turn (+u for the views
+     * of a struct fbp_circle). */
     double fan_rad[2];
-    /** Least and greatest distance from the axis to the rays that hit the panel's outer edges [mm];
-     * signed as fan_rad. */
+    /** Least and greatest distance from the axis to the rays that hit the panel's outer edges [mm],
+     * with the sign of fan_rad.  Plane integrals: least and greatest plane position t. */
     double edge_mm[2];
     enum fbp_coverage coverage;
     double needed_rad; /**< least arc that determines the volume: pi + fan angle; parallel: pi;
                           offset panel: 2 pi */
-    /** True: the panel is off centre; rays on one side are measured only once (Wang's weights). */
+    /** True: the panel is off centre, so some lines are measured from one side only (Wang's weights
+     * or, if per_ray is true, weights per ray). */
     bool offset;
-    /** Offset panel: rays up to this magnitude of the fan angle are measured twice [radians]. */
+    /** Offset panel, unless per_ray is true: rays with fan angles up to this magnitude are measured
+     * from both sides [radians]; parallel beam: 0. */
     double overlap_rad;
-    /** Offset panel: greatest distance from the axis of rays that are measured twice [mm]. */
+    /** Offset panel, unless per_ray is true: greatest distance from the axis of rays that are
+     * measured from both sides [mm]. */
     double overlap_mm;
-    /** Radius of the field of view, which is seen from all required directions. */
+    /** Radius of the field of view around the axis.  Every view sees the whole field of view;
+     * with an offset panel or weights per ray, a view may see only a part of it. */
     double fov_radius_mm;
     /** Field of view along the axis: least and greatest z on the axis that every view sees [mm]. */
     double fov_half_height_mm[2];
-    /** Greatest magnitude of the panel's rotation about u, v and its normal [radians]. */
+    /** Greatest magnitude over the views of the panel's rotation about [0] u, [1] v, [2] its normal
+     * [radians]. */
     double tilt_rad[3];
     double skew_rad;    /**< greatest deviation of the angle between u and v from a right angle
                            [radians] */
     unsigned symmetry;  /**< common symmetries of the scan and the grid (enum fbp_symmetry) */
     bool volume_inside; /**< true: the corner voxels of the grid lie inside the field of view */
     double volume_radius_mm; /**< greatest distance of a voxel centre of the grid from the axis */
-    /** Number of different view angles; parallel beams, unless the views cover a full turn: angles
-     * that differ by pi count as one.  With fewer than 3 angles, the coverage is partial. */
+    /** Line integrals: number of different view angles; with fewer than 3, the coverage is partial.
+     * In a parallel beam that covers less than a full turn, without offset panel, angles that
+     * differ by pi count as one.  Plane integrals: number of different directions; opposite ones
+     * count as one. */
     size_t n_angles;
-    /** Largest gap between the directions of rays, over all columns of the fan [radians].  If the
-     * gap is much larger than the step between views, the coverage is partial. */
+    /** Largest angle between neighbouring directions of measured rays, at the distance from the
+     * axis where it is largest [radians].  If it is much larger than the step between views, the
+     * coverage is partial. */
     double direction_gap_rad;
     /** Axial drift: each view sees a part of the axis; distance between the lowest and the highest
      * middle of these parts [mm]. */
@@ -194,8 +208,9 @@ struct fbp_geometry_facts {
     /** Helix: axial drift per counter-clockwise turn, positive along +axis [mm]; 0: the drift is
      * not proportional to the angle. */
     double pitch_mm;
-    /** Expected relative loss of a small ball's value near the middle, because the reconstruction
-     * assumes a circle but the views drift along the axis. */
+    /** Expected loss of a small ball's value, as a fraction of the value, near the middle of the
+     * field of view, because the views drift along the axis but the reconstruction assumes a
+     * circle. */
     double axial_drift_error;
     /** Mean angle between detector rows and the plane of rotation [radians]. */
     double row_tilt_rad;
@@ -209,30 +224,29 @@ struct fbp_geometry_facts {
      *  - direction_gap_rad: diameter of the largest circle on the sphere without a direction;
      *  - gap_rad: direction_gap_rad if it counts as a gap (the coverage is then partial), else 0.
      *  The field of view is a ball, and volume_radius_mm is measured from the iso-centre.
-     *
-     *  spacing_mm: least distance of samples; line integrals: 0. */
+     *  spacing_mm: least distance between neighbouring samples of a view; line integrals: 0. */
     double spacing_mm;
-    /** Plane integrals: radius within which n_angles directions reconstruct an object without
-     * streaks at cut-off 1; at cut-off c the radius is 1/c times as large. */
+    /** Plane integrals: greatest radius of an object that n_angles directions reconstruct without
+     * streaks if the filter's cut-off is 1; at cut-off c, 1/c times as large. */
     double alias_free_mm;
-    /** Line integrals.  True: redundancy is weighted per ray, because Parker's and Wang's weights
-     * do not apply to scans with two detector offsets, several gaps between the views, or a gap in
-     * the turn of an offset detector. */
+    /** Line integrals.  True: redundancy weights are computed per ray, because Parker's and Wang's
+     * weights do not apply: the views have different detector offsets or, in a cone beam, the turn
+     * has several gaps. */
     bool per_ray;
-    /** Line integrals: radius around the axis within which every line was measured; 0: even of the
-     * lines through the axis, some directions are missing. */
+    /** Line integrals: radius around the axis within which every line was measured; 0: some lines
+     * through the axis itself were not measured. */
     double complete_radius_mm;
     /** Line integrals: expected relative error of the method for the mean of a small ball: in the
      * middle of the volume, at its rim in the central plane, at its top and at its bottom (the
      * worse of axis and rim).  Set by fbp_scan_facts() with a grid, and by plans; else 0. */
     double method_error[4];
-    /** Line integrals: expected relative error of voxels (rms), because no rays were measured in
-     * the largest gap between ray directions; 0: this gap is not much larger than the step between
-     * views. */
+    /** Line integrals: expected relative error of voxels (rms) because of the missing rays in the
+     * largest gap between ray directions (direction_gap_rad); 0: the gap is not much larger than
+     * the step between views. */
     double gap_error;
 };
 
-/** Write remark i = 0, 1, … about expected errors of a reconstruction to buf[n], one sentence (300
+/** Write remark i = 0, 1, … about expected errors of a reconstruction to buf[n], one sentence (400
  *  bytes are enough).  Returns false if there is no such remark. */
 FBP_API bool fbp_geometry_remark(const struct fbp_geometry_facts *facts, size_t i, char *buf,
                                  size_t n);

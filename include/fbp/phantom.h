@@ -1,5 +1,5 @@
 /** @file phantom.h  Analytic phantoms: exact line and plane integrals, voxel means, simulated
- * scans.  Called by `fbp simulate`, bindings, benchmarks and programs. */
+ * scans.  For programs, the bindings, `fbp simulate` and benchmarks. */
 #ifndef FBP_PHANTOM_H
 #define FBP_PHANTOM_H
 
@@ -43,7 +43,9 @@ struct fbp_shape {
     enum fbp_shape_kind kind;
     double centre_mm[3]; /**< centre; cone: tip */
     double axes[3][3];   /**< axes of the shape: three orthogonal unit vectors, one per row */
-    /** Half axes [mm]; cone: half axes of its section at y2 = 1 in its own coordinates. */
+    /** Half axes [mm]; box: half sides.  Cylinder and cone: half_mm[0] and [1] are the half axes of
+     * the section (cone: at y2 = 1), half_mm[2] is the length along axes[2] from y2 = 0 to
+     * y2 = 1. */
     double half_mm[3];
     /** Cylinder and cone: positions of the two ends along their own axis, in units of the half
      * axis; may be infinite.  Soft ellipsoid: range[0] is the exponent m of its density. */
@@ -53,14 +55,15 @@ struct fbp_shape {
     double density; /**< density inside the shape [1/mm]; plane integrals: [1/mm^3] */
 };
 
-/** A phantom: ellipsoids and shapes, whose densities add up, unless `replace` is set. */
+/** A phantom: ellipsoids and shapes.  Their densities add up where they overlap, except those of
+ * shapes if `replace` is set. */
 struct fbp_phantom {
     size_t n;
     struct fbp_ellipsoid *items; /**< [n] ellipsoids, owned; freed by fbp_phantom_clear() */
     size_t n_shapes;
     struct fbp_shape *shapes; /**< [n_shapes] shapes, owned; freed by fbp_phantom_clear() */
-    /** True: the densities of shapes do not add up; a point has the density of the first shape that
-     * contains it. */
+    /** True: the densities of shapes do not add up; of the shapes that contain a point, only the
+     * first one in the list counts. */
     bool replace;
 };
 
@@ -81,9 +84,9 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_create(struct fbp_phantom *out, co
                                                      double half_mm, double scale);
 FBP_API void fbp_phantom_clear(struct fbp_phantom *phantom);
 
-/** Compute the exact integral along the infinite line through p with unit direction dir
- *  (dimensionless).  Not finite if a shape is unbounded along the line; NaN if there is no
- *  memory. */
+/** Compute the exact integral of the density along the infinite line through p [mm] with unit
+ * direction dir (dimensionless).  Not finite if a shape is unbounded along the line; NaN if there
+ * is no memory. */
 FBP_API double fbp_phantom_line(const struct fbp_phantom *phantom, const double p[3],
                                 const double dir[3]);
 
@@ -93,17 +96,17 @@ FBP_API double fbp_phantom_line(const struct fbp_phantom *phantom, const double 
  *
  * Ellipsoids, also soft ones, have a closed form.  Other shapes, and ellipsoids that are cut by
  * half spaces, are integrated by the area of their section, a polygon and conic segments.  Returns
- * NaN for unbounded shapes, for soft ellipsoids that are cut, and if shapes hide each other
- * (`replace`).
+ * NaN for unbounded shapes, for soft ellipsoids that are cut, and if several shapes replace each
+ * other (`replace`).
  */
 FBP_API double fbp_phantom_plane(const struct fbp_phantom *phantom, const double n[3], double t_mm);
 
-/** Return the density at a point x [1/mm]. */
+/** Return the density at a point x [mm], in the unit of the phantom's densities. */
 FBP_API double fbp_phantom_at(const struct fbp_phantom *phantom, const double x[3]);
 
-/** Compute voxel means of slices [z0, z1): out[z1-z0][ny][nx].  A voxel is averaged over 89 lines
- * along x, each with its exact overlap, which is more accurate than 6^3 points per voxel. Voxels
- * entirely inside or outside a shape are exact.  @return FBP_ERR_NOMEM. */
+/** Compute voxel means of slices [z0, z1): out[z1-z0][ny][nx].  A voxel's value is the mean of 89
+ * lines through it along x, each integrated exactly, which is more accurate than 6^3 points per
+ * voxel. Voxels entirely inside or outside a uniform shape are exact.  @return FBP_ERR_NOMEM. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_phantom_voxels(const struct fbp_phantom *phantom,
                                                      const struct fbp_grid *grid, size_t z0,
                                                      size_t z1, float *out);
@@ -125,12 +128,12 @@ struct fbp_simulate_params {
      * of the samples, as a spectrometer measures them. */
     bool at_centres;
     /** Plane integrals with several time points (delays): the signal of body i (from 0; ellipsoids
-     *  first, then shapes) decays with the factor exp(-k / (decay (i + 1))) at time point k; 0:
-     * half the number of time points. */
+     * first, then shapes) at time point k is multiplied by exp(-k / (decay (i + 1))).  0: half the
+     * number of time points. */
     double decay;
     size_t in_double; /**< 1: store plane integrals as FBP_F64, without rounding; 0: as float */
     /** Sink that receives the views in place of a file; `path` is then NULL.  The call finishes the
-     *  sink, and the caller closes it.  NULL: the views are written to `path`. */
+     * sink, and the caller closes it.  NULL: none. */
     fbp_sink *sink;
     /** Memory that receives the views in place of a file; `path` is then NULL: [n_views][n_rows]
      *  [n_columns] of float, or of double with in_double, row 0 at the bottom.  NULL: none. */
@@ -144,11 +147,11 @@ struct fbp_simulate_params {
 #endif
 
 /**
- * Simulate the projections of scan->views, and write them as an array [view][row][column] to `path`
- * (any path of a sink) or to params->sink.
+ * Simulate the projections of scan->views, and write them as an array [view][row][column] to one of
+ * `path` (any path of a sink), params->sink and params->samples.
  *
  * scan    kind, n_views, views and panel are used
- * path    NULL if params->sink is given
+ * path    NULL if params->sink or params->samples is given
  * @return FBP_ERR_INVALID (also if a shape is unbounded along a ray), FBP_ERR_UNSUPPORTED (a shape
  *         without known plane integrals, see fbp_phantom_plane(), or parameters for another kind of
  *         integrals), FBP_ERR_NOMEM, FBP_ERR_IO.

@@ -1,5 +1,5 @@
-/** @file preparation.h  Steps that convert the spectra of a spectrometer to plane integrals (EPR
- * imaging).  Used by scan.h, src/scan, src/prep, src/pipeline, cli, bindings and programs. */
+/** @file preparation.h  Parameters of the steps that convert the stored rows of a spectrometer
+ * (spectra or time traces) to plane integrals (EPR imaging); a member of struct fbp_scan. */
 #ifndef FBP_PREPARATION_H
 #define FBP_PREPARATION_H
 
@@ -7,7 +7,8 @@
 
 FBP_BEGIN
 
-/** Zero-order phase that is removed from complex samples. */
+/** Zero-order phase that is removed from complex samples: none, given, or determined from the
+ * samples. */
 enum fbp_phase {
     FBP_PHASE_NONE = 0, /**< no phase is removed; the real parts are used */
     FBP_PHASE_GIVEN,    /**< the phase fbp_preparation.phase_deg */
@@ -16,11 +17,12 @@ enum fbp_phase {
 };
 
 /**
- * Steps from the stored rows of a scan to its plane integrals, in this order.  All 0: none.
+ * Steps from the stored rows of a scan (spectra or time traces) to its plane integrals, in this
+ * order. All 0: none.
  *
  * - baseline: subtract a polynomial that is fitted to the samples of baseline_samples
- * - resample: interpolate from unequal steps to the same number of equal steps, with cubic
- *   polynomials through four neighbours
+ * - resample: interpolate from samples at unequal steps to as many samples at equal steps, with
+ *   cubic polynomials through four neighbours
  * - fft: rows are time traces; compute spectra of `fft` samples (zeros are appended), S(nu) = sum
  *   over j of s(j) exp(-2 pi i nu (j - zero_sample) dwell_us), sample fft/2 at nu = 0; scaled to
  *   make the integral of a view equal to its trace at zero_sample
@@ -33,24 +35,27 @@ struct fbp_preparation {
     /** Number of terms of the baseline polynomial: 0: no baseline; 1: a constant; 2: a straight
      * line. */
     size_t baseline_terms;
-    /** Ranges [first, end) of samples to which the baseline is fitted; the second may be empty. All
-     * 0: an eighth of a row at each end. */
+    /** Two ranges of samples to which the baseline is fitted, each {first, end} with the end
+     * excluded; the second may be empty. All 0: an eighth of a row at each end. */
     size_t baseline_samples[2][2];
     /** True: resample rows to equal steps, if the file contains positions with unequal steps. */
     bool resample;
-    /** Number of samples of a spectrum, at least the number of samples of a row; 0: no FFT. */
+    /** Number of samples of the spectra that an FFT computes from time traces, at least that of a
+     * trace; 0: no FFT, the rows are spectra. */
     size_t fft;
-    double zero_sample; /**< index of time 0 in a trace, from 0; may be fractional */
-    double dwell_us;    /**< time between two samples of a trace [us]; 0: from the file */
+    double zero_sample; /**< index of the sample at time 0 in a trace, counted from 0; may be
+                           fractional */
+    double dwell_us;    /**< time between two samples of a trace [us]; 0: read from the file */
     enum fbp_phase phase;
     double phase_deg;
-    char *profile; /**< path of a file with the resonator's profile, owned; NULL: none */
+    char *profile; /**< path of a file with the resonator's profile, owned by the struct; NULL: none
+                    */
     /** Least usable value of the resonator's profile, a fraction of its greatest value; 0: 0.1. */
     double profile_threshold;
-    /* fbp_scan_load() sets the following members. */
+    /* Functions that load a scan set the following members. */
     size_t n_samples; /**< number of samples of a stored row */
-    /** [n_samples] positions of the samples of a row [mm], or times [us] if an FFT follows; NULL:
-     * equally spaced. */
+    /** [n_samples] positions of the samples of a stored row [mm], or times [us] if an FFT follows;
+     * NULL: equal steps. */
     double *places;
 };
 

@@ -25,7 +25,7 @@
 #define FBP_SKEW_DEG_MAX 45.
 /** Greatest number of columns or rows of a panel, or of voxels along one side of a volume. */
 #define FBP_SIDE_MAX 1e9
-/** Number of views of a scan. */
+/** Greatest number of views of a scan. */
 #define FBP_VIEWS_MAX 1e7
 /** Greatest number of samples of all views together, or of voxels of a volume. */
 #define FBP_SAMPLES_MAX 4e15
@@ -34,7 +34,8 @@
 /** Intensity without an object. */
 #define FBP_I0_MIN 1e-30
 #define FBP_I0_MAX 1e30
-/** Depth w of the iso-centre (third row of the 3x4 matrix) in a view that is stored filtered. */
+/** Depth w of the iso-centre, by the third row of the 3x4 matrix, in a view that is stored already
+ * filtered. */
 #define FBP_DEPTH_MIN 1e-30
 #define FBP_DEPTH_MAX 1e30
 /** Attenuation of water [1/mm]. */
@@ -42,7 +43,7 @@
 #define FBP_MU_MAX 1e9
 /** Greatest magnitude of an end of an output range or grey window, and of a fill value. */
 #define FBP_VALUE_MAX 1e30
-/** Magnitude of a factor of densities. */
+/** Greatest magnitude of a factor of densities. */
 #define FBP_SCALE_MAX 1e12
 /** Simulated noise: number of photons per pixel without an object. */
 #define FBP_NOISE_MIN 1.
@@ -55,9 +56,9 @@
 /** Decay constant of a simulated signal [time points]. */
 #define FBP_DECAY_MIN 1e-3
 #define FBP_DECAY_MAX 1e9
-/** Number of threads. */
+/** Greatest number of threads. */
 #define FBP_THREADS_MAX 4096.
-/** Waiting time [s]. */
+/** Greatest waiting time [s]. */
 #define FBP_SECONDS_MAX 1e9
 
 #endif /* FBP_RANGES_H */

@@ -1,5 +1,5 @@
 /** @file recon.h  Reconstruction of a volume: parameters, plans and their runs, and the devices.
- * Called by programs, bindings, cli, src/analysis and benchmarks.
+ * For programs, the bindings, the command fbp and benchmarks.
  *
  * fbp_plan_create() makes a plan from a scan (scan.h) and parameters; fbp_plan_run() and
  * fbp_plan_run_to() run it, once or several times.  fbp_reconstruct() does both in one call. */
@@ -168,7 +168,8 @@ struct fbp_output_params {
      * the output; NaN only for floating-point outputs. */
     double fill_value;
     bool compress; /**< true: compress the output with zlib, if the format supports it */
-    /** True: continue an interrupted run at its first missing slab (block of slices). */
+    /** True: continue an interrupted run; the slabs (blocks of slices) that it stored are not
+     * computed again. */
     bool resume;
     bool force; /**< true: the output may replace an input file */
 };
@@ -496,8 +497,8 @@ struct fbp_report {
 typedef struct fbp_plan fbp_plan;
 
 /**
- * Make a plan: choose device, weights, kernel, slabs and batches.  Only the headers of arrays are
- * read, except for flats, darks and masks, which are read in full.
+ * Make a plan: choose device, weights, kernel, slabs and batches.  Of the projections only the
+ * header is read or, to find bad pixels, also 8 views; flats, darks and masks are read in full.
  *
  * @param[out] out     NULL on failure; free it with fbp_plan_destroy()
  * @param      scan    must outlive the plan

@@ -16,7 +16,9 @@ FBP_BEGIN
 enum fbp_angular_weights {
     /** Default.  In fbp_filtering_params: method of the scan; in fbp_scan: as FBP_ANGULAR_AUTO. */
     FBP_ANGULAR_DEFAULT = 0,
-    FBP_ANGULAR_AUTO,  /**< weight of a view: half the angle between its two neighbours */
+    /** Weight of a view: half the angle between its two neighbours (at an end of the arc: the angle
+     * to its only neighbour). */
+    FBP_ANGULAR_AUTO,
     FBP_ANGULAR_EQUAL, /**< weight of each view: arc of the scan / number of views */
 };
 

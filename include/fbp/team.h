@@ -22,7 +22,7 @@ struct fbp_team_functions {
     size_t struct_size;
     size_t rank, size; /**< rank of this process, from 0, and number of processes */
     /** Sends a message of n bytes to process `to`; `data` may be reused after the call.  Several
-     * threads call this function at the same time.  Messages from one process to another must
+     * threads may call this function at the same time.  Messages from one process to another must
      * arrive in the order of sending.  Returns 0 for success. */
     int (*send)(void *user, size_t to, const void *data, size_t n);
     /** Waits up to `seconds` for a message from any process.  Only one thread calls this function.

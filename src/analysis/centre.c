@@ -31,8 +31,9 @@ enum {
     MOST_VOXELS = 640, /* greatest number of voxels per side of a slice */
 };
 
-/* Slices are reconstructed for axis columns slice_step apart, up to slice_range on both sides of
- * by_rays, the column that rays measured twice give [columns]. */
+/* Slices are reconstructed for several axis columns: in steps of slice_step, up to slice_range on
+ * either side of by_rays [columns]. by_rays is the axis column found by comparing rays that are
+ * measured twice. */
 static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
 /* Limits of a reliable result.  most_misfit: misfit of opposite rays, 0 to 1; most_spread: range of
@@ -248,7 +249,7 @@ static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
     snprintf(c->why + strlen(c->why), sizeof c->why - strlen(c->why), fmt, a, b);
 }
 
-/* Combine the results of all methods to column, uncertainty, sure and why. */
+/* Set column, uncertainty, sure and why of the result from the results of all methods. */
 static void decide(struct search *s)
 {
     struct fbp_centre *c = s->out;

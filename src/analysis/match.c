@@ -12,8 +12,9 @@ static float *row_of(float *values, const struct fbp_sinogram *s, size_t row, si
     return values + (row * s->n_views + view) * s->n_columns;
 }
 
-/* Smooth a detector row of all views along columns, into m->values.  For half turns, first subtract
- * the fine structure that all views share, because the sensitivity of columns differs. */
+/* Smooth a detector row of all views along columns, into m->values.  For a parallel beam over half
+ * a turn (m->joins), first subtract the fine structure that all views share, because the
+ * sensitivity of columns differs. */
 static void prepare_row(struct fbp_match *m, size_t row)
 {
     enum { HALF_WINDOW = 7 };
@@ -53,7 +54,8 @@ static void prepare_row(struct fbp_match *m, size_t row)
     }
 }
 
-/* Sum and sum of squares, over views, of differences of neighbouring averages at one column. */
+/* Sums over views, for one column: of the differences d between the averages of the columns on its
+ * two sides, and of d^2. */
 struct column {
     double sum, squares;
 };
@@ -148,7 +150,7 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
     const bool reaches_ends = s->n_views >= 6 && s->arc > FBP_PI - 3 * s->step;
     if (m->joins ? !reaches_ends : s->arc < FBP_PI - s->step)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "centre: views over %.1f degrees measure no ray from both sides; use "
+                        "centre: views over %.1f degrees measure too few rays from both sides; use "
                         "--sweep centre=FROM:TO:STEP to find the axis",
                         s->arc * 180 / FBP_PI);
     FBP_TRY_GOTO(fbp_calloc((void **)&m->scratch, 9 * n + 1, sizeof *m->scratch, "rows"));
@@ -187,11 +189,13 @@ struct between {
     double w; /* weight of b */
 };
 
-/* Find the two views on either side of an angle, for interpolation; false: no view is near. */
+/* Find the two views on either side of an angle, for interpolation; at an end of the arc, the two
+ * nearest views, for extrapolation.  false: no view is near. */
 static bool find_views(const struct fbp_sinogram *s, double angle, struct between *out)
 {
-    /* Limits in median angles between views.  widest: greatest angle between two views for
-     * interpolation; beyond: greatest angle of a ray before the first or after the last view. */
+    /* Limits, in units of the median angle between views.  widest: greatest angle between two views
+     * for interpolation; beyond: greatest angle before the first or after the last view, for
+     * extrapolation. */
     static const double widest = 1.75, beyond = 0.75;
     const size_t n = s->n_views;
     const double *t = s->angles;
@@ -267,16 +271,16 @@ static void compare_view(const struct fbp_match *m, size_t row, size_t k, double
     add_run(t, begin, x - begin);
 }
 
-/* A view of half a turn, or a mirror image of one of its first views, which continue it after the
- * last. */
+/* A view of half a turn, or the mirror image of such a view, half a turn later.  In a parallel
+ * beam, the mirror images of views 0, 1, … continue the sequence of views after the last one. */
 struct extended {
     size_t view;
     double angle;
     bool mirrored;
 };
 
-/* Get element `at` of this sequence: views 0 to `last` of half a turn, then mirror images of views
- * 0, 1, … */
+/* Get element `at` of a sequence of views and mirror images: views 0 to `last` of half a turn, then
+ * mirror images of views 0, 1, … */
 static struct extended extended_view(const struct fbp_sinogram *s, size_t last, size_t at)
 {
     const bool mirrored = at > last;

@@ -16,8 +16,7 @@ struct order {
     size_t view;
 };
 
-/* Sort the views by angle, counter-clockwise about the axis, starting after the largest gap.
- * */
+/* Sort the views by angle, counter-clockwise about the axis, starting after the largest gap. */
 static void order_views(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
                         struct order *o)
 {

@@ -11,18 +11,21 @@ enum {
     MOST_VIEWS = 512, /* more views are averaged in groups of neighbours */
     MOST_COLUMNS = 512,
     MOST_WAVES = 128,
-    FIRST_WAVE = 5, /* first wave used; lower frequencies depend on the window and on drifts */
+    /* periods of the first wave in the window; window and drifts change lower frequencies */
+    FIRST_WAVE = 5,
     FEWEST_WAVES = 2,
     ROUNDS = 4,
 };
 
-/* Misfit of a wave of frequency f [rad per column] in a detector row, if the axis is x columns from
- * the assumed one: a + b cos 2 f x + c sin 2 f x; freedom: degrees of freedom of the fit. */
+/* Misfit of a wave in a detector row, if the axis is x averaged columns from the assumed one:
+ * a + b cos(2 f x) + c sin(2 f x), with the frequency f of the wave [rad per averaged column];
+ * freedom: degrees of freedom of the fit. */
 struct misfit {
     double frequency, a, b, c, freedom;
 };
 
-/* Orthonormal harmonics, sampled at the angles of all views; [0] even ones, [1] odd ones. */
+/* Orthonormal harmonics, sampled at the angles of all views; [0] even ones, [1] odd ones. harmonic:
+ * order of the next harmonic that is added. */
 struct basis {
     double *vectors[2]; /* [n][view] */
     size_t n[2], harmonic;
@@ -175,8 +178,8 @@ static void add_vector(struct basis *b, int odd, size_t n)
     b->n[odd]++;
 }
 
-/* Scalar products of vectors x and y, after their components in the basis of harmonics are removed.
- * */
+/* Scalar products of vectors x and y, after their components in the basis of the even or of the odd
+ * harmonics are removed. */
 struct rest {
     double xx, xy, yy;
 };
@@ -249,8 +252,8 @@ static double cost(const struct search *w, double d)
     return sum;
 }
 
-/* Find the shift d of the axis with the least cost(), |d| at most about 3 averaged columns; *error:
- * standard deviation of d. */
+/* Find the shift d of the axis [averaged columns] with the least cost(), |d| at most about 3.
+ * *error: standard deviation of d; INFINITY: the cost has no minimum there. */
 static double least(const struct search *w, double *error)
 {
     static const double range = 3, fine = 0.125;
@@ -300,7 +303,7 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near)
 {
     static const double most_harmonics = 0.75; /* order of a harmonic / number of views */
-    /* Greatest frequency of a wave [rad per column]; waves above it are near their aliases. */
+    /* greatest frequency of a wave [rad per averaged column]; higher ones are near their aliases */
     static const double highest = 1;
     struct search w = {0};
     fbp_status st = FBP_OK;
@@ -316,7 +319,8 @@ fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, d
             w.n_waves++;
         if (w.n_waves < FEWEST_WAVES)
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                                  "centre: %zu views are too few to find the axis; give the column",
+                                  "centre: %zu views, or the columns around the assumed axis, are "
+                                  "too few to find the axis; give the column",
                                   w.n_views));
         transform(&w);
         fit_waves(&w);

@@ -103,8 +103,8 @@ fbp_status fbp_source_wrap(fbp_source **out, fbp_source_set_up *set_up, const vo
                            fbp_source *below, bool owned);
 
 /** Wrap a source whose views can only be read in order, such as a compressed file. The new source
- * keeps all views that were read in memory; threads can therefore request views in any order.
- * below, owned: see fbp_source_wrap(). */
+ * keeps in memory all views that it has read, so threads can request views in any order. below,
+ * owned: see fbp_source_wrap(). */
 fbp_status fbp_source_hold(fbp_source **out, fbp_source *below, bool owned);
 
 /** Memory that a source of fbp_source_hold() needs in addition to the memory of the source `below`
@@ -189,11 +189,13 @@ struct fbp_output_needs {
     /** slices per layer of chunk files (chunks with equal z); 0: no chunks */
     size_t layer;
     uint64_t writer_bytes; /**< greatest memory per thread that writes slices [bytes] */
-    uint64_t level_bytes;  /**< memory for fbp_sink_params.level_bytes */
+    /** memory of the threads that compute coarser levels of OME-Zarr (fbp_sink_params.level_bytes)
+     * [bytes] */
+    uint64_t level_bytes;
 };
 
 /** Compute the memory and the layer height that an output of n voxels x, y, z needs. path: name of
- * the output, NULL: unknown; limit: memory of the machine [bytes]. */
+ * the output, NULL: unknown; limit: greatest memory [bytes]. */
 void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, bool compress,
                       uint64_t limit, struct fbp_output_needs *out);
 

@@ -16,8 +16,8 @@ struct sums {
     double difference, square_b, a, b, max, peak_b;
 };
 
-/* Get the elements [*x0, *x1) of row y that lie within `radius` [mm] of the z axis through the
- * volume's centre; radius <= 0: all elements. */
+/* Get the elements [*x0, *x1) of row y that lie within `radius` [mm] of the line along z through
+ * the volume's centre; radius <= 0: all elements. */
 static void inside(const double spacing[2], const size_t n[3], size_t y, double radius, size_t *x0,
                    size_t *x1)
 {

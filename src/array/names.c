@@ -43,8 +43,8 @@ static bool is_folder(const char *path)
 }
 
 /* Split a shell pattern such as "views/p_*.tif" into folder (malloc'ed) and *name ("p_*.tif").
- * NULL: no such pattern, a file with the whole name exists, or no memory. A name with ':' describes
- * an array in a file. */
+ * NULL: no such pattern, the folder does not exist, a file with the whole name exists, or no
+ * memory. A name with ':' describes an array in a file. */
 static char *split_glob(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -59,7 +59,8 @@ static char *split_glob(const char *path, const char **name)
     return NULL;
 }
 
-/* Whether a path is a folder of files, or a shell pattern such as "views/p_*.tif". */
+/* Whether a path is a folder of files (not a folder that is one array, as in Zarr), or a shell
+ * pattern such as "views/p_*.tif". */
 static bool names_folder(const char *path)
 {
     const char *name;
@@ -70,7 +71,8 @@ static bool names_folder(const char *path)
     return is;
 }
 
-/* List the files of a folder whose names match the shell pattern `name`; NULL: all files. */
+/* List the entries of a folder, except hidden ones, whose names match the shell pattern `name`;
+ * NULL: all names. */
 static fbp_status list(struct listing *l, const char *folder, const char *name)
 {
     DIR *dir = opendir(folder);
@@ -105,8 +107,9 @@ fail:
     return st;
 }
 
-/* Find the most frequent format among the listed files of a folder. FBP_ERR_INVALID if two formats
- * are equally frequent. */
+/* Find the most frequent format among the listed files of a folder. If none has a known format:
+ * *out is NULL (headerless files) if `raw`, otherwise an error. FBP_ERR_INVALID if two formats are
+ * equally frequent. */
 static fbp_status choose(const struct listing *l, const char *folder, bool raw,
                          const struct fbp_format **out)
 {
@@ -145,7 +148,8 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
         folder, l->n_files);
 }
 
-/* Whether an entry in a folder of headerless files (format NULL) is a subfolder, no view. */
+/* Whether an entry in a folder of headerless files (format NULL) is a subfolder, and therefore not
+ * a view. */
 static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
 {
     return e->kind && !format && strcmp(e->kind, "a folder") == 0;
@@ -379,9 +383,13 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
     if (!same)
         goto fail;
 
-    /* A new file belongs to a pattern if its name matches, or if `file` is a pattern of slices in
-     * the same format. It belongs to a folder if it has the format of the folder's files, if these
-     * are headerless, or if it makes the choice of a format ambiguous. */
+    /* Whether the output `file` would later be read as one of the input files, or would change
+     * which files are read. The input is a pattern of numbers: if the name of the output fits the
+     * pattern, or if the output is a pattern, too, with files of the same format. The input is a
+     * folder or a shell pattern: (1) the output has the format of the input files; (2) the input
+     * files are headerless, so any file is read; or (3) the output has another format, and could
+     * become the most frequent one, because the input is a single file or the output is many
+     * files. */
     const struct fbp_format *ours = fbp_format_of_name(file), *theirs = fbp_format_of_name(first);
     if (!names.list)
         *out = fbp_pattern_fits(&names.pattern, fbp_base_name(one), &number) ||
@@ -461,7 +469,8 @@ fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
     return FBP_OK;
 }
 
-/* Whether `file` lies inside `folder`, which an output would replace as a whole. */
+/* Whether `file` lies inside `folder`, an output that is a folder and would be replaced as a
+ * whole. */
 static bool lies_in(const char *file, const char *folder)
 {
     char *a = realpath(file, NULL), *b = realpath(folder, NULL);

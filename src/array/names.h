@@ -114,8 +114,8 @@ fbp_status fbp_watch_array(struct fbp_file_states *watch, const char *array);
 /** Add names, sizes and times of the files of all inputs to the hash *h. */
 fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *inputs);
 
-/** Whether writing `file` would replace `input` or one of its files. Existing files are compared by
- * device and inode, missing files by name. */
+/** Whether writing `file` would replace `input` or one of its files: the same name, or the same
+ * device and inode, or `file` is a folder that contains the input. */
 fbp_status fbp_input_has(const char *input, const char *file, bool *is);
 
 /** Whether writing `file` would replace `input` or one of its files, or, if `input` is a folder or

@@ -1,6 +1,6 @@
 /* Sorts the files of a folder by the number in their names that counts them, and describes missing
- * numbers: fbp_number_files(). Numbers may have signs and decimals; a date with a time is one
- * number.
+ * numbers: fbp_number_files(). Numbers may have signs and decimals; a date, alone or with a
+ * time, is one number.
  * Used by: names.c, scan/folder/folder_list.c, scan/scan_views.c. */
 #include "array/names.h"
 #include "base/base.h"
@@ -79,8 +79,8 @@ static size_t stamp_length(const char *p)
     return timed ? (size_t)(end - p) : n;
 }
 
-/* Parse the number at p, a position in `name`; it may begin with '-'. Returns its length, 0: no
- * number. */
+/* Parse the number at p, a position in `name`; it may begin with '-'. Returns its length; 0: no
+ * number, or one of too many digits. */
 static size_t read_number(const char *name, const char *p, unsigned how, struct number *out)
 {
     const bool decimals = how & DECIMALS;

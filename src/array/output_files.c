@@ -242,8 +242,8 @@ fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd)
     st = fstat(*fd, &is) < 0 ? fbp_part_cannot("examine", path) : check_file(o, &is, path);
     if (st == FBP_OK && is.st_uid != me && me != 0) /* its owner could change the output */
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: belongs to another user; start again without --resume, or choose "
-                      "another name for the output",
+                      "%s: belongs to another user, so this run cannot continue it; choose another "
+                      "name for the output, or let its owner continue",
                       path);
     if (st == FBP_OK)
         return FBP_OK;
@@ -289,8 +289,8 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
     fbp_journal_first(o, line);
     const char *old = behind_version(text), *ours = behind_version(line);
-    /* No newline: a process was killed while it wrote the first line. "lock": the file only locks a
-     * name. Neither describes an output. */
+    /* No newline: a process was killed while it wrote the first line. "lock": the file only locks
+     * the name of an output. Neither describes an output. */
     const bool none = !strchr(text, '\n') || strncmp(old, "lock ", 5) == 0;
     *found = !none && strncmp(old, ours, strlen(ours)) == 0;
     free(text);

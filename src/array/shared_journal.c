@@ -83,9 +83,9 @@ static struct span span_of(struct fbp_output *o, const struct fbp_boundary *e, s
     return out;
 }
 
-/* Find the file (PATH.part or boundary file) and position that store byte `at` of the unfinished
- * output, and how many bytes of [at, at + n) follow contiguously in that file. The result's n is 0
- * if no slice of the process contains the byte. */
+/* Find the file (PATH.part or the boundary file of the process) and the position in it that store
+ * byte `at` of the unfinished output, and how many bytes of [at, at + n) are contiguous there. The
+ * result's n is 0 if no slice of the process contains the byte. */
 static struct place place_of(struct fbp_output *o, const struct fbp_boundary *e, uint64_t at,
                              uint64_t n)
 {
@@ -138,11 +138,11 @@ static fbp_status transfer(struct fbp_output *o, const struct fbp_boundary *e, u
         const struct place p = place_of(o, e, at, n);
 
         if (p.n == 0 || p.fd < 0)
-            return fbp_fail(FBP_ERR_IO,
-                            "%s: the file .edges with samples of slice %llu is missing; run the "
-                            "part again",
-                            o->path,
-                            (unsigned long long)((at - o->part_offset) / o->sink.slice_bytes));
+            return fbp_fail(
+                FBP_ERR_IO,
+                "%s: the boundary file (*.edges) with samples of slice %llu is missing; "
+                "run the part again",
+                o->path, (unsigned long long)((at - o->part_offset) / o->sink.slice_bytes));
         if (p.fd == o->fd)
             FBP_TRY(write ? o->store->put(o, p.at, data, p.n) : o->store->get(o, p.at, data, p.n));
         else
@@ -236,9 +236,10 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     if (fcntl(o->log_fd, F_SETFL, O_APPEND) < 0)
         return fbp_fail_write(o->log, errno, 0);
 
-    /* Size of a block: a layer of chunks (o->block), or FBP_ENV_STRIPE, or the block size of the
-     * file system, the last two in whole memory pages up to 1 GiB. If two machines wrote one block,
-     * caches of network file systems could lose data. */
+    /* Size of a block: that of a layer of chunks (o->block), else that given by the environment
+     * variable FBP_STRIPE, else the block size of the file system; the last two are rounded up to
+     * whole memory pages, at most 1 GiB. If two machines wrote to one block, caches of network file
+     * systems could lose data. */
     e->block = given ? strtoull(given, NULL, 10) : 0;
     if (e->block == 0)
         e->block = fstat(o->fd >= 0 ? o->fd : o->log_fd, &st) == 0 ? (uint64_t)st.st_blksize : page;
@@ -334,7 +335,8 @@ static fbp_status read_peer(struct fbp_output *o, struct fbp_peer *p)
     FBP_TRY(st);
     FBP_TRY(
         fbp_calloc((void **)&p->boundary.runs, most, sizeof *p->boundary.runs, "runs of slices"));
-    /* the process of this journal was stopped before it wrote the line "begin" */
+    /* The beginning of the journal is incomplete, for example because its process was stopped
+     * before it wrote the line "begin": the journal then lists no slices. */
     if (!parse_description(o, p)) {
         p->boundary.n_runs = 0;
         p->lines = p->text + strlen(p->text);

@@ -28,17 +28,20 @@ enum { LINE = 120 };
 /*
  * The manifest PATH.part.log begins with the line that describes the output. Further lines:
  *
- * "publish INODE": all slices are stored, and PATH.part, the file with this inode, is being
- * renamed. The inode distinguishes the output from an older file of the same name. For a stack (one
- * file per slice), the line has no inode.
+ * "publish INODE": all slices are stored, and PATH.part, the file with this inode number, is being
+ * renamed. The number distinguishes the output from an older file of the same name. For a stack
+ * (one file per slice), the line has no number.
  *
- * "named": all slices of a stack have their final names. Without this line, a slice that has no
- * temporary file either has its final name, if a journal contains its hash, or is lost.
+ * "named": all slices of a stack have their final names. Without this line, a slice without a
+ * temporary file was either renamed already, if its file has a hash that a journal lists, or is
+ * lost.
  *
- * "complete BYTES TIME": the output of this size and modification time is complete. This line is
- * written only if the file system stores no extended attributes of files (see is_recorded()).
+ * "complete BYTES TIME": the output (of a stack: its first slice) of this size and modification
+ * time is complete. This line is written only if the file system stores no extended attributes of
+ * files (see is_recorded()).
  *
- * If one process began the output alone, its lines of slices precede the lines listed above.
+ * If a single process without --part began the output, the manifest was its journal: its lines "z0
+ * nz hash" (stored slices) precede the lines described above.
  */
 
 /* --- Temporary files that other programs changed --- */
@@ -186,10 +189,10 @@ static fbp_status name_slices(struct fbp_output *o, int manifest)
 
 /* --- The record of a complete output ---
  *
- * A part that is started again reads the record, and ends without work.  The record is an extended
- * attribute of the output (of a stack: of its first slice): the first line of the manifest, and the
- * line "complete".  If the file system has no extended attributes, the manifest with its line
- * "complete" remains as the record. */
+ * If a part (--part) of a complete output is run again, it reads the record and computes nothing.
+ * The record is an extended attribute of the output (of a stack: of its first slice): the first
+ * line of the manifest, and the line "complete". If the file system has no extended attributes, the
+ * manifest with its line "complete" remains as the record. */
 
 #define ATTRIBUTE "user.fbp.complete"
 enum { RECORD = 1024 };
@@ -291,11 +294,12 @@ static void complete(struct fbp_output *o, int manifest)
 /* --- The manifest --- */
 
 struct manifest {
-    int fd;        /* descriptor; locked */
-    bool left;     /* the manifest existed before */
-    bool shared;   /* the manifest describes an output of several processes */
-    bool ours;     /* the manifest describes this output, with the same settings and build of fbp */
-    bool alone;    /* the manifest is the journal of a single process that began this output */
+    int fd;      /* descriptor; locked */
+    bool left;   /* the manifest existed before */
+    bool shared; /* the manifest describes an output of several processes */
+    bool ours;   /* the manifest describes this output, with the same settings and build of fbp */
+    bool alone;  /* the manifest is the journal of a single process, without --part, that began this
+                    output */
     bool publish;  /* the manifest has the line "publish": renaming to final names had begun */
     bool named;    /* the output has its final name */
     bool complete; /* the output is complete and unchanged */
@@ -379,9 +383,9 @@ static fbp_status clear_old(struct fbp_output *o, bool ours)
     return o->store->clear(o, ours);
 }
 
-/* Check the manifest. Begin a new one if there is none, or if it belongs to an older, finished
- * output; fail if it belongs to another output that is unfinished. If an earlier process had begun
- * to publish this output, finish that. */
+/* Check the manifest. Begin a new one if there is none, or if it is that of an older, finished
+ * output; fail if it is that of another output that is unfinished. If an earlier process had begun
+ * to rename this output, finish that. If samples of this output were removed, begin it again. */
 static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
 {
     const char *path = o->shared->manifest;
@@ -398,8 +402,8 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_stat(o->part, &st, &there));
 
-    /* This process is the first one, or the manifest belongs to an older output, whose publication
-     * had begun: begin a new manifest. */
+    /* This process is the first one, or the manifest is that of an older output that has got its
+     * final name: begin a new manifest. */
     if (!m->left || m->old || (m->publish && !m->ours && !there)) {
         if (ftruncate(m->fd, 0) < 0)
             return fbp_fail_write(path, errno, 0);
@@ -426,9 +430,8 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
             "another release of fbp; remove this file and %s, or choose another name",
             o->part, path);
 
-    /* The manifest belongs to this output. If an earlier process had begun to give it its final
-     * name, complete that. If another program has removed samples (`lost`), begin the output
-     * again. */
+    /* The manifest is that of this output. If an earlier process had begun to rename the output,
+     * finish that. If another program has removed samples (`lost`), begin the output again. */
     bool lost = !there, published = m->publish;
     if (m->complete) {
         lost = false;
@@ -452,11 +455,12 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     return ftruncate(m->fd, (off_t)strlen(line)) == 0 ? FBP_OK : fbp_fail_write(path, errno, 0);
 }
 
-/* --- Recovery of slices in journals of ended processes that have no line "synced" --- */
+/* --- Recovery of slices that an ended process listed in its journal without a line "synced" --- */
 
-/* Recover slices of this process that the journal of an ended process lists without a line
- * "synced", if their samples have the recorded hash: store them as this process stores its slices,
- * and list them in its journal. scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
+/* Recover slices that this process should compute, and that an ended process has listed in its
+ * journal without a line "synced". If the stored samples have the hash in that journal, write them
+ * as slices of this process, and list them in the journal of this process. scratch: buffer of
+ * FBP_WRITE_BUFFER_BYTES. */
 static fbp_status recover_peer(struct fbp_output *o, const struct fbp_peer *p, void *scratch)
 {
     struct fbp_peer_line line;
@@ -508,8 +512,8 @@ static fbp_status recover(struct fbp_output *o)
 
 /* --- Joining --- */
 
-/* Open PATH.part. The first process reserves its full size before a journal exists. Therefore, if
- * PATH.part is too short and a journal exists, samples were lost. */
+/* Open or create PATH.part. The first process reserves its full size before a journal exists.
+ * Therefore, if PATH.part is too short and a journal exists, samples were lost. */
 static fbp_status open_part(struct fbp_output *o)
 {
     struct fbp_peers w = {.output = o};
@@ -555,7 +559,9 @@ static fbp_status join(struct fbp_output *o, struct manifest *m)
         return FBP_OK;
     if (fbp_output_is_stack(o))
         FBP_TRY(fbp_stack_check_others(o));
-    while (fbp_peers_next(&w, &st)) { /* Fail if a running process writes slices of this process. */
+    /* Mark the slices that other processes have stored; fail if a running process writes slices
+     * that this process should write. */
+    while (fbp_peers_next(&w, &st)) {
         const struct fbp_boundary *b = &w.peer.boundary;
 
         for (size_t i = 0; w.peer.alive && st == FBP_OK && i < b->n_runs; i++)
@@ -753,7 +759,7 @@ static fbp_status finish(struct fbp_output *o)
         if (st != FBP_OK)
             goto fail;
     }
-    if (fd < 0) { /* another process has published the output */
+    if (fd < 0) { /* no manifest: the output is published, or a program removed the manifest */
         if (unpublished)
             return fbp_fail(
                 FBP_ERR_IO,
@@ -911,7 +917,7 @@ void fbp_sink_probe(const struct fbp_sink *s, struct fbp_sink_probe *out)
 bool fbp_sink_sees_probe(const struct fbp_sink_probe *probe)
 {
     static const struct timespec moment = {.tv_nsec = 50000000L};
-    static const double patience_s = 3; /* greatest delay of a file system [s] */
+    static const double patience_s = 3; /* greatest delay of a network file system [s] */
     const double until = fbp_seconds() + patience_s;
 
     for (;;) {

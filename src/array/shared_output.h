@@ -50,21 +50,22 @@ struct fbp_boundary {
 };
 
 struct fbp_shared_output {
-    /** number and role of this process, and number of processes; own.mine is not used, but
-     * fbp_sink.mine is */
+    /** number and role of this process, and number of processes; its slices are in fbp_sink.mine,
+     * own.mine is not used */
     struct fbp_sink_share own;
     char *manifest; /**< path of the manifest, the file PATH.part.log */
     struct fbp_boundary boundary;
     /** byte at which the lines of stored slices begin in the journal of this process */
     uint64_t begin;
     bool joined;   /**< the manifest describes this output */
-    bool complete; /**< all slices are stored under their final names */
+    bool complete; /**< true: the output is complete and has its final name */
 };
 
 /* shared_output.c: joining, resuming and finishing an output that several processes write */
 
-/** Open all files of an output that several processes write, and mark the slices that journals of
- * other processes list as stored. */
+/** Join an output that several processes write: open its files, begin a journal, mark the slices
+ * that other processes have stored on disk, and recover slices of this process that an ended
+ * process had stored. */
 fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_share *share);
 
 /** If o->log, which is locked, is the manifest of an earlier run that is not resumed, prepare a new

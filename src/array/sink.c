@@ -99,8 +99,8 @@ void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, b
 }
 
 /* Set the type of the stored samples: floats, or integers that represent the range of values `lo`
- * to `hi`. Unless the type is float32, *fingerprint, the hash of all settings, is extended by type
- * and range; 0 stays 0. */
+ * to `hi`. Unless the type is float32, *fingerprint, the hash of all settings, is extended by the
+ * type and, for integers, the range; 0 stays 0. */
 static fbp_status take_type(struct fbp_array_info *info, const struct fbp_sink_request *rq,
                             uint64_t *fingerprint)
 {
@@ -256,7 +256,7 @@ bool fbp_sink_has(const fbp_sink *sink, size_t z0, size_t nz)
     return all;
 }
 
-/* Write slices in the precision that the sink stores: doubles for FBP_F64, else floats. */
+/* Write slices that are given as doubles if the sink stores FBP_F64, else as floats. */
 static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     FBP_TRY(fbp_check_process(s->process, "output"));

@@ -35,12 +35,12 @@ struct fbp_sink_request {
     const struct fbp_sink_share *share; /**< slices that this process writes; NULL: all slices */
 };
 
-/** Functions of a kind of sink (file, folder of chunks, memory, …). A function that is NULL does
- * nothing and returns 0. */
+/** Functions of a kind of sink (file, folder of chunks, memory, …). Unless its comment states
+ * otherwise, a function that is NULL does nothing and returns 0. */
 struct fbp_sink_calls {
     size_t bytes; /**< size of the struct that this kind of sink allocates */
     /** Adds to *out the memory of an output of n voxels x, y, z, and sets out->layer; limit: memory
-     * of the machine [bytes]. */
+     * that the run may use [bytes]. */
     void (*needs)(const size_t n[3], enum fbp_type type, bool compress, uint64_t limit,
                   struct fbp_output_needs *out);
     /** Opens a sink; the members of struct fbp_sink are already set. After a failure the caller
@@ -129,8 +129,8 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
  * an input of the run. o NULL: nothing is checked. */
 fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 
-/** First bytes of a journal that only locks the name of an output, and of the manifest of an output
- * that several processes write. */
+/** FBP_PART_LOCK: first bytes of a journal that only locks the name of an output;
+ * FBP_PART_MANIFEST: first bytes of the manifest of an output that several processes write. */
 #define FBP_PART_LOCK     "fbp-journal 2 lock "
 #define FBP_PART_MANIFEST "fbp-journal 3 "
 
@@ -138,8 +138,8 @@ fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
  * Open and lock the journal of an output, or the manifest of a shared one.
  *
  * create  create a missing file; otherwise *fd is -1 for a missing file
- * wait    wait up to ten minutes for a lock, because processes that share an output lock its
- *         manifest for short times; otherwise a locked file is an error
+ * wait    wait up to ten minutes for a locked manifest, because processes that share an output lock
+ *         it for short times; any other locked file is an error
  * left    *left: an earlier run wrote the journal; false: it is new, empty, or only a lock
  * made    *made: the file may be removed, because it is new or describes no temporary files
  * @return FBP_ERR_IO if another process holds the lock, FBP_ERR_INVALID if the file is not a
@@ -344,15 +344,15 @@ struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const c
 /** Check that the disk that contains the open file fd has space for all slices, one file each. */
 fbp_status fbp_stack_check_room(struct fbp_output *o, int fd);
 
-/** Check that no slice files of another, larger volume match the output's pattern, such as
- * "out/%04d.tif". */
+/** Check that no files match the output's pattern, such as "out/%04d.tif", except slices of this
+ * volume; a larger volume may have left others. */
 fbp_status fbp_stack_check_others(struct fbp_output *o);
 
 /** Remove temporary files of slices that this process should write, but has not written yet. */
 fbp_status fbp_stack_clear_missing(struct fbp_output *o);
 
 /** Rename the temporary files of slices [0, n) to their final names; some may be renamed already.
- * *gone: a slice has neither file. */
+ * *gone: set to true if a slice has neither a temporary nor a final file. */
 fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone);
 
 /** Hash of all values that were written to a sink "hash:"; it does not depend on the order of

@@ -51,7 +51,7 @@ static void close_memory(struct fbp_sink *s)
         device->close(device);
 }
 
-/* Sizes and type of a sink without a file. */
+/* Returns the description of the array that a sink without a file receives: size and type. */
 static struct fbp_array_info info_of(enum fbp_type type, const size_t n[3])
 {
     return (struct fbp_array_info){

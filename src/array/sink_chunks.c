@@ -39,10 +39,12 @@ struct chunks {
     size_t chunk_bytes; /* bytes of a plain chunk */
     /* greatest number of threads that compute means of a layer or compress it */
     size_t threads;
-    /* [layer] completed work, REDUCED or PACKED or both; protected by the sink's lock */
+    /* done[level][layer]: completed work, REDUCED or PACKED or both; protected by the sink's
+     * lock */
     unsigned char *done[FBP_LEVELS_MOST];
     size_t *put; /* [layer of the full-resolution volume] number of slices that were written */
-    unsigned char *halves[FBP_LEVELS_MOST]; /* [layer] number of halves that are filled */
+    unsigned char *halves[FBP_LEVELS_MOST]; /* halves[level][layer]: number of halves (0 to 2) of
+                                               the layer that are filled */
     /* held by the thread that reduces a layer of chunks to the next coarser level (means) and
      * compresses the layer */
     pthread_mutex_t turn;
@@ -54,7 +56,7 @@ struct chunks {
 enum {
     MOST_THREADS = 8,
     MOST_EDGE = 512,     /* greatest edge of a chunk [voxels]: 1 GiB of float64 */
-    MEMORY_SHARE = 16,   /* fraction of the memory (1/16) for levels */
+    MEMORY_SHARE = 16,   /* levels may use 1/16 of the memory */
     ZLIB_BYTES = 1 << 19 /* tables of zlib, per thread */
 };
 
@@ -663,8 +665,8 @@ static fbp_status remove_tree(const char *path)
                : fbp_part_cannot("remove", path);
 }
 
-/* Check that the output's name is free, or names the folder of an OME-Zarr image that contains no
- * other files. */
+/* Check that the output's name is free, or names a folder that is empty or contains an OME-Zarr
+ * image and no other files. */
 static fbp_status check_folder(const char *path)
 {
     static const char *const others[] = {".", "..", ".zattrs", ".zgroup", ".zmetadata"};
@@ -763,8 +765,8 @@ static fbp_status open_folder(struct fbp_output *o, bool create)
                : fbp_part_refuse(o->part, "it belongs to another user");
 }
 
-/* Check that the disk has space for all chunks, without the parts that exist. Nothing is checked if
- * chunks are compressed, because their sizes are unknown. */
+/* Check that the disk has space for all chunks, in addition to the space that existing chunks
+ * occupy. Nothing is checked if chunks are compressed, because their sizes are unknown. */
 static fbp_status check_room(struct fbp_output *o)
 {
     const struct chunks *c = (const struct chunks *)o;

@@ -77,7 +77,7 @@ static fbp_status reserve(struct fbp_output *o)
         errno = error;
         return fbp_part_cannot("reserve space", o->part);
     }
-    if (o->owned && ftruncate(o->fd, 0) < 0) /* reserved blocks then count as free */
+    if (o->owned && ftruncate(o->fd, 0) < 0) /* the blocks reserved so far then count as free */
         return fbp_part_cannot("empty", o->part);
     const uint64_t left = fbp_disk_free(o->fd);
     if (need <= left) /* a quota, or a limit of the file system */
@@ -162,13 +162,13 @@ bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, s
 
 /* --- Publication --- */
 
-/* Compress PATH.part into the new file `path`. Some formats compress their header, too; any other
- * header is written last, because it contains the compressed size. */
+/* Compress PATH.part into the new file `path`. Some formats compress their header, too; the header
+ * of other formats is written last, uncompressed, because it contains the compressed size. */
 static fbp_status compress_part(struct fbp_output *o, const char *path)
 {
     enum { IN_BYTES = 1 << 18, WINDOW = 15, GZIP = 16 };
     const uint64_t start = o->format->packs_header ? 0 : o->layout.header_bytes;
-    const uint64_t total = fbp_output_part_bytes(o); /* with the header, if it is packed */
+    const uint64_t total = fbp_output_part_bytes(o); /* includes the header if it is compressed */
     struct fbp_write_buffer p = {0};
     z_stream z = {0};
     bool begun = false;
@@ -283,7 +283,8 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
         goto fail;
 
     /* The text file must never describe samples of another volume: the old samples are removed
-     * first, and the new ones renamed last. After an interruption one volume exists, or none. */
+     * first, and the new ones renamed last. After an interruption either one complete volume
+     * exists, or none. */
     FBP_TRY_GOTO(check_rename(data, l->data_path));
     FBP_TRY_GOTO(check_rename(side.text, l->side_path));
     if (unlink(l->data_path) < 0 && errno != ENOENT) {
@@ -383,7 +384,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     /* Set the names of all temporary files. If the output's name is a link, they are beside its
      * target. */
     FBP_TRY(fbp_output_name_parts(o, o->format->extensions));
-    if (o->sink.fingerprint && path[n]) /* two arrays of a file are two outputs */
+    if (o->sink.fingerprint && path[n]) /* outputs to two arrays of one file differ */
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
     const struct fbp_file_name whole = fbp_file_name("%s%s", o->path, path + n);
     if (strlen(whole.text) + 1 == sizeof whole.text)

@@ -148,7 +148,7 @@ static bool has(struct fbp_output *o, const struct fbp_boundary *boundary, size_
         if (fd >= 0)
             close(fd);
     }
-    fbp_message_clear(); /* these slices are computed again */
+    fbp_message_clear(); /* a slice that cannot be read is computed again */
     return found;
 }
 
@@ -341,7 +341,8 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
         FBP_TRY(fbp_output_name_parts(o, NULL));
     }
     FBP_TRY(fbp_print_path(&o->layout.data_path, "%s", fbp_sink_slice_name(o, 0, "").text));
-    /* the pattern "out/%d.tif" can lead to the same files as "out/%04d.tif" */
+    /* the pattern "out/%d.tif" can lead to the same files as "out/%04d.tif", so its name is locked,
+     * too */
     if (p->suffix && p->width > 0)
         FBP_TRY(fbp_print_path(&o->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
                                p->n_suffix, p->suffix));

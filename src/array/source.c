@@ -1,8 +1,8 @@
 /* Opens sources, the inputs for views and volumes: fbp_source_open() chooses the format by content,
- * by the caller's description of a headerless file, or by name. Also contains sources that wrap
- * another source, and fbp_source_hold(), which keeps decompressed views in memory. source_stack.c
- * opens one file per view, source_caller.c memory of the caller; array/file/source_read.c reads
- * samples.
+ * by the caller's description of a headerless file, or by name. Also contains fbp_source_wrap(), by
+ * which other files make sources that wrap another source, and fbp_source_hold(), a source that
+ * keeps decompressed views in memory. source_stack.c opens one file per view, source_caller.c
+ * memory of the caller; array/file/source_read.c reads samples.
  * Used by: bench/, cli/, analysis/, array/, pipeline/, prep/, scan/. */
 #include "array/array.h"
 #include "array/file/bytes.h"

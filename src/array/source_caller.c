@@ -146,7 +146,7 @@ static fbp_status read_called(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t size = fbp_type_size(src->info.type);
     const size_t slice = n_rows * src->info.n[0], step = slice * (as_float ? sizeof(float) : size);
     fbp_status st = FBP_OK;
-    void *scratch = NULL; /* buffer for unconverted views; NULL: the callback writes to `out` */
+    void *scratch = NULL; /* samples to be converted; NULL: the callback writes to `out` */
 
     if (as_float && (src->info.type != FBP_F32 || src->info.scale != 0))
         FBP_TRY(fbp_alloc(&scratch, at_once * slice * size, "views to be converted"));

@@ -42,7 +42,8 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     if ((*values)->files)
         (*values)->files->passing = true;
 fail:
-    /* The integer output is closed only now: the disk must have space for it and for the floats. */
+    /* The integer output, which was opened for a test and reserves its space, is closed only now:
+     * the disk must have space for it and for the floats. */
     fbp_sink_close(&tried);
     free(name);
     return st;

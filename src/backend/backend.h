@@ -47,12 +47,13 @@
 struct fbp_job;
 struct fbp_projector;
 
-/** Sets [*r0, *r1) to the detector rows of views [k0, k1) that are needed to backproject slices
- * [z0, z1). */
+/** Sets [*r0, *r1) to the detector rows that are needed to backproject views [k0, k1) into slices
+ * [z0, z1) of the whole grid. */
 typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
                          size_t *r0, size_t *r1);
 
-/** The kernel (backprojection algorithm) that computes a job: set by the backend's choose(). */
+/** The kernel (backprojection algorithm) that computes a job.  The backend's choose() sets the
+ * members after `requested`. */
 struct fbp_kernel_selection {
     const char *requested; /**< name of the kernel that the user requested; NULL: the fastest usable
                               kernel */
@@ -60,21 +61,24 @@ struct fbp_kernel_selection {
     const void *entry; /**< private data of the backend: the description of the selected kernel */
     size_t symmetric_views; /**< number of views, evenly spaced over the circle, that the kernel
                                processes together (views.h): 1, 2 or 4; default 1 */
-    bool boxes; /**< the kernel can compute a box within the slices; false: whole slices only */
+    bool boxes; /**< true: the kernel can compute a part of each slice (a box of voxels); false:
+                   whole slices only */
 };
 
 /** Detector of the filtered rows.  An offset panel covers less on one side of the rotation axis
- * than on the other, and the ramp filter spreads values to columns that it does not cover: rows are
+ * than on the other, and the ramp filter spreads values to columns that the panel lacks: rows are
  * padded with such columns until the detector is symmetric.  Measured column c becomes column
  * (inserted + 1) c + left of the padded detector; columns without a measured sample are 0 before
  * the filter. */
 struct fbp_padded_detector {
     struct fbp_panel panel;
     size_t left;     /**< columns before the first measured one */
-    size_t inserted; /**< columns inserted between two measured columns, for oversampling */
+    size_t inserted; /**< number of columns inserted between neighbouring measured columns, for
+                        oversampling */
 };
 
-/** Voxels that the user requested; all other voxels may have any value. */
+/** Voxels that the user requested.  A device need not compute any others: they may have any value
+ * in a slab. */
 struct fbp_requested_voxels {
     size_t box[3][2];                /**< requested voxels [first, end) along x, y, z; end 0: all */
     const struct fbp_region *region; /**< region within the box; NULL: all voxels */
@@ -84,11 +88,12 @@ struct fbp_requested_voxels {
 struct fbp_job_part {
     size_t slices[2]; /**< slices [first, end) that this process computes, counted from the first
                          requested slice (pipeline/division.h); end 0: all */
-    size_t slices_per_file; /**< number of consecutive slices in the same chunk files of the output;
-                               if possible, the parts of processes begin at multiples of it; 0:
-                               anywhere */
-    bool counts_once; /**< repaired samples of detector rows that an earlier part of the volume also
-                         needs are counted by the process of that part, not by this one */
+    size_t slices_per_file; /**< number of consecutive slices that share chunk files of the output;
+                               if possible, the parts of processes begin at multiples of this
+                               number; 0: anywhere */
+    bool counts_once; /**< true: repaired samples of a detector row that an earlier part of the
+                         volume also needs are counted by the process of that part, not by this
+                         one */
     /** Groups [first, end) of views that this process backprojects, can.group_views views each; end
      * 0: all. Other processes backproject the other groups, and the partial volumes are added. */
     size_t view_groups[2];
@@ -101,7 +106,8 @@ struct fbp_job_input {
                            samples that are not finite, and stores the rows in the device's layout */
     bool in_order; /**< views and rows must be read in ascending order, for example because the scan
                       file is compressed */
-    bool unpacks;  /**< reading decodes samples, too: several reading threads are faster than one */
+    bool unpacks;  /**< reading includes decoding or computing samples, so several reading threads
+                      are faster than one */
     int most_readers; /**< greatest number of threads per device that read views; 0: no limit */
 };
 
@@ -115,8 +121,8 @@ struct fbp_filtering {
     /** extrapolation of truncated rows beyond the detector's ends: its filtered values are added to
      * the filtered rows; NULL: none */
     const struct fbp_pad *pad;
-    bool spatial; /**< detector rows are convolved with the filter in space, not by Fourier
-                     transforms */
+    bool spatial; /**< true: the user requests that rows are convolved with the filter in space, not
+                     by Fourier transforms */
 };
 
 /**
@@ -136,8 +142,9 @@ struct fbp_meridian_images {
     size_t n_views;  /**< number of filtered views, which are sorted by meridian plane */
     size_t *first;   /**< [n_planes + 1] index of the first view of each meridian plane: plane p has
                         views [first[p], first[p + 1]) */
-    double (*at)[3]; /**< [n_views] column of the filtered view that belongs to sample (0, 0) of the
-                        sinogram image, and its increments per image column and per image row */
+    double (*at)[3]; /**< [n_views] for each filtered view, its column at sample (0, 0) of the
+                        sinogram image, the change of this column per image column, and per image
+                        row */
 };
 
 /** Part of a sinogram image that is computed at once: rows [row0, row0 + n_rows) of the image of
@@ -154,9 +161,10 @@ struct fbp_job_epr {
     /** If the job is the first of two stages: the sinogram images to which filtered views are
      * summed; no volume is computed.  NULL: filtered views are backprojected. */
     const struct fbp_meridian_images *images;
-    bool second_stage;    /**< views are the sinogram images of a first stage */
-    bool rows_are_slices; /**< the job is the second of two stages, and row r of each sinogram image
-                             contributes only to slice r of the volume */
+    bool second_stage;    /**< true: the job is the second of two stages, and its views are the
+                             sinogram images of the first */
+    bool rows_are_slices; /**< true: the job is the second of two stages, and row r of each sinogram
+                             image contributes only to slice r of the volume */
 };
 
 /** Everything about one reconstruction that does not change while it runs.  Shared by all threads
@@ -166,14 +174,14 @@ struct fbp_job {
     size_t n_views;               /**< views of the scan */
     const struct fbp_view *views; /**< [n_views] */
     /** [n_views] 3x4 projection matrices, row-major, from mm to columns and rows of detector
-     * `padded`.  The homogeneous coordinate w (depth) of the origin is 1 or, for a source of
-     * filtered views, fbp_scan.depths[k]. */
+     * `padded`.  The homogeneous coordinate w (depth) of the origin is 1 or, if the scan gives
+     * depths (for filtered views only), fbp_scan.depths[k]. */
     double (*matrices)[12];
     struct fbp_geometry_facts facts;
     fbp_rows_fn *rows; /**< function that computes the detector rows that slices need, for the
                           scan's kind of geometry */
-    bool sparse;       /**< the projections of neighbouring slices may be more than one detector row
-                          apart, so that no slice needs the rows in between */
+    bool sparse;       /**< true: the projections of two neighbouring slices may be more than one
+                          detector row apart, so that no slice needs the rows in between */
     struct fbp_panel panel;            /**< detector as measured */
     struct fbp_padded_detector padded; /**< detector of the filtered rows */
     /** Number of channels: volumes that are reconstructed together from plane integrals, volume i
@@ -186,8 +194,8 @@ struct fbp_job {
     size_t time_points;
     struct fbp_grid grid; /**< grid of the whole volume, even if only a box of it is requested */
     struct fbp_requested_voxels requested;
-    double scale, shift; /**< output voxel = scale * value + shift, for Hounsfield units; 1 and 0:
-                            unchanged */
+    double scale, shift; /**< output voxel = scale * value + shift, which converts 1/mm (plane
+                            integrals: 1/mm^3) to the unit of the output, such as HU */
     struct fbp_job_part part;
     struct fbp_job_input input;
     struct fbp_filtering filtering;
@@ -239,30 +247,31 @@ static inline size_t fbp_volumes(const struct fbp_job *job)
  * consecutive views of each part, part after part: the views of the first part begin at view0, the
  * views of another part at the same position in that part. */
 struct fbp_batch {
-    /** view0: first view; n_views: number of views, all parts of the circle together */
+    /** view0: first view, in the first part of the circle; n_views: number of views in all parts
+     * together */
     size_t view0, n_views;
     /** detector rows [row0, row0 + n_rows) of each view, which are filtered */
     size_t row0, n_rows;
     /** detector rows [load_row0, load_row0 + load_rows) that are read: more than the filtered rows
      * if corrections of bad pixels or a filter along columns need neighbours */
     size_t load_row0, load_rows;
-    /** number of views before the batch in the buffer of filtered views, counted in each part of
-     * the circle; 0 if a backend has neither rates() nor can.max_resident_views */
+    /** number of views that precede the batch in the buffer of filtered views, in each part of the
+     * circle; 0 unless `resident` */
     size_t position;
-    bool resident; /**< the buffer keeps the filtered views for several slabs, so all batches in the
-                      buffer have the same rows */
+    bool resident; /**< true: the buffer keeps all filtered views for several slabs, so all batches
+                      have the same rows */
     size_t time_point; /**< time point (index of the volume in a series) of the batch's rows */
 };
 
 /** A part of the volume that is computed at once: voxels [x0, x0 + nx) and [y0, y0 + ny) of slices
- *  [z0, z0 + nz) of the grid.  It contains all channels, one after another. */
+ *  [z0, z0 + nz) of the grid, in one time point and in all channels. */
 struct fbp_slab {
     size_t x0, nx, y0, ny, z0, nz;
     size_t time_point; /**< time point (index of the volume in a series) of the slab */
 };
 
-/** Stages of a device's work, each with its own queue: tasks of one stage run in order, tasks of
- * different stages concurrently. */
+/** Stages of a device's work: upload, filter, backprojection, fetch.  Tasks of one stage run in
+ * order; tasks of different stages may run concurrently. */
 enum fbp_stage { FBP_STAGE_IN = 0, FBP_STAGE_FILTER, FBP_STAGE_BP, FBP_STAGE_OUT, FBP_N_STAGES };
 
 /** A point in the work of a stage. */
@@ -294,7 +303,7 @@ struct fbp_buffer {
 /** Approximate durations of a device's work, from which the plan predicts the time of a
  * reconstruction for given sizes of slabs and batches. */
 struct fbp_rates {
-    double upload, fetch; /**< seconds per byte of upload() and of fetch() */
+    double upload, fetch; /**< seconds per byte that upload(), or fetch(), copies */
     double filter;        /**< seconds per sample of filter() */
     double update;        /**< seconds of backproject() per voxel and view; 0: no rate is known */
     double call;  /**< additional seconds per call of backproject(), because its last thread blocks
@@ -313,8 +322,8 @@ struct fbp_rates {
  */
 struct fbp_row_bitmap {
     size_t n_views, n_rows;
-    unsigned *bits; /**< bit view * n_rows + row; NULL: repaired samples are counted each time a row
-                       is read */
+    unsigned *bits; /**< bit view * n_rows + row is 1 if repaired samples of that row of that view
+                       were not counted yet; NULL: they are counted each time the row is read */
 };
 
 enum { FBP_ROW_BITMAP_BITS = 32 }; /**< rows per word of `bits` */
@@ -333,8 +342,8 @@ struct fbp_statistics {
 /** An open device; each backend defines its own struct. */
 typedef struct fbp_device fbp_device;
 
-/** Functions that find the usable devices of a backend; on failure they write the reason to `why`,
- * a sentence for the user in at most n bytes. */
+/** Functions that find the usable devices of a backend.  The reason of a failure is written to
+ * why[n], a sentence for the user. */
 struct fbp_discovery {
     /** Loads the backend's module (shared library) and returns the module's backend; NULL, with the
      * reason in `why`, if the module cannot be used.  The pointer is NULL if the backend is part of
@@ -364,12 +373,12 @@ struct fbp_capabilities {
     bool doubles;     /**< jobs may be in double: fbp_in_double() */
     unsigned interpolations; /**< interpolations of plane integrals that are supported in addition
                                 to linear: bits 1 << enum fbp_interpolation */
-    /** Number of views per group, a multiple of 4.  The first view of every batch, and the length
-     * of every batch except the last, are multiples of group_views. */
+    /** Number of views per group, a multiple of 4.  Batches consist of whole groups: the number of
+     * views of every batch except the last is a multiple of group_views. */
     size_t group_views;
-    size_t max_resident_views; /**< greatest number of views in each part of the circle that a
-                                  buffer of filtered views can hold; 0: no limit, but the buffer
-                                  cannot keep views for several slabs */
+    size_t max_resident_views; /**< greatest number of views, in each part of the circle, that a
+                                  buffer of filtered views can hold; 0: no limit, but a buffer never
+                                  keeps views for several slabs */
     /** The members from here on are set by fbp_backend_complete(); a backend leaves them unset. */
     bool own_memory; /**< devices have memory of their own, to which views are uploaded: function
                         memory.alloc exists */
@@ -399,8 +408,8 @@ struct fbp_memory_slots {
     /** Copies n_samples raw samples to device memory dst (stage IN). */
     fbp_status (*upload)(fbp_device *dev, void *dst, const void *src, size_t n_samples);
     /** Copies n pieces of n_samples samples each to dst without gaps (stage IN).  In src, memory
-     * for which reaches() is true, the pieces begin `stride` samples apart.  A backend defines
-     * upload_pieces() and reaches(), or neither. */
+     * for which reaches() is true, the pieces begin `stride` samples apart.  NULL if reaches() is
+     * NULL. */
     fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
     /** Copies to `host` n floats that filter_rows() has computed (stage OUT).  Pointer NULL:
@@ -431,8 +440,8 @@ struct fbp_event_slots {
     fbp_status (*seconds)(fbp_device *dev, uint64_t timestamp, double *seconds);
 };
 
-/** Functions that count the samples that filter() repaired.  Both pointers NULL: filter() repairs
- * no samples. */
+/** Functions that count the samples that filter() repaired.  Both pointers NULL: filter() counts no
+ * samples. */
 struct fbp_repair_slots {
     /** From the next filter() on, repaired samples are counted only in rows whose bits are set, and
      * the bit of a counted row is cleared; bitmap->bits NULL (set at the end of a run): all rows
@@ -465,8 +474,8 @@ struct fbp_flow {
     int from, to;
 };
 
-/** Measures copy rates between memories of host and devices, for any set of simultaneous copies.
- *  pipeline/links.c decides which sets are measured, and stores the rates. */
+/** Functions that measure copy rates between memories of host and devices, for sets of simultaneous
+ * copies.  pipeline/links.c decides which sets are measured, and stores the rates. */
 struct fbp_link_meter {
     /** Bytes of host memory and of device memory that open() allocates per device. */
     size_t host_bytes, device_bytes;
@@ -494,27 +503,27 @@ struct fbp_backend {
     const char *name, *summary; /**< name, as in --device; summary, one line for lists of devices */
     bool in_host; /**< device memory is host memory, and limits of host memory include it; default:
                      true if there is no `memory.alloc` */
-    bool hidden;  /**< the backend is not listed and never selected automatically: for tests and
-                     predictions */
+    bool hidden;  /**< true: the backend is not listed, and device "auto" does not select it; for
+                     tests and predictions */
     struct fbp_discovery discovery;
     struct fbp_capabilities can;
 
     /** Writes a remark for the user on how a job is computed, one line; "": no remark.  Pointer
      * NULL: no remark. */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
-    /** Sets job->selection to the kernel `name`, or to the fastest kernel if `name` is NULL.
-     * Returns false if this kernel cannot compute the job.  The choice depends on scan and volume
+    /** Sets job->selection to the kernel `name`, or to the fastest usable kernel if `name` is NULL.
+     * Returns false if no such kernel can compute the job.  The choice depends on scan and volume
      * only, never on a slab.  Pointer NULL: the only kernel is "matrix", for single views and whole
      * slices. */
     bool (*choose)(struct fbp_job *job, const char *name);
 
     /** filtered_bytes() and volume_bytes() return the bytes of filtered views [n_views][n_rows],
-     * and of a slab, in the device's layout.  From here on, functions are called only with a job
-     * whose kernel is selected. */
+     * and of a slab, in the device's layout.  These functions, and those below that take a
+     * job, are called after the kernel of the job was selected. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Returns the bytes of device memory for tables and scratch, beside batches and slabs.
-     * Pointer NULL: 0. */
+    /** Returns the bytes of device memory for tables and scratch, in addition to the buffers of
+     * batches and slabs.  Pointer NULL: 0. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Returns whether a device can allocate a buffer of this size, however much memory is free;
      * for buffer NULL, whether it can allocate the memory that the job needs in addition to

@@ -1,9 +1,9 @@
-/** @file device.h  Completing a backend (device.c), and short functions for the events and memory
- * of an open device (internal).
+/** @file device.h  Declares fbp_backend_complete() (device.c), and defines short functions for the
+ * events and memory of an open device (internal).
  *
  * A backend omits slots (functions of struct fbp_backend) that it does not need.
- * fbp_backend_complete() fills most of them with defaults; backend.h lists the slots that may stay
- * NULL, such as filter_rows.
+ * fbp_backend_complete() fills most of them with defaults; the comments of backend.h state which
+ * slots may stay NULL, such as filter_rows.
  * Used by: bench/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_DEVICE_H
@@ -15,8 +15,8 @@
  * members of `can` that depend on which functions exist. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out);
 
-/** Lets work that is queued in a stage from now on start after the event; no effect if the event
- * was reached before (ticket 0). */
+/** Makes work that is enqueued in a stage from now on start only after the event; no effect if the
+ * event was reached before (ticket 0). */
 static inline fbp_status fbp_device_after(const struct fbp_backend *b, fbp_device *dev,
                                           enum fbp_stage stage, struct fbp_event mark)
 {

@@ -24,8 +24,9 @@ const struct fbp_module_host *fbp_module_library(void)
 }
 
 /* Load a backend module: set m->backend or, on failure, m->why, the reason.  If this build does not
- * contain the module, m->why reports that, with m->remedy, even if may_open() fails, too; but for a
- * module that another package may contain (m->packaged), it is then the reason of may_open(). */
+ * contain the module (m->remedy is set), m->why states this and the remedy.  Exception: if
+ * may_open() fails, and another package may contain the module (m->packaged), m->why is the reason
+ * that may_open() gave. */
 static void load(struct fbp_module *m)
 {
     static const char prefix[] = "libfbp_";

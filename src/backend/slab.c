@@ -12,10 +12,12 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
 
     for (int i = 0; i < 3; i++)
         if (box[i][0] >= box[i][1] || box[i][1] > most[i])
-            return fbp_fail(FBP_ERR_INVALID,
-                            "slab: voxels %zu:%zu along %c are outside the volume, which has 0:%zu "
-                            "(the end is excluded); choose a smaller box",
-                            box[i][0], box[i][1], axes[i], most[i]);
+            return fbp_fail(
+                FBP_ERR_INVALID,
+                "slab: voxels %zu:%zu along %c are outside the volume, which has 0:%zu "
+                "(the end is excluded), or there are none; give a first voxel below the "
+                "end, and an end inside the volume",
+                box[i][0], box[i][1], axes[i], most[i]);
     *out = (struct fbp_slab){.x0 = box[0][0],
                              .nx = box[0][1] - box[0][0],
                              .y0 = box[1][0],

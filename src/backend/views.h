@@ -82,9 +82,9 @@ static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job
     return out.end > 0 ? out : (struct fbp_interval){0, 0};
 }
 
-/** Returns whether all views are plane integrals, with as many detector rows as channels.  The
+/** Returns whether all views are plane integrals, with as many detector rows as channels. The
  * matrix of a plane integral has rows (n/tau, -t0/tau), 0 and (0, 0, 0, 1); n: direction of the
- * view, tau: distance of samples [mm], t0: position of the first sample [mm]. */
+ * view, tau: distance between samples [mm], t0: position of the first sample [mm]. */
 static inline bool fbp_planes_only(const struct fbp_job *job)
 {
     static const double others[8] = {0, 0, 0, 0, 0, 0, 0, 1};

@@ -1,5 +1,5 @@
-/* A hash function for fingerprints of data, and the cache: files that keep measured speeds from run
- * to run (cache.h).
+/* A hash function for fingerprints of data, and the cache (cache.h): files that keep results of
+ * measurements, such as the speeds of links between devices, from run to run.
  * Used by: bench/, array/, backend/, geometry/, pipeline/, prep/, scan/. */
 #include "base/cache.h"
 
@@ -61,8 +61,9 @@ uint64_t fbp_hash(uint64_t seed, const void *data, size_t n)
 
 enum { MAX_BYTES = 1 << 16, MAX_PATH = 4096 };
 
-/* Find the path of a file of the cache; make: create the folders of the path.  Returns false if
- * neither XDG_CACHE_HOME nor HOME is an absolute path, or if the path is too long. */
+/* Find the path of a file of the cache; make: create the cache folder and its folder fbp, if they
+ * are missing.  Returns false if neither XDG_CACHE_HOME nor HOME is an absolute path, or if the
+ * path is too long. */
 static bool find_path(const char *name, char path[MAX_PATH], bool make)
 {
     const char *cache = fbp_environment(FBP_ENV_CACHE);
@@ -131,8 +132,8 @@ bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *val
     return fits;
 }
 
-/* Create and open a temporary file next to `path`, which close_part() renames to `path`; part: its
- * name.  NULL on failure. */
+/* Create and open a temporary file next to `path`, which close_part() renames to `path`; part:
+ * receives its name.  NULL on failure. */
 static FILE *open_part(const char *path, char part[MAX_PATH + 8])
 {
     snprintf(part, MAX_PATH + 8, "%s.XXXXXX", path);

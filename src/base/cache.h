@@ -1,5 +1,5 @@
 /** @file cache.h  A hash function for fingerprints of data, and the cache: files that keep
- * measurements, such as kernel speeds, for later runs.
+ * results of measurements, such as the speeds of links between devices, for later runs.
  * Used by: bench/, array/, backend/, base/, geometry/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_BASE_CACHE_H
 #define FBP_SRC_BASE_CACHE_H
@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Fast 64-bit hash of n bytes, continued from the hash `seed`, for fingerprints and journals; not
- * cryptographic.  Equal bytes have equal hashes on every machine. */
+/** Fast 64-bit hash of n bytes and of `seed`, which may be the hash of earlier data; not
+ * cryptographic.  It is the same on every machine, but depends on how the data are divided into
+ * calls. */
 uint64_t fbp_hash(uint64_t seed, const void *data, size_t n);
 
 /* The cache: the file ${XDG_CACHE_HOME:-~/.cache}/fbp/NAME contains a title line and lines

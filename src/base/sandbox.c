@@ -1,5 +1,6 @@
 /* Runs a parser of another project (the HDF5 library) in a child process with limits on time and
- * memory, and returns its result to this process through a pipe (sandbox.h).
+ * memory, and returns its result to this process through a pipe (sandbox.h); unless the program has
+ * enabled this by fbp_isolate_readers(), the parser runs in this process.
  * Used by: cli/, array/format/, pipeline/, scan/format/. */
 #include "base/sandbox.h"
 
@@ -253,7 +254,8 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
     }
 
     /* Limit the child to the memory that is left below the limit of this process
-     * (fbp_limit_memory()), but to at least LEAST_BYTES. */
+     * (fbp_limit_memory()), or to half of it if the child copies its data (leaves_copy), but not to
+     * less than LEAST_BYTES. */
     const uint64_t most = fbp_process_limit(), held = most ? fbp_resident_bytes() : 0;
     const uint64_t rest = most > held ? most - held : 0;
     uint64_t room = limits.leaves_copy ? rest / 2 : rest;

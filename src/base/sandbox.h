@@ -27,8 +27,8 @@ fbp_status fbp_blob_put(struct fbp_blob *blob, const void *data, size_t n);
  * bytes remain. */
 bool fbp_blob_take(const struct fbp_blob *blob, size_t *at, void *out, size_t n);
 
-/** Function that runs in a child process and writes its result to `reply`; fbp_sandbox_run()
- * returns the result, the status and the error message to the parent process. */
+/** Function that fbp_sandbox_run() runs, in a child process or in this one, and that writes its
+ * result to `reply`. The result, the status and the error message are returned to this process. */
 typedef fbp_status fbp_sandbox_fn(void *arg, struct fbp_blob *reply);
 
 /** Limits of a child process. */
@@ -36,8 +36,8 @@ struct fbp_sandbox_limits {
     uint64_t memory_bytes; /**< limit of the child's address space, in addition to the present size
                               of this process [bytes] */
     double seconds;        /**< limit of the child's elapsed time, and of its CPU time [s] */
-    /** The child also copies its data to shared memory: of the memory left below the limit of the
-     * process (fbp_limit_memory()), it may use half. */
+    /** true: the child also copies its data to shared memory, so it may use only half of the memory
+     * that is left below the limit of this process (fbp_limit_memory()) */
     bool leaves_copy;
 };
 
@@ -56,8 +56,9 @@ fbp_status fbp_sandbox_run(const char *path, const char *library,
                            const struct fbp_sandbox_limits *given, fbp_sandbox_fn *fn, void *arg,
                            struct fbp_blob *reply);
 
-/** Greatest memory [bytes] that one child process, started by this thread since the last
- * fbp_sandbox_forget(), and its answer used in addition to this process. */
+/** Greatest memory [bytes] that a child process and its answer used in addition to the memory of
+ * this process, among the children that this thread has started since its last
+ * fbp_sandbox_forget(). */
 uint64_t fbp_sandbox_bytes(void);
 void fbp_sandbox_forget(void);
 
@@ -68,9 +69,9 @@ void fbp_sandbox_note(uint64_t bytes);
 /**
  * Select the process in which libhdf5 runs.  true: only in forked child processes with limits of
  * time and memory, which protect this process against crashes and blocking by a damaged file.
- * false (default): in this process, and the library never forks.  libhdf5 is not thread-safe: a
- * program that also calls libhdf5 must not do so while a call of this library opens or reads HDF5.
- * Call this function before other calls.
+ * false (default): in this process, and libfbp never forks.  libhdf5 is not thread-safe: a program
+ * that also calls libhdf5 must not do so while a call of libfbp opens or reads HDF5.  Call this
+ * function before other calls.
  */
 void fbp_isolate_readers(bool isolate);
 

@@ -1,5 +1,5 @@
 /* Properties of the host: environment variables, instruction sets and caches of the CPU, NUMA
- * nodes, shared libraries (system.h).
+ * nodes. Also places memory on a NUMA node, and opens shared libraries (system.h).
  * Used by: bench/, array/, backend/, base/, pipeline/, prep/, team/. */
 #include "base/system.h"
 
@@ -148,7 +148,7 @@ enum {
     WORDS = MAX_NODES / WORD_BITS
 };
 
-/* Read the first line of the file NAME in the folder SYS; false if it is missing. */
+/* Read the first line of the file `name` in the folder `sys`; false if it is missing. */
 static bool read_line(const char *sys, const char *name, char line[MAX_LINE])
 {
     char path[MAX_PATH];
@@ -185,7 +185,7 @@ int fbp_numa_near(const char *sys, const char *bus_id)
     char line[MAX_LINE], separator;
     int first, second;
 
-    /* A list such as "0-3,8". */
+    /* The file lists the nodes, such as "0-3,8"; a machine with one node has no distant memory. */
     if (!read_line(sys, "devices/system/node/online", line) ||
         sscanf(line, "%d%c%d", &first, &separator, &second) != 3 || second <= first)
         return -1;
@@ -193,7 +193,7 @@ int fbp_numa_near(const char *sys, const char *bus_id)
 }
 
 /* Make the bit mask of a NUMA node for system calls; false: the node is unknown (negative or above
- * 1023), or the user has set a memory policy. */
+ * 1023), or a memory policy is set already (for example by numactl). */
 static bool make_mask(unsigned long mask[WORDS], int node)
 {
     int mode = MPOL_DEFAULT;

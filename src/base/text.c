@@ -1,5 +1,5 @@
-/* Text: sizes in bytes, similar names, paths, safe printing of text from files, and parsing of JSON
- * (text.h).
+/* Functions for text: sizes in bytes, similar names, paths, safe printing of text from files, and
+ * parsing of JSON (text.h).
  * Used by: bench/, cli/, analysis/, array/, base/, pipeline/, prep/, scan/. */
 #include "base/text.h"
 

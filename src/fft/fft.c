@@ -279,12 +279,14 @@ void fbp_fft_complex(const struct fbp_fft *f, double complex *row, double *work)
 }
 
 /*
- * Between the transform Z of z(j) = x(2j) + i x(2j + 1) and that of x, k = 0 … n/2 = h:
+ * Compute the transform X of a real row x of even length n from the transform Z of the complex row
+ * z(j) = x(2j) + i x(2j + 1), for k = 0 … h = n/2:
  *
  *     2 X(k) = (Z(k) + conj Z(h - k)) - i t(k) (Z(k) - conj Z(h - k)),   t(k) = exp(-2 pi i k / n)
  *
- * and back with + i conj t(k).  In place, two numbers at a time, because t(h - k) is -conj t(k); w
- * is -i t(k), or i conj t(k).
+ * or, if `back` is true, Z from X (times 2), with + i conj t(k) in place of - i t(k).  This is done
+ * in place, for k and h - k at a time, because t(h - k) is -conj t(k); w is the factor -i t(k) or i
+ * conj t(k).  The caller computes k = 0 and h.
  */
 static void exchange(const struct fbp_fft *f, double *z, bool back)
 {

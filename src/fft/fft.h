@@ -3,8 +3,8 @@
  *
  *     X(k) = sum_j x(j) exp(-2 pi i j k / n);  the inverse has + i.  Neither divides by n.
  *
- * Arrays are FBP_ALIGN-aligned.  Several threads may use a plan at the same time.  The same n
- * yields the same bits every time.
+ * Rows, spectra and scratch memory are aligned to FBP_ALIGN bytes. Several threads may use a plan
+ * at the same time. Equal input yields the same bits every time.
  * Used by: bench/fft/, backend/cpu/, fft/, filter/, pipeline/, prep/.
  */
 #ifndef FBP_SRC_FFT_H

@@ -21,7 +21,8 @@
 enum { POINT = 2 * VL, MOST = 8 };
 
 /* Direction of a transform: THERE: forward; BACK: inverse, which is the forward transform with real
- * and imaginary parts exchanged.  The value is the offset of the parts that count as real. */
+ * and imaginary parts exchanged.  The value is the offset [floats], in a point (VL real parts, VL
+ * imaginary parts), of the parts that count as real. */
 enum way { THERE = 0, BACK = VL };
 
 INLINE void load(float *x, size_t m, size_t n, enum way way, V *re, V *im)
@@ -55,8 +56,8 @@ INLINE void cut(size_t radix, const struct fbp_lanes_level *l, float *x)
     }
 }
 
-/* One level of the inverse transform: join `radix` blocks to one, and store only its first wanted *
- * m points. */
+/* One level of the inverse transform: join `radix` blocks of m = l->m points to one block, and
+ * store only its first wanted * m points. */
 INLINE void join(size_t radix, size_t wanted, const struct fbp_lanes_level *l, float *x)
 {
     const float *w = l->turn;
@@ -142,8 +143,8 @@ static void (*const all_leaves[MOST + 1][2])(float *x, size_t n, const float *re
     [4] = {leaves_4, phases_4}, [5] = {leaves_5, phases_5}, [8] = {leaves_8, phases_8}};
 
 /* Filter the blocks that the level before `level` has cut from one block: transform them by all
- * further levels, multiply by the response, and transform back.  at: position of the first of them
- * in the row. */
+ * further levels, multiply by the response, and transform back.  at: position of the first of these
+ * blocks in the row [points]. */
 static void filter_blocks(const struct fbp_lanes_plan *f, unsigned level, float *x, size_t at)
 {
     const struct fbp_lanes_level *l = &f->level[level];

@@ -6,7 +6,9 @@
 #include "base/base.h"
 #include "base/math.h"
 
-/* Length of a cosine extrapolation, and greatest length of an elliptic one [row lengths]. */
+/* COSINE_PART: length of a cosine extrapolation; MOST_PART: greatest length of an elliptic one;
+ * both as fractions of the length of a row. LENGTHS_AN_OCTAVE: number of tabulated lengths per
+ * factor of two. */
 static const double COSINE_PART = 0.15;
 static const double MOST_PART = 0.4;
 static const double LENGTHS_AN_OCTAVE = 4;
@@ -52,7 +54,7 @@ fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq
     FBP_TRY_GOTO(fbp_alloc((void **)&p->tables, fbp_pad_floats(p) * sizeof(float), "the padding"));
     FBP_TRY_GOTO(fbp_filter_design(&f, rq->filter, rq->cutoff, p->n_columns + longest, 0));
     /* table[c]: the extrapolation phi (pad.h) filtered, which is the sum over t > 0 of kernel[c -
-     * c(t)] phi(t / length); c(t): the column at distance t beyond the panel's end */
+     * c(t)] phi(t / length); c(t): the column that is t columns beyond the panel's end */
     for (int end = 0; end < 2; end++)
         for (size_t i = 0; i < r->n_lengths; i++) {
             float *table = p->tables + ((size_t)end * r->n_lengths + i) * p->n_columns;

@@ -202,8 +202,9 @@ struct band {
 /* Number of frequencies after which the design checks whether the run is cancelled. */
 enum { A_WHILE = 8 };
 
-/* Without a Wiener term: least |h^(f)| / max |h^| at frequencies f above that of the maximum.
- * Smaller values are noise, and the design fails. */
+/* Without a Wiener term: least accepted |h^(f)| / max |h^|, at frequencies f above that of the
+ * maximum, of the transform h^ of the reference spectrum.  Smaller values are noise, and the design
+ * fails. */
 static const double LEAST = 1e-5;
 
 /* Compute the factor of a table of factors (struct fbp_response) at frequency f [cycles per
@@ -264,8 +265,9 @@ static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
         if (!(r->wiener > 0) && i > top && !(size > LEAST * most))
             return fbp_fail(
                 FBP_ERR_INVALID,
-                "filter: the reference spectrum is 0 above %.3g of the Nyquist frequency; lower "
-                "the cut-off to this value, or give a Wiener term (--wiener)",
+                "filter: the transform of the reference spectrum is nearly 0 at %.3g of the "
+                "Nyquist frequency; lower the cut-off below this value, or give a Wiener term "
+                "(--wiener)",
                 2 * p->f);
         const double power = size * size + r->wiener * most * most;
         p->h = power > 0 ? 2 * p->w * response * conj(p->h) / power : 0;

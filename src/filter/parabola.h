@@ -24,8 +24,8 @@
  */
 double fbp_parabola_kernel(enum fbp_filter filter, double cutoff, double x);
 
-/** Compute the response R(f) of fbp_parabola_kernel() at a frequency f from 0 to cutoff / 2 [cycles
- * per sample]. */
+/** Compute the response R(f) of the filter whose kernel is fbp_parabola_kernel(), at a frequency f
+ * from 0 to cutoff / 2 [cycles per sample]. */
 double fbp_parabola_response(enum fbp_filter filter, double cutoff, double f);
 
 /**

@@ -1,5 +1,6 @@
-/* Circular scans: the check and the views of a scan that is described by angles and distances
- * (struct fbp_circle), and the rotation axis and its position, fitted to given views.
+/* Circular scans.  For scans described by angles and distances (struct fbp_circle): a check of
+ * these, and computation of the views (fbp_circle_views()).  For any views: the direction of the
+ * rotation axis (fbp_axis_of()) and its position (fbp_views_centre()), fitted to the sources.
  * Used by: bench/, cli/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
@@ -60,7 +61,7 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
-        if (!(sdd >= sod)) /* such a detector is virtual, or the distances are interchanged */
+        if (!(sdd >= sod)) /* a virtual detector in front of the axis, or interchanged distances */
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: the source-to-detector distance %g mm is below "
                             "the source-to-axis distance %g mm; for a virtual detector, multiply "
@@ -70,7 +71,8 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
     return FBP_OK;
 }
 
-/* Compute the views of a circular scan: at angle t the source is at (sod cos t, sod sin t, 0). */
+/* Compute the views of a circular scan: at angle t, the source (parallel beam: vector s, with sod =
+ * 1) is at (sod cos t, sod sin t, 0). */
 fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *views)
 {
     FBP_REQUIRE(views);
@@ -224,8 +226,8 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
         height += fbp_dot(views->view[k].s, axis) / (double)views->n;
     bool found = find_centre(kind, views, axis, centre);
     fbp_axpy(centre, height, axis, centre);
-    for (size_t k = 0; found && k < views->n; k++) { /* `centre` must project onto the columns of
-                                                        every panel */
+    for (size_t k = 0; found && k < views->n; k++) { /* accept `centre` only if it is projected
+                                                        onto the columns of every panel */
         found = kind->matrix(&views->view[k], &views->panel, P);
         if (!found)
             break;

@@ -10,7 +10,7 @@
 
 static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;
 enum {
-    FEWEST = 3, /* least number of angles of a full turn */
+    FEWEST = 3, /* fewest different angles of an arc that covers the whole period */
     COLUMNS = 5 /* number of fan angles, from 0 to the edge, at which gaps between ray directions
                    are measured */
 };
@@ -67,10 +67,11 @@ static void gap_range(struct work *w, size_t n, double out[3])
 }
 
 /*
- * Estimate the greatest gap [rad] that random angles would have, from the m gaps between angles in
- * ascending order: of 100 sets of exponentially distributed gaps, 1 to 4 have a gap above mean +
- * deviation (ln m + 3).  Mean and deviation exclude the greatest gap, and gaps that are much larger
- * than most; the factor 1.12 compensates for that.  For even steps, the result is the step.
+ * Estimate the greatest gap [rad], at most 45 degrees, that random angles would have, from the m
+ * gaps between angles in ascending order: of 100 sets of exponentially distributed gaps, 1 to 4
+ * have a gap above mean + deviation (ln m + 3). Mean and deviation exclude the greatest gap, and
+ * gaps that are much larger than most; the factor 1.12 compensates for that. For even steps, the
+ * result is the step.
  */
 static double drawn_gap(const double *gaps, size_t m)
 {
@@ -88,9 +89,9 @@ static double drawn_gap(const double *gaps, size_t m)
 }
 
 /* Find the greatest gap [rad] that still counts as a step between neighbouring views, from m gaps
- * in ascending order: 1.5 median steps, 2.5 if these are below 90 degrees, or the largest gap
- * expected of random angles.  A single missing view is thus replaced by its neighbours; a larger
- * gap is an end of the arc, and its rays are taken from opposite views. */
+ * in ascending order: the greatest of 1.5 median steps, 2.5 median steps (at most 90 degrees), and
+ * the largest gap expected of random angles. A single missing view is thus replaced by its
+ * neighbours; a larger gap ends the arc, and its rays are taken from opposite views. */
 static double largest_step(const double *gaps, size_t m)
 {
     const double median = gaps[(m - 1) / 2];
@@ -238,8 +239,8 @@ static const double FEATHER = 15;
 /* Fraction of the detector's width: least distance over which weights rise at a detector edge, and
  * width of a margin at each edge in which other views need not have measured the rays of a gap. */
 static const double LEAST_FEATHER = 0.02;
-/* Views of other groups, and opposite views, replace those missing in a gap if their own gaps are
- * at most this fraction of its size. */
+/* Views of other groups, and opposite views, replace the missing views of a gap only if their own
+ * gaps there are at most this fraction of its size. */
 static const double MUCH_SMALLER = 0.25;
 /* A gap larger than this [degrees] counts as the end of an arc: the confidence in the views beside
  * it is lowered even if no other view has measured its rays. */
@@ -259,8 +260,8 @@ struct gap {
 struct fbp_coverage_group {
     double lo, hi; /* range of x (fan angle, or distance from the axis) that all views of the group
                       measure */
-    /* distances from lo and from hi over which the confidence rises from 0 to 1; 0: a step from 0
-     * to 1 */
+    /* distances from lo (feather[0]) and from hi (feather[1]) over which the confidence rises from
+     * 0 to 1; 0: a step from 0 to 1 */
     double feather[2];
     float *confidence; /* [BINS + 1], along beta */
     float *gap; /* [BINS] size of the gap between views that contains each angular bin [rad]; 0: no
@@ -268,7 +269,8 @@ struct fbp_coverage_group {
 };
 
 struct fbp_coverage_view {
-    /* index of its group; number of views of the group at the same angle, which share the cell */
+    /* group: index of the group of the view; sharers: number of views of this group at the same
+     * angle, which share the cell */
     size_t group, sharers;
     /* Cell of the view [rad]: from half way to the previous view of its group to half way to the
      * next. */

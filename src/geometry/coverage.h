@@ -13,28 +13,28 @@
  * The angles of the views as one arc of a circle.
  *
  * Angles of a parallel beam are taken modulo pi, unless its panel is offset, because a view and the
- * opposite view measure the same rays. In a fan, the ray with fan angle gamma of a view at beta has
- * the direction beta + gamma; if it is measured again, then with fan angle -gamma at beta + pi - 2
- * gamma.
+ * opposite view measure the same rays. In a fan, the ray with fan angle gamma of a view at beta
+ * lies on a line of direction beta - gamma (modulo pi); a view at beta + pi - 2 gamma measures the
+ * same line, with fan angle -gamma.
  */
 struct fbp_arc {
     /** [n] Angular step of each view [rad]: from half way to the previous view to half way to the
      * next; at an end of the arc, up to that end. Views at equal angles divide one step. The sum is
      * arc_rad. */
     double *step;
-    double *position; /**< [n] angle of each view, counter-clockwise from the start of the arc, 0 …
-                         arc_rad */
-    double *cell; /**< [n][2] start and end of each view's angular step; views at one angle have the
-                     same */
-    bool full;    /**< true: the arc is the whole period, not cut at a gap (fbp_arc_create()) */
+    double *position; /**< [n] angle of each view [rad], counter-clockwise from the start of the
+                         arc, 0 … arc_rad */
+    double *cell;     /**< [n][2] start and end of each view's angular step, as in `position` [rad];
+                         views at one angle have the same */
+    bool full;        /**< true: the arc is the whole period, not cut at a gap (fbp_arc_create()) */
     size_t n_gaps;    /**< number of gaps between neighbouring angles that are too large for a step
                          between views (largest_step() in coverage.c) */
     size_t n_angles;  /**< number of different angles */
     double start_rad; /**< angle of the first view of the arc [rad]; of view 0 if the arc is full */
     /** Length of the arc [rad]: the period if the arc is full or all views have one angle; else
-     * from first to last view, plus half the neighbouring step at both ends.  For period pi: plus
-     * half the largest gap expected of random angles if it is larger than the step, but at most
-     * half the gap between the ends. */
+     * from first to last view, plus half the neighbouring step at both ends. For period pi, half
+     * the largest gap expected of random angles replaces half the step, if it is larger, but at
+     * most half the gap between the ends. */
     double arc_rad;
     double gap_rad;     /**< largest gap minus the median step [rad] */
     double step_rad[3]; /**< least, median and greatest step between neighbouring angles inside the
@@ -42,9 +42,9 @@ struct fbp_arc {
     /** Largest gap between the directions of measured rays, at the fan angle where it is largest
      * [rad]. */
     double direction_gap_rad;
-    /** Least gap between views that is reported as missing views: the greatest of 4 median steps, 2
-     * degrees, and the largest gap expected of random angles; at most 45 degrees, at least 1.5
-     * median steps. */
+    /** Greatest gap between views that is not reported as missing views: the greatest of 4 median
+     * steps, 2 degrees, and the largest gap expected of random angles; at most 45 degrees, at least
+     * 1.5 median steps. */
     double usual_gap_rad;
     /** +1: angles ascend in at least 9 of 10 steps from a view to the next; -1: descend; else 0 */
     int direction;
@@ -73,16 +73,16 @@ void fbp_arc_clear(struct fbp_arc *arc);
  *
  * Views whose detectors have the same offset from the axis form a group. A view covers the angles
  * up to half way to its neighbours in the group, gaps included: the views beside a gap cover it.
- * Each group has a confidence C(beta, x). C falls smoothly towards a detector edge if other groups
- * have measured rays beyond that edge, and falls to 0 in a gap if other groups have measured all
- * rays of the gap. (If only some rays were measured, whole projections from beside the gap preserve
- * means, and a mixture does not.) The weight of a view is the integral over its angles of
+ * Each group has a confidence C(beta, x). C falls smoothly towards a detector edge if other groups,
+ * or opposite views, have measured rays beyond that edge. C falls nearly to 0 in a gap if these
+ * have measured all rays of the gap, or if the gap is large. (If only some rays of a small gap were
+ * measured, the whole projections beside the gap are used: they preserve means, and a mixture does
+ * not.) The weight of a view is the integral over its angles of
  *
  *     m_i(beta, x) = 2 C_i(beta, x) / sum_j [C_j(beta, x) + C_j(beta + pi - 2 gamma, -x)],
  *
- * with the sum over all groups; the weights of all measurements of a line add up to 2. Special
- * cases: Wang (Med. Phys. 29, 2002) for an offset detector, Parker (Med. Phys. 9, 1982) for a short
- * scan.
+ * with the sum over all groups; the m of all measurements of a line add up to 2. Special cases:
+ * Wang (Med. Phys. 29, 2002) for an offset detector, Parker (Med. Phys. 9, 1982) for a short scan.
  */
 struct fbp_ray_coverage {
     bool source; /**< true (fan beam): x, the position of a ray in its view, is its fan angle [rad];
@@ -94,12 +94,13 @@ struct fbp_ray_coverage {
 };
 
 /**
- * Compute how often the views measure each ray.  Views whose detector offsets differ by less than
- * 1/20 of the detector's width form one group.
+ * Compute how often the views measure each ray. Views whose detector offsets differ by less than
+ * 1/20 of the detector's width form one group; more than 8 groups, or a group of fewer than 3
+ * views, are not distinguished: then all views form one group.
  *
  * angle  [n_views] angle of the source about the axis [rad]
- * edge   [n_views] fan angle (parallel beam: distance from the axis) of both outermost pixel
- * centres
+ * edge   [n_views][2] fan angle [rad] (parallel beam: distance from the axis [mm]) of the outermost
+ *        pixel centre at the lower and at the upper end
  */
 fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t n_views,
                                const double *angle, const double (*edge)[2]);

@@ -16,10 +16,12 @@
 /** Facts about a set of directions. */
 struct fbp_sphere {
     size_t different; /**< number of different directions; equal and opposite ones count once */
-    double hole_rad;  /**< greatest angle between a point of the sphere and the direction nearest to
-                         it [rad] */
-    double usual_rad; /**< median over the directions of the angle from a direction to the farthest
-                         point of its Voronoi cell [rad] */
+    /** greatest angle between a point of the sphere and the nearest direction or antipode of a
+     * direction [rad] */
+    double hole_rad;
+    /** median over the directions of the angle from a direction to the farthest corner of the part
+     * of its Voronoi cell that surrounds it [rad] */
+    double usual_rad;
 };
 
 /**
@@ -34,9 +36,9 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
                             struct fbp_sphere *out);
 
 /**
- * Directions of plane integrals that lie in a few planes through a common axis (meridian planes).
- * Such plane integrals are backprojected in two stages: those of each meridian plane into an image
- * of that plane, then the images, as parallel views about the axis, into the volume.
+ * Directions of plane integrals, all of which lie in a few planes through a common axis (meridian
+ * planes). Such plane integrals are backprojected in two stages: those of each meridian plane into
+ * an image of that plane, then the images, as parallel views about the axis, into the volume.
  */
 struct fbp_meridian_planes {
     double axis[3];      /**< direction that all planes contain */
@@ -63,8 +65,9 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes);
 
 struct fbp_ring_member {
     size_t view;
-    bool reversed; /**< true: the view has measured the opposite direction, so the order of its
-                      samples is reversed */
+    /** true: the view has measured the opposite direction, so its samples must be read in reverse
+     * order */
+    bool reversed;
 };
 
 struct fbp_ring {

@@ -9,8 +9,8 @@
 #include "base/base.h"
 #include "base/threads.h"
 
-/* Least asymmetry |hi + lo| / (hi - lo) of a panel that counts as offset; lo, hi: positions of the
- * panel's edges relative to the axis. */
+/* A panel counts as offset if its asymmetry |hi + lo| / (hi - lo) exceeds this; lo, hi: positions
+ * of the panel's edges relative to the axis, with signs. */
 static const double ASYMMETRY = 0.02;
 
 /* Greatest gap between directions of measured rays [rad] that neighbouring views may fill:
@@ -20,16 +20,17 @@ static const double LARGEST_GAP = FBP_PI / 2;
  * directions are measured. */
 enum { COVERAGE_STEPS = 32 };
 
-/* Positions of the panel's sides over all views: lo along -t, hi along +t (t: direction in which
- * the source moves); [0] fan angle, [1] distance from the axis. */
+/* Positions of the panel's two sides: lo along -t, hi along +t (t: direction in which the source
+ * moves in a counter-clockwise turn).  Index 0: fan angle [rad], 1: distance from the axis [mm]. */
 struct sides {
     double mean_lo[2], mean_hi[2]; /* outer edges, mean over the views */
-    /* least distance of the panel's outer edges from the axis, over all views */
+    /* least distance from the axis (or fan angle) of the panel's outer edges, over all views; below
+     * 0 if the axis is beyond the edge */
     double edge_lo[2], edge_hi[2];
-    /* least distance of the outermost pixel centres from the axis, over all views */
+    /* the same for the outermost pixel centres */
     double pixel_lo[2], pixel_hi[2];
-    double middle[2][2]; /* position of the panel's middle: [fan angle, distance from the
-                            axis][least, greatest of all views] */
+    double middle[2][2]; /* position of the panel's middle: [0] fan angle, [1] distance from the
+                            axis; of each, [0] least and [1] greatest value over the views */
 };
 
 static void widen_range(double range[2], double lo, double hi, bool first)

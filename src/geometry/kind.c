@@ -33,7 +33,8 @@ static fbp_status cone_check_view(const struct fbp_view *view, size_t k)
     return check_length("the source position s", k, &fbp_range_position, view->s);
 }
 
-/* P = A [I | -s], A = inv([u v d0-s]); d0: centre of pixel (0, 0) */
+/* Compute the matrix of a cone-beam view: P = A [I | -s], A = inv([u v d0-s]); d0: centre of pixel
+ * (0, 0). False: u, v and d0 - s are not independent. */
 static bool cone_matrix(const struct fbp_view *view, const struct fbp_panel *panel, double P[12])
 {
     double depth[3], A[3][3];
@@ -57,7 +58,8 @@ static double cone_pitch(const struct fbp_view *view, const double P[12])
 /* Kind "parallel": line integrals along one direction per view. Vector s of a view points towards
  * the source; its length does not matter. */
 
-/* P = A [I | -d0], A = inv([u v s]), but row 3 is (0, 0, 0, 1); d0: centre of pixel (0, 0) */
+/* Compute the matrix of a parallel-beam view: P = A [I | -d0], A = inv([u v s]), but row 3 is (0,
+ * 0, 0, 1); d0: centre of pixel (0, 0). False: u, v and s are not independent. */
 static bool parallel_matrix(const struct fbp_view *view, const struct fbp_panel *panel,
                             double P[12])
 {
@@ -87,20 +89,22 @@ static double parallel_pitch(const struct fbp_view *view, const double P[12])
 /*
  * Planes: plane integrals along one direction per view, as EPR imaging measures them.  p(t, n) is
  * the integral over the plane x . n = t.  A view is a row: sample c stands for t = d . n + (c -
- * (nc-1)/2) tau, with u = tau n.  There is no source, s = 0; rows are frames, the same plane
+ * (nc-1)/2) tau, with u = tau n.  There is no source, s = 0; rows are time points, the same plane
  * integrals at several delays, and v = 0.
  */
 
-/* The directions of plane integrals have a gap if a point of the sphere is farther from all of them
- * than GAP times sqrt(2 pi / n), the side of a square with the area of each of n directions. */
+/* The n directions of plane integrals have a gap if a point of the sphere is farther from all of
+ * them than GAP times sqrt(2 pi / n) [rad], the side of a square with the area that each direction
+ * has on the sphere; a direction and its opposite count as one. */
 static const double GAP = 1.5;
 
 static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
 {
     if (fbp_norm(view->s) > 0 || fbp_norm(view->v) > 0)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "geometry: view %zu: plane integrals have no source and no rows; set s and v to 0", k);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: view %zu: plane integrals have no source and no step between "
+                        "rows; set s and v to 0",
+                        k);
     return FBP_OK;
 }
 
@@ -211,7 +215,8 @@ fail:
     return st;
 }
 
-/* Every slice requires all rows of plane integrals, because a plane passes through all slices. */
+/* All rows of plane integrals are needed for any slices: rows are time points, and their planes
+ * pass through all slices. */
 static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
                         size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                         size_t *r1)
@@ -223,8 +228,8 @@ static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_view
 }
 
 /* The default grid of plane integrals is a cube whose side is the diameter of the field of view
- * over sqrt(2), as usual in laboratories; its corners are outside of the field of view, and are not
- * measured by all views. */
+ * divided by sqrt(2), as usual in laboratories; its corners are outside of the field of view, and
+ * are not measured by all views. */
 static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         struct fbp_grid *out)
 {
@@ -285,7 +290,8 @@ size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel)
     return fbp_kind_of(kind)->row_is_frame ? panel->n_rows : 1;
 }
 
-/* Units of volumes: values from line integrals are per length, from plane integrals per volume. */
+/* Length units of a volume's values, which are in 1/length for line integrals and 1/length^3 for
+ * plane integrals; scale: factor from 1/mm or 1/mm^3. */
 static const struct {
     const char *name, *of[FBP_N_INTEGRALS];
     double scale[FBP_N_INTEGRALS];
@@ -390,9 +396,11 @@ fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
     if (fbp_kind_of(kind)->integral != FBP_OVER_LINES)
         return fbp_fail(FBP_ERR_INVALID, "geometry: the step u between samples is 0, or not a "
                                          "number; check spacing and direction of the view");
-    return fbp_fail(FBP_ERR_INVALID,
-                    "geometry: the source lies in the plane of the panel, or the rows and columns "
-                    "of the panel are parallel; check source, panel centre and axes of the view");
+    return fbp_fail(
+        FBP_ERR_INVALID,
+        "geometry: the source lies in the plane of the panel (parallel beam: the rays are parallel "
+        "to it), or the rows and columns of the panel are parallel; check source, panel centre and "
+        "axes of the view");
 }
 
 fbp_status fbp_views_facts(struct fbp_views views, const struct fbp_grid *grid,

@@ -99,7 +99,8 @@ void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *vi
 
 /** Find the rotation axis: the upward normal of the plane of the sources; z if the normal is
  * undetermined, or so near to z that the sources' scatter about the plane explains the angle.
- * Returns the angle between normal and axis [rad]; 0 if the axis is the normal. */
+ * Returns the angle between normal and axis [rad]; 0 if the axis is the normal, or
+ * the normal is undetermined. */
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
 
 /**

@@ -97,8 +97,8 @@ static void try_axis(struct work *w, const double axis[3])
     w->most = n;
 }
 
-/* Find the great circles through direction `seed` on which the most directions lie; returns their
- * number, and their normals in `out`. */
+/* Find up to CIRCLES great circles through direction `seed` that contain the most directions, at
+ * least LEAST each. Sets `out` to the normals of the circles, and returns the number of circles. */
 static size_t circles_through(const struct work *w, size_t seed, double out[CIRCLES][3])
 {
     size_t n = 0, found = 0;
@@ -201,8 +201,8 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     FBP_TRY_GOTO(fbp_calloc((void **)&turned, out->n, sizeof *turned, what));
     for (size_t k = 0; k < out->n; k++)
         out->most = w.count[k] > out->most ? w.count[k] : out->most;
-    for (size_t i = n; i-- > 0;) { /* order[0], the direction farthest from the axis, sets the angle
-                                      of its plane last */
+    for (size_t i = n; i-- > 0;) { /* directions nearest to the axis first: of a plane, the farthest
+                                      direction sets the angle last */
         const size_t k = w.of[w.order[i].i];
         const double *d = direction[w.order[i].i];
         const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));

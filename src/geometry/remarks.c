@@ -1,6 +1,6 @@
-/* Judgements about the facts of a geometry: fbp_geometry_circular() refuses scans whose views do
- * not form a circle; fbp_geometry_remark() describes, in a sentence, errors that a reconstruction
- * will have.
+/* Judgements about the facts of a geometry: fbp_geometry_circular() refuses scans whose views are
+ * all at one angle or move too far along the axis (a helix); fbp_geometry_remark() describes, in a
+ * sentence, errors that the reconstruction of a scan will have.
  * Used by: cli/geometry_check.c, cli/report.c, pipeline/job.c, scan/file/scan.c. */
 #include "fbp/geometry.h"
 
@@ -12,14 +12,15 @@
 
 static const double DEGREES = 180 / FBP_PI;
 
-/* Greatest accepted error of a small ball's mean value, as a fraction of it, that is caused by
- * views that move along the axis. */
+/* Greatest accepted loss of a small ball's value because the views move along the axis, as a
+ * fraction of the value (axial_drift_error). */
 static const double AXIAL_DRIFT_LIMIT = 0.01;
 
-/* Least error of the FDK method, as a fraction of a ball's mean value, that causes a warning. */
+/* Least error of the FDK method (method_error), as a fraction of a small ball's mean value, that
+ * causes a remark. */
 static const double METHOD_LIMIT = 0.005;
 
-/* Least fan angle that causes a warning [degrees]. */
+/* A remark is made if the fan angle exceeds this [degrees]. */
 static const double WIDE_FAN = 120;
 
 fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
@@ -50,8 +51,8 @@ static double percent(double part)
     return round(1e4 * part) / 100 + 0.0;
 }
 
-/* Write remark number `which` about a scan to buf; false if the remark does not apply to the scan.
- */
+/* Write remark number `which`, 0 to 4, about a scan to buf[n]; false: it does not apply to the
+ * scan. */
 static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, size_t n)
 {
     const bool planes = f->spacing_mm > 0;
@@ -107,7 +108,7 @@ static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, siz
         else
             return false;
         return true;
-    case 3: /* remark on a range of ray directions that no view has measured */
+    case 3: /* remark on a range of directions in which no view has measured rays */
         if (planes || f->n_angles < 3 || !(f->gap_error > 0))
             return false;
         if (strip)

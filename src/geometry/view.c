@@ -1,5 +1,6 @@
-/* Views as vectors (s, d, u, v): conversion from a 3x4 matrix, pixel positions, angles and frames
- * about the rotation axis, facts of one view, and flips of views.
+/* Views as vectors (s: source, d: detector centre, u, v: pixel steps): conversion from a 3x4
+ * matrix, pixel positions, angles and frames about the rotation axis, facts of one view, and flips
+ * of views.
  * Used by: cli/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 
@@ -10,8 +11,8 @@
 /* Least |det| of three linearly independent vectors, relative to the product of their lengths. */
 static const double SINGULAR = 1e-12;
 
-/* Least cosine of the angle between central ray and panel normal; if it is smaller, the panel
- * counts as seen edge-on. */
+/* Least cosine of the angle between the ray through the iso-centre and the panel normal; if it is
+ * smaller, the panel counts as seen edge-on. */
 static const double EDGE_ON = 0.05;
 
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
@@ -39,9 +40,9 @@ bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], dou
 }
 
 /*
- * A = inv(B), B = [u v d0-s], and P = k A [I | -s] for an unknown k, therefore inv(k A) = B/k.  |u|
- * gives |k|, and its sign puts the iso-centre in front of the source: the depth of the iso-centre
- * is P[11]/k.
+ * A = inv(B), B = [u v d0-s], and P = k A [I | -s] for an unknown k, therefore inv(k A) = B/k. d0:
+ * centre of pixel (0, 0). |u| gives |k|; the sign of k is that of P[11], because the depth of the
+ * iso-centre, P[11]/k, must be positive (in front of the source).
  */
 fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
                                 const struct fbp_panel *panel, struct fbp_view *out)
@@ -105,9 +106,9 @@ void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const doub
     }
 }
 
-/* Compute fan angle [0] and distance from the axis [1], positive along +t, of the rays through two
- * points of the middle row, `margin` columns beyond its outermost pixel centres; lo: the smaller
- * values, hi: the greater ones. */
+/* Compute fan angle [rad] (index 0) and distance from the axis [mm] (index 1), positive along +t
+ * (struct fbp_frame), of the rays through two points of the middle row, `margin` columns beyond its
+ * outermost pixel centres; lo: the smaller values, hi: the greater ones. */
 static void fan_of(bool source, const struct fbp_view *view, const struct fbp_panel *panel,
                    const struct fbp_frame *f, double margin, double lo[2], double hi[2])
 {

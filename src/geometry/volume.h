@@ -39,7 +39,7 @@ struct fbp_region {
 
 /** Callback that writes the runs (intervals of x) of the region in voxel row (y, z), ascending, to
  * out, which has memory for nx / 2 + 1 runs; *n: number of runs. fbp_region_create() calls it once
- * per row of the box, in order of z, then y. */
+ * per row of the box: for ascending z and, within a slice, ascending y. */
 typedef fbp_status fbp_region_fn(void *user, size_t y, size_t z, struct fbp_interval *out,
                                  size_t *n);
 

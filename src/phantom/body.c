@@ -137,8 +137,8 @@ static bool cut_body(const struct fbp_body *body, const double p[3], const doubl
     double dx[3], x[3], y[3], w[3], a = 0, b = 0, c = -body->unit, *t = out->t;
     bool met = true;
 
-    /* In the following, t is relative to t0, the point of the line nearest to the body's centre, so
-     * that no digits are lost if p is distant. */
+    /* In the following, t is relative to t0, the parameter of the line's point nearest to the
+     * body's centre, so that no digits are lost if p is distant. */
     fbp_axpy(body->c, -1, p, dx);
     const double t0 = fbp_dot(dx, dir);
     fbp_axpy(p, t0, dir, x);

@@ -2,7 +2,7 @@
  * their integrals along lines and over planes, random numbers, simulated views, and phantoms by
  * name and from files.
  *
- * The comments below say which file defines the functions that follow.
+ * The comments below name the file that defines the functions after them.
  * Used by: bench/common/, bench/host/, bench/rabbitct/, cli/, phantom/, pipeline/. */
 #ifndef FBP_SRC_PHANTOM_SHAPES_H
 #define FBP_SRC_PHANTOM_SHAPES_H
@@ -56,8 +56,8 @@ struct fbp_body {
                                  may be infinite */
 };
 
-/** The part of a line p + t dir, |dir| = 1, that is inside a body. Its density at t [mm] is density
- * (top - fall (t - middle)^2)^m; if m = 0, it is constant. */
+/** The part of a line p + t dir, |dir| = 1, that is inside a body. The density at t [mm] is
+ * `density` times (top - fall (t - middle)^2)^m; with m = 0 it is constant. */
 struct fbp_chord {
     double t[2]; /**< first and last t [mm] */
     double density;
@@ -69,7 +69,7 @@ struct fbp_chord {
 struct fbp_spans {
     /** [n] spans, one per body that the line meets, in the order of the bodies. */
     struct fbp_chord *cut;
-    /** [2 n] disjoint spans, if bodies replace others where they overlap. */
+    /** [2 n] disjoint spans; used if bodies replace each other where they overlap. */
     struct fbp_chord *parts;
     double *ends; /**< [2 n] first and last t of all spans, sorted */
     /** [n] bodies that may intersect the line, selected by the caller. */
@@ -78,7 +78,8 @@ struct fbp_spans {
 
 void fbp_body_of(const struct fbp_shape *shape, struct fbp_body *out);
 
-/** Convert all shapes of a phantom to the array *out of bodies, which the caller frees. */
+/** Convert the shapes of a phantom, without its ellipsoids (fbp_balls_of()), to the array *out of
+ * bodies, which the caller frees. */
 FBP_MUST_CHECK fbp_status fbp_bodies_of(const struct fbp_phantom *phantom, struct fbp_body **out);
 FBP_MUST_CHECK fbp_status fbp_spans_alloc(struct fbp_spans *out, size_t n);
 void fbp_spans_free(struct fbp_spans *spans);
@@ -121,8 +122,8 @@ void fbp_shadow_rows(const struct fbp_ball *balls, size_t n, const struct fbp_vi
                      enum fbp_kind kind, const struct fbp_panel *panel, size_t row0, size_t n_rows,
                      struct fbp_shadow *shadows, double *work, float *out);
 
-/** Add the line integrals of all shapes of a phantom in a view to out[n_rows][n_columns].  @return
- * FBP_ERR_INVALID if an integral is not finite. */
+/** Add the line integrals of the shapes of a phantom (bodies: from fbp_bodies_of()) in a view to
+ * out[n_rows][n_columns].  @return FBP_ERR_INVALID if an integral is not finite. */
 FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
                                           const struct fbp_phantom *phantom,
                                           const struct fbp_view *view, enum fbp_kind kind,
@@ -131,12 +132,12 @@ FBP_MUST_CHECK fbp_status fbp_bodies_view(const struct fbp_body *bodies,
 
 /* section.c: integrals over planes. */
 
-/** Convert all ellipsoids and shapes of a phantom to the array *out of bodies, which the caller
- * frees.
+/** Convert the ellipsoids, then the shapes of a phantom to the array *out of bodies, which the
+ * caller frees.
  *
- * @return FBP_ERR_UNSUPPORTED if integrals over planes are not finite or not known: unbounded
- * shapes, shapes that hide each other, and soft ellipsoids (FBP_SHAPE_SOFT) that have cutting
- * planes of their own. */
+ * @return FBP_ERR_UNSUPPORTED if integrals over planes are not finite or not known: for unbounded
+ * shapes, for several shapes that replace each other, and for soft ellipsoids (FBP_SHAPE_SOFT) with
+ * cutting planes. */
 FBP_MUST_CHECK fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **out);
 
 /** Compute the integral of the body's density over the plane n . x = t [mm], |n| = 1. */
@@ -169,7 +170,7 @@ double fbp_normal(struct fbp_random *random);
 FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
                                             const struct fbp_scan *scan, int n_threads, float *out);
 
-/* file.c: phantom files. */
+/* file.c: phantom files, and the axes of their shapes. */
 
 /** Load a phantom file in the format of fbp, RTK or LEAP into the empty phantom *out; densities are
  * multiplied by scale. The caller clears *out, also on failure. */
@@ -195,8 +196,10 @@ static inline void fbp_euler_axes(const double turns[3], double axes[3][3])
 }
 
 /** Get name number i, from 0, of the built-in phantoms that fbp_phantom_create() accepts; NULL if
- * there are fewer names. */
+ * there are fewer names. Defined in table.c. */
 const char *fbp_phantom_name(size_t i);
+
+/* simulate.c: a C-arm. */
 
 /**
  * Compute the views of a C-arm that resembles that of RabbitCT.  The radius and the height of the

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An ellipsoid rotated about z: half axes a, b, c, centre (x, y, z). */
+/* An ellipsoid with half axes a, b, c and centre (x, y, z), rotated about z by turn_deg degrees. */
 struct ellipsoid_row {
     double density, a, b, c, x, y, z, turn_deg;
 };
@@ -56,8 +56,8 @@ static const struct ellipsoid_row defrise[] = {
 struct shape_row {
     enum fbp_shape_kind kind;
     double c[3], half[3], turn[3], density; /* turn [rad]: see fbp_euler_axes() */
-    /* Cylinder, cone: positions of both ends along the third axis; soft ellipsoid: exponent m; see
-     * fbp_shape.range. */
+    /* Cylinder, cone: positions of both ends along the third axis, in units of half[2]; soft
+     * ellipsoid: exponent m; see fbp_shape.range. */
     double range[2];
     double along; /* the centre is c + along * (third axis) */
     bool down;    /* true: the third axis is reversed after the centre is set */

@@ -1,5 +1,5 @@
-/* Computes the mean density of a phantom in each voxel of a grid: fbp_phantom_voxels(), the ideal
- * result of a reconstruction.
+/* Computes the mean density of a phantom in each voxel of a grid, the ideal result of a
+ * reconstruction: fbp_phantom_voxels() (public).
  *
  * N_LINES lines along x pass through each row of voxels. The points at which a line enters and
  * leaves a shape are exact; the mean of a voxel is the mean, over the lines, of the density along
@@ -35,8 +35,8 @@ static double lattice_z(int i)
     return lattice_y((i * LATTICE_STEP + LATTICE_SHIFT) % N_LINES);
 }
 
-/* Ellipsoids (struct fbp_ball). Voxels that all N_LINES lines cross entirely inside the ellipsoid
- * get its full density; overlaps are computed for the others. */
+/* Ellipsoids (struct fbp_ball). A voxel that all N_LINES lines cross entirely inside the ellipsoid
+ * gets its full density; overlaps are computed for other voxels. */
 
 /* Chords of an ellipsoid on the lines through one row of voxels, in units of voxels: voxel i
  * extends from i to i + 1. */
@@ -153,7 +153,7 @@ static void add_falling(const struct fbp_chord *s, double h, size_t n, double *r
     }
 }
 
-/* Add the voxel means of all shapes of a phantom in the slice at z [mm] to out[ny][nx]; scratch
+/* Add the voxel means of a phantom's convex bodies in the slice at z [mm] to out[ny][nx]; scratch
  * memory: row[nx]. */
 static void add_bodies(const struct fbp_body *bodies, const struct fbp_phantom *phantom,
                        const struct fbp_grid *g, double z, struct fbp_spans *room, double *row,

@@ -376,7 +376,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
                          "xyz"[a], v.slice[a], one.n[a] - 1));
     }
     /* The pictures show the rotated volume. On the host, a rotation by 0 degrees is omitted; a
-     * projector needs the tables of every rotation. */
+     * device needs the tables of a rotation in any case. */
     if (projector || fmod(p->turn_deg, 360) != 0) {
         FBP_TRY_GOTO(fbp_turn_make(&turn, v.n, v.mm, p->turn_deg));
         v.turn = &turn;
@@ -440,16 +440,18 @@ struct sheet {
     size_t n_tiles;
     const struct fbp_sheet_params *p;
     double lo, hi;
-    size_t reduce, enlarge; /* values per pixel and pixels per value, along x and along y; one of
-                               the two is 1 */
+    size_t reduce, enlarge; /* reduce: number of values per pixel; enlarge: number of pixels per
+                               value; both are the same along x and y, and at least one of them is
+                               1 */
     size_t w, h;            /* pixels of a picture */
     size_t columns, rows;
-    /* Number of lines of the label with most lines; number of letters of the longest line. */
+    /* lines: number of lines of the label with most lines; letters: number of letters of the
+     * longest line of all labels */
     size_t lines, letters;
     size_t dot;           /* pixels per dot of letters */
-    size_t tile, step[2]; /* width of an image with its label, and distances between the corners of
-                             neighbouring images along x and y [pixels] */
-    size_t title;         /* height of the title */
+    size_t tile, step[2]; /* tile: width of an image with its label; step: distances between the
+                             corners of neighbouring images along x and y [pixels] */
+    size_t title;         /* height of the title [pixels] */
     struct fbp_canvas canvas;
 };
 

@@ -33,8 +33,8 @@ enum { FBP_TURN_UNIT = 256 };
 
 struct fbp_turn {
     size_t n[2];      /**< voxels of a slice along x, y */
-    size_t turned[2]; /**< numbers of columns and rows of a rotated slice, which contains the whole
-                         original slice */
+    size_t turned[2]; /**< numbers of columns and rows of a rotated slice, which is large enough for
+                         the whole original slice */
     double mm[2];     /**< size of the voxels of a rotated slice along x, y [mm] */
     bool whole; /**< true: the angle is a multiple of 90 degrees, and voxels are copied without
                    interpolation */
@@ -68,8 +68,8 @@ void fbp_turn_row(const struct fbp_turn *turn, const float *slice, size_t j, flo
  * uses fbp_turn_row(); -INFINITY if a ray meets no voxel. */
 struct fbp_projector {
     /** Opens device number `index` for a volume of n_slices slices; the tables of `turn` must exist
-     * until close(). *at_once: greatest number of slices per call of project(). *out is NULL on
-     * failure. */
+     * until close(). Sets *at_once to the greatest number of slices per call of project(). *out is
+     * NULL on failure. */
     fbp_status (*open)(void **out, int index, const struct fbp_turn *turn, size_t n_slices,
                        size_t *at_once);
     void (*close)(void **device);
@@ -84,9 +84,9 @@ struct fbp_projector {
 
 /* draw.c: views and labels as PNG */
 
-/** Draw a volume as fbp_picture_write() does; the parameters are complete and checked, and `name`
- * is the volume's name in messages. Device `index` of the projector computes maximum intensity
- * projections; projector NULL: the host does. */
+/** Draw a volume as fbp_picture_write() does; the caller has checked the parameters and set all of
+ * them, and `name` is the volume's name in messages. Device `index` of the projector computes
+ * maximum intensity projections; projector NULL: the host does. */
 fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png_path,
                            const struct fbp_picture_params *params,
                            const struct fbp_projector *projector, int index);
@@ -157,14 +157,15 @@ struct fbp_tile {
 struct fbp_sheet_params {
     size_t n[2];       /**< number of values of each image along x and y; required */
     const char *title; /**< one line of ASCII at the top; NULL: none */
-    double lo, hi; /**< values drawn black and white; unless hi > lo: the 0.5 and 99.5 percentiles
-                      of all images */
+    double lo, hi; /**< lo is drawn black, hi white; unless hi > lo: the 0.5 and 99.5 percentiles of
+                      all images */
 };
 
 /**
  * Draw a contact sheet: several images of the same size in rows, with one grey window, as one RGB
- * PNG. Images with a side above 384 values are reduced by a whole factor (means), and images with
- * sides below 128 are enlarged. Lines of a label are cut off after 79 characters.
+ * PNG. Images whose longer side has more than 384 values are reduced by a whole factor (means);
+ * those whose longer side has at most 64 are enlarged by a whole factor. Lines of a label are cut
+ * off after 79 characters.
  *
  * @return FBP_ERR_INVALID (no images, sizes of 0), FBP_ERR_IO, FBP_ERR_NOMEM.
  */

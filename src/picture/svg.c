@@ -423,9 +423,9 @@ static void draw_geometry(FILE *file, const void *user)
 /* Directions of plane integrals on the sphere.
  *
  * On the left, the half sphere seen from +z in Lambert's projection: equal areas on the sphere are
- * equal on the page, therefore gaps and clusters are not distorted.  On the right, the sphere from
- * the side, with each direction and its opposite.  Colours run from blue to orange in the order of
- * the views.
+ * equal on the page, therefore gaps and clusters are not distorted.  On the right, the sphere seen
+ * obliquely from above, with each direction and its opposite.  Colours run from blue to orange in
+ * the order of the views.
  */
 
 enum { RADIUS = 220, MOST_JUMPS = 60 };
@@ -532,7 +532,7 @@ static void draw_sphere(FILE *f, const void *user)
     fbp_svg_text(f, 260 + RADIUS + 6, 324, "class=\"small\"", "x");
     fbp_svg_text(f, 256, 320 - RADIUS - 8, "class=\"small\"", "y");
 
-    /* The sphere from the side, with its axes. */
+    /* Draw the sphere seen obliquely from above, with its axes. */
     fprintf(f, "<circle cx=\"755\" cy=\"250\" r=\"%.1f\" fill=\"#ffffff\" stroke=\"#718096\"/>\n",
             .75 * RADIUS);
     for (int i = 0; i < 3; i++)
@@ -621,7 +621,8 @@ static double y_of(const struct chart *d, double y)
            (CURVE_HEIGHT - TOP - BOTTOM) * (y - d->y[0]) / (d->y[1] - d->y[0]);
 }
 
-/* Draw up to about six numbered grid lines for an axis of the plot (0: horizontal; 1: vertical). */
+/* Draw at most seven grid lines with their values for an axis of the plot (0: the horizontal axis
+ * x, 1: the vertical axis y). */
 static void draw_axis(FILE *f, const struct chart *d, int axis)
 {
     const double *range = axis ? d->y : d->x;

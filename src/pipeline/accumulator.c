@@ -23,7 +23,7 @@ struct fbp_accumulator {
     /* host buffers of a view and of the volume, for copies to and from the device */
     float *samples, *slices;
     void *raw, *filtered, *volume;
-    bool *added; /* [view] whether the view was added */
+    bool *added; /* [view] true: the view was added, or adding it failed */
 };
 
 static const struct fbp_job *job_of(const fbp_accumulator *a)
@@ -41,7 +41,7 @@ static struct fbp_slab whole(const fbp_accumulator *a)
     return fbp_slab_whole(job_of(a), 0, job_of(a)->grid.n[2]);
 }
 
-/* Number of voxels of the accumulator's volume, all channels (time points) together. */
+/* Number of voxels of an accumulator: of all its volumes, one per detector row (time point). */
 static size_t voxels(const fbp_accumulator *a)
 {
     const size_t *n = job_of(a)->grid.n;

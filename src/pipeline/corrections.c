@@ -1,9 +1,9 @@
 /* Ring removal and phase retrieval, as a view step (a correction that wraps the source of the
  * views, view_step.h). Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009). Phases of one
  * material: prep/phase.h (Paganin et al. 2002). The step has two kinds of source: one corrects all
- * views before the run and keeps the rows that the run needs, in memory or in a file; the other
- * retrieves phases each time a view is read. Other view steps also use fbp_integrals_…(), which
- * read measured rows as line integrals.
+ * views when the first row is requested, and keeps the rows that the run needs, in memory or in a
+ * file; the other retrieves phases each time a view is read. Other view steps also use
+ * fbp_integrals_…(), which read measured rows as line integrals.
  * Used by: epr_rings.c, plan.c, plan_memory.c, rectify.c. */
 #include "pipeline/view_step.h"
 
@@ -640,7 +640,7 @@ static void destroy(struct fbp_view_step *step)
 }
 
 /* Insert a description of ring removal and phase retrieval at the beginning of info->prepared,
- * because they are applied before the steps that it already describes. */
+ * because both are applied before the steps that this text already describes. */
 static void describe(const struct fbp_view_step *step, struct fbp_plan_summary *info)
 {
     const corrections *c = (const corrections *)step;

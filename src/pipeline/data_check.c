@@ -44,8 +44,8 @@ struct checked_row {
     bool seen;
 };
 
-/* Results of the check of one view: least (lo) and greatest (hi) finite sample as measured, and
- * whether the view is dead, or exposed differently from most views. */
+/* Results of the check of one view. lo, hi: least and greatest finite sample as measured;
+ * unclipped: a sample is not clipped; dead: the view has no data (is_live()). */
 struct checked_view {
     float lo, hi;
     bool unclipped, dead;
@@ -105,8 +105,8 @@ static inline float greater(float a, float b)
     return b > a ? b : a;
 }
 
-/* Distance of the detector's first (end = 0) or last (end = 1) edge from the projected rotation
- * axis, in columns. */
+/* Distance of the detector's first (end = 0) or last (end = 1) edge from the projected iso-centre,
+ * a point of the rotation axis, in columns. */
 static inline double edge_distance(const struct fbp_job *job, size_t view, int end)
 {
     const double *m = job->matrices[view];

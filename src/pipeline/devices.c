@@ -308,7 +308,9 @@ static fbp_status find_queues(const char *name, const struct fbp_backend **out)
     if ((*out)->memory.of_caller->queue)
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "queue of a device: device %s has no queues; omit the queue", name);
+                    "queue of a device: device %s has no queues (streams); use a device with "
+                    "queues, such as cuda, or do not create or wait for one",
+                    name);
 }
 
 fbp_status fbp_device_queue_create(void **out, const char *name, int number)

@@ -19,13 +19,14 @@ enum {
     /* reserve of host memory for stacks of threads, scratch memory of threads that read views, and
      * pages of libraries that are loaded later [bytes] */
     SLACK = 10 << 20,
-    THREAD = 256 << 10, /* bytes per thread */
+    THREAD = 256 << 10, /* host memory per thread, besides buffers [bytes] */
     /* greatest size of a batch of views that already lie in device memory [bytes] */
     DEVICE_BATCH_BYTES = 1 << 30,
     /* number of buffers per worker for views as read, and for filtered views: one is filled while
      * the other is read */
     HOST_BUFFERS = 2,
-    BLOCK_BYTES = 8 << 20, /* bytes per block of slices; a block is written to the output at once */
+    BLOCK_BYTES = 8 << 20, /* greatest size of a block of slices, but at least one slice [bytes]; a
+                              block is written to the output at once */
     /* number of blocks of slices that are fetched from a device while other blocks are written */
     FETCHED_BLOCKS = 2,
     /* the buffers for blocks of slices of all devices take at most 1/BLOCKS_SHARE of the limit of

@@ -188,7 +188,7 @@ struct fbp_task {
     size_t step;      /**< slices that are backprojected at a time */
     bool loads;       /**< the batch must be read and filtered */
     bool first, last; /**< first: first task of the slab; last: last task */
-    bool final; /**< true: slices [z0, z1) are complete after the task, one block after another */
+    bool final;       /**< true: the task completes slices [z0, z1), one block after another */
 };
 
 /** Get slices [*z0, *z1) of block i of a task, at most task->step slices; false: there is no such

@@ -71,10 +71,10 @@ static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, 
     kind->rows(kind, &views, k0, k1, &job->grid, z0, z1, r0, r1);
 }
 
-/* Set job->padded.panel, the panel with additional columns, and adapt the matrices.  Additional
- * columns: enough that an offset panel reaches equally far to both sides of the iso ray; one column
- * at either end for cubic splines, which have a coefficient beside the last sample; and
- * job->padded.inserted columns between measured columns.  The column of the iso ray is the
+/* Set job->padded.panel, the panel with additional columns, and change the matrices accordingly.
+ * Additional columns: enough that an offset panel reaches equally far to both sides of the iso ray;
+ * one column at either end for cubic splines, which have a coefficient beside the last sample; and
+ * job->padded.inserted columns between measured columns. The column of the iso ray is the
  * projection of the iso-centre. */
 static void widen(struct fbp_job *job)
 {
@@ -136,7 +136,7 @@ static bool is_sparse(const struct fbp_job *job)
     return false;
 }
 
-/* Make the ramp filter and the angular weights for views of line integrals. */
+/* Make the ramp filter and the weights for views of line integrals. */
 static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                                const struct fbp_scan *scan)
 {
@@ -222,8 +222,9 @@ static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
         if (!(fabs(middle_of(scan, k) - middle_of(scan, 0)) <= SAME))
             return fbp_fail(
                 FBP_ERR_INVALID,
-                "%s: in view %zu the centre is at sample %.7g, but in view 0 at %.7g; one "
-                "reference spectrum needs views with the same field values, so resample them",
+                "%s: in view %zu the plane through the origin is at sample %.7g, but in view 0 at "
+                "sample %.7g; one reference spectrum needs the same field values in all views, so "
+                "resample the views",
                 scan->reference, k, middle_of(scan, k), middle_of(scan, 0));
     return FBP_OK;
 }

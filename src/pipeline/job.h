@@ -21,7 +21,8 @@
 struct fbp_job_tables {
     struct fbp_job job;
     /** Views moved so that the centre of the circle of the sources is the origin; NULL: the views
-     * of the scan are used, because their axis passes through the origin or is not known. */
+     * of the scan are used, because they are filtered already, or because their axis passes through
+     * the origin or is not known. */
     struct fbp_view *views;
     double centre_mm[3]; /**< origin of the coordinates of `job`, in coordinates of the scan [mm] */
     struct fbp_prep prep;
@@ -61,8 +62,8 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
  * the tables of `job`, and points to *prep, which is set, too. */
 void fbp_job_of_rows(const struct fbp_job *job, struct fbp_prep *prep, struct fbp_job *out);
 
-/** Hash of everything that determines the values of a job's volume, except the samples; the kernel
- * must be chosen. */
+/** Hash of the backend and of those members of a job that determine the values of its volume,
+ * without the samples of the views; the kernel must be chosen. */
 uint64_t fbp_job_fingerprint(const struct fbp_job_tables *tables,
                              const struct fbp_backend *backend);
 

@@ -210,7 +210,8 @@ static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
     return n_set;
 }
 
-/* Copy to `out` the rates `of` the devices in `set`, in the order of the list `devices`. */
+/* Copy the rates *of, which are in the order of the sorted list `set`, to *out, in the order of the
+ * list `devices`. */
 static void put_in_order(const struct fbp_links *of, const int *set, const int *devices,
                          struct fbp_links *out)
 {

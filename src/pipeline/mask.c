@@ -27,7 +27,7 @@ struct fbp_mask {
 };
 
 /* Bound of the field of view: z >= x[0] x + x[1] y + x[2] (lower bound) or z <= x[0] x + x[1] y +
- * x[2] (upper bound). It is the plane through the source and the outer edge of the first or last
+ * x[2] (upper bound). It is the plane of the rays that hit the outer edge of the first or last
  * detector row of a view. */
 struct bound {
     double x[3];
@@ -143,7 +143,7 @@ fail:
     return st;
 }
 
-/* Set values[begin] to values[end - 1] to the value of masked voxels. */
+/* Set elements begin to end - 1 of `values` to the value of masked voxels. */
 static void fill(const fbp_mask *m, void *values, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)

@@ -284,10 +284,11 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source)
     if (has_size(p, info) && is_top_down(p->scan, info) == p->top_down &&
         ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.input.type != FBP_U16))
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "views: %zu views of %zu rows x %zu columns, %s, differ from those for which "
-                    "the plan was made; make another plan",
-                    info->n[2], info->n[1], info->n[0], fbp_type_name(info->type));
+    return fbp_fail(
+        FBP_ERR_INVALID,
+        "views: %zu views of %zu rows x %zu columns, %s, differ in size, row order, type "
+        "or scale from those for which the plan was made; make another plan",
+        info->n[2], info->n[1], info->n[0], fbp_type_name(info->type));
 }
 
 static int is_cancelled(void *user, size_t n_there)

@@ -28,7 +28,8 @@ enum { UNEQUAL_SLABS = 6 };
  * DEVICE_SLABS slabs, of at least DEVICE_SLICES slices each. */
 enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_SLICES = 32 };
 
-/* Least predicted time of a run [s] for which the rates of the links between devices are measured.
+/* Least predicted time of a run [s] for which the rates of the links of the devices, to the host
+ * and to one another, are measured.
  */
 static const double LONG_SECONDS = 1;
 
@@ -152,8 +153,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
 }
 
 /* Get the needs of the output format: memory of the threads that write, at most `room` bytes, and
- * number of slices per chunk file (0: no path of the output is known, several volumes, or no
- * chunks). */
+ * number of slices per chunk file (0: the path of the output is not known, the output has several
+ * volumes, or its format has no chunks). */
 static void take_output(fbp_plan *p, uint64_t room)
 {
     struct fbp_job *job = &p->tables.job;
@@ -400,10 +401,11 @@ size_t fbp_plan_retrievals(const fbp_plan *p)
     return c && c->as_read ? fbp_work_readings(&p->work) : 1;
 }
 
-/* Choose where corrected views are kept.  If all views are read once, phases are retrieved as views
- * are read.  Otherwise all corrected views are kept: in memory if the whole volume fits, too, or
- * else in a scratch file if a folder is given.  If neither fits, phases are retrieved in every
- * reading.  All processes of a team choose the same place. */
+/* Choose where corrected views are kept.  If each view is read once, phases are retrieved as views
+ * are read.  Otherwise all corrected views are kept: in a scratch file if a folder is given and the
+ * volume does not fit beside them into memory, else in memory.  If neither is possible, phases are
+ * retrieved in every reading.  Phases can be retrieved as views are read only without ring removal,
+ * and if views can be read in any order.  All processes of a team choose the same place. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 {
     struct fbp_corrections_step *c = fbp_plan_corrections(p);

@@ -1,5 +1,5 @@
-/* The output of a plan: fingerprint of everything that determines its values (for --resume), the
- * sink that writes it, and the slices of a part of the volume (--part).
+/* The output of a plan: fingerprint of the settings and input files that determine its values (for
+ * --resume), the sink that writes it, and the slices of a part of the volume (--part).
  * Used by: cli/, pipeline/. */
 #include "array/sink.h"
 #include "pipeline/plan.h"
@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The fingerprint includes the scale of the output values even if the host scales them after adding
- * partial volumes: it must not depend on the number of processes. */
+/* The fingerprint includes scale and shift of the output values even if not the device applies them
+ * but the host, after adding partial volumes: it must not depend on the number of processes. */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p)
 {
     struct fbp_job_tables tables = p->tables;
@@ -65,8 +65,9 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                                         .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     const size_t nz = fbp_box_size(&p->tables.job, 2);
-    /* level_bytes below: memory for threads that write [bytes], as planned; if the plan did not
-     * know the path of the output, the memory that the plan leaves below its limit, at least 1 */
+    /* level_bytes below: memory for threads that write [bytes], as planned; if the plan was made
+     * without the path of the output, the memory that the plan leaves below its limit (1 if none)
+     */
     const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
     struct fbp_inputs inputs = {0};
     unsigned char *mine = NULL; /* [slice] 1: this process writes the slice */
@@ -94,7 +95,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
-        /* position computed from the grid of the whole volume, so that boxes join exactly */
+        /* position computed from the grid of the whole volume: parts of the volume that are
+         * computed separately then join exactly */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.box[i][0]);
     }
     info.time_points = p->info.time_points;

@@ -1,8 +1,8 @@
 /* Runs of a plan. Public functions (fbp/recon.h): fbp_plan_run() writes a file, fbp_plan_run_to()
  * writes to a sink, fbp_reconstruct() plans and runs from memory to memory. A run opens the source
  * and the sink that the caller does not pass; run_to() then creates the checks of the views and the
- * mask, computes all slabs (run.c), logs the results of the checks, and finishes the output. Also:
- * opening a plan's devices before its runs.
+ * mask, computes the slabs (run.c), logs the results of the checks, and finishes the output. Also:
+ * opening a plan's devices before its runs, and allocating host memory that they reach.
  * Used by: bench/, cli/, analysis/. */
 #include "pipeline/plan.h"
 
@@ -28,16 +28,16 @@
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
 
 /* Checks beside a run: the check of views in the caller's memory, and the search for bad pixels and
- * saturated air in some views.  If the views are in memory, a thread checks them during the run;
- * otherwise the run checks views when it reads them, and the search follows the run, while the
- * files are cached. */
+ * saturated air in some views.  If the views are in memory, a thread makes both during the run.
+ * Otherwise the run checks views when it reads them, and the search follows the run, while the
+ * system still caches the files. */
 struct checks {
     bool searches; /* true: search for bad pixels and saturated air, with `samples` */
     struct fbp_sample_check samples;
     const struct fbp_cancel_flag *stop;
     bool has_thread;
     pthread_t thread;
-    fbp_status status; /* status of the thread; its message is in `message` */
+    fbp_status status; /* status of the checks; the message of a failed thread is in `message` */
     char message[400];
 };
 
@@ -352,9 +352,9 @@ static void *checks_main(void *arg)
 }
 
 /* Prepare the checks beside a run (struct checks); if the views are in memory, begin them in a
- * thread. The search for bad pixels reads the measured views, before corrections. Plane integrals
- * (EPR), filtered views, views that can be read only in order, and views in device memory are not
- * searched. */
+ * thread. The search for bad pixels reads the measured views, before corrections. Not searched are
+ * plane integrals (EPR), filtered views, views that must be read in order, views in device memory,
+ * and views that a function of the caller returns. */
 static void begin_checks(struct plan_run *r, fbp_source *measured)
 {
     const fbp_plan *p = r->plan;
@@ -376,9 +376,9 @@ static void begin_checks(struct plan_run *r, fbp_source *measured)
     fbp_job_slices(job, &z0, &n);
     job->rows(job, 0, job->n_views, z0, z0 + n, &c->row0, &end);
     c->n_rows = end - c->row0;
-    /* search all rows if the job needs more than half of them, or if the rows of the job are not
-     * rows of the measured detector, because a view step other than that of corrections.c yields
-     * them */
+    /* search all rows if the job needs more than half of them and does not crop its slices to a box
+     * (fbp_box_crops()), or if the rows of the job are not rows of the measured detector, because a
+     * view step other than that of corrections.c yields them */
     if (p->n_steps > (fbp_plan_corrections(p) != NULL) ||
         (!fbp_box_crops(job) && 2 * c->n_rows > job->panel.n_rows)) {
         c->row0 = 0;
@@ -523,8 +523,9 @@ fail:
 }
 
 /* Open source and sink, and run.
- *  given: source of the views; NULL: the files of the scan
- *  output: path of the output file; NULL: rank 0 gives the slices to the sink `to` */
+ *  given: source of the views; NULL: that of the plan (files of the scan, or the caller's source)
+ *  to: sink that the single process, or rank 0 of a team, writes if `output` is NULL
+ *  output: path of the output file */
 static fbp_status open_and_run(fbp_plan *p, fbp_source *given, fbp_sink *to, const char *output,
                                struct fbp_report *report)
 {

@@ -109,7 +109,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
 }
 
 /* Make the next step (block of slices) of a simulated device; false: there is no work for it at
- * present, or AHEAD steps are in progress. */
+ * present, no buffer for the next batch is free, or AHEAD steps are in progress. */
 static bool make_step(struct course *c, struct lane *l)
 {
     size_t z0, z1;

@@ -1,7 +1,8 @@
 /* Grids of several processes (ranks): which rank computes which slab of slices from which views,
  * and the choice of the grid with the shortest predicted time, for a running team (team_plan.c) or
- * a cluster for which times are predicted (bench/predict). Ranks with the same slab share its views
- * and add their partial volumes. Also: a parser of texts of the form KEY=VALUE,KEY=VALUE.
+ * a cluster for which times are predicted (bench/predict). A grid has n_slabs x n_parts ranks: the
+ * n_parts ranks of a slab backproject different views, and add their partial volumes. Also: a
+ * parser of texts of the form KEY=VALUE,KEY=VALUE.
  * Used by: bench/predict/model.c, bench/predict/predict.c, team_plan.c, team_run.c. */
 #include "base/text.h"
 #include "base/threads.h"
@@ -64,10 +65,11 @@ void fbp_ranks_place(struct fbp_ranks *r, size_t rank)
     r->part = rank % r->n_parts;
 }
 
-/* Predict the time of a grid of `slabs` x `parts`, and record it.  It becomes the choice if it is
- * allowed (may_be) and faster; otherwise it may become the fastest alternative, for a note. Sharing
- * views changes the last digits of values, so it must save time (WORTH_IT).  Impossible grids, such
- * as slabs that do not fit, are skipped. */
+/* Predict the time of the grid of `slabs` slabs with `parts` ranks each. The grid becomes the
+ * choice in *out if it is allowed (may_be) and faster than the present choice; otherwise it may
+ * become the fastest alternative, for a note. Sharing views changes the last digits of values, so
+ * it must save time (WORTH_IT). Impossible grids, such as slabs that do not fit in memory, are
+ * skipped. */
 static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t parts, bool may_be,
                         struct fbp_ranks *out)
 {
@@ -108,7 +110,8 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
                         predicted time */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
                                   .n_parts = n_parts};
-    /* Try these numbers of processes per slab: divisors of `size`, powers of two, and `most`. */
+    /* Try these numbers of processes per slab: n_parts, divisors of `size`, powers of two, and
+     * `most`. */
     for (size_t parts = 1; size > 1 && parts <= most; parts++)
         if (parts == n_parts || size % parts == 0 || parts == most || (parts & (parts - 1)) == 0)
 
@@ -164,9 +167,9 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *m, const struct fbp_
     struct fbp_machine own = *node;
 
     if (grid->n_parts > 1) {
-        /* Compute the rate at which a rank receives partial volumes. Ranks with consecutive numbers
-         * share a slab; as many as a node has (local) exchange them within the node, the fraction
-         * `far` of the others by the network, which the ranks of a node share. */
+        /* Compute the rate at which a rank adds up partial volumes. Consecutive ranks share a slab:
+         * `local` of them are on one node; the fraction `far` of the ranks other than this one are
+         * on other nodes, behind the network, which the ranks of a node share. */
         const size_t local = grid->n_parts < m->ranks ? grid->n_parts : m->ranks;
         const double others = (double)(grid->n_parts - 1);
         const double far = (double)(grid->n_parts - local) / others;

@@ -7,9 +7,10 @@
  * detector at the same distance: a homography of the image, interpolated by cubic B-splines.
  *
  * Columns of the upright detector cover the measured width at mid-height of the volume.  If the
- * panel is offset, the shorter side ends at the last column that was measured in all rows, and the
- * longer side at the farthest corner.  Rows cover the part of the axis that the panel sees.  Pixels
- * that were not measured get the value of the nearest measured pixel.
+ * panel is offset, the shorter side ends at the last column that was measured in all rows, but at
+ * least half as far from the axis as at mid-height; the longer side ends at the farthest corner.
+ * Rows cover the part of the axis that the panel sees.  Pixels that were not measured get the value
+ * of the nearest measured pixel.
  * Used by: plan.c. */
 #include "pipeline/view_step.h"
 
@@ -57,9 +58,10 @@ struct outline {
     /* the view with an upright detector of 1 mm pixels, whose pixel (0, 0) is the image of the
      * origin */
     struct fbp_view unit;
-    double P[12];        /* projection matrix of `unit` */
-    double corner[4][2]; /* corners of the measured panel: first column and first row, last and
-                            first, last and last, first and last */
+    double P[12]; /* projection matrix of `unit` */
+    /* corners of the measured panel, (column, row): (first, first), (last, first), (last, last),
+     * (first, last) */
+    double corner[4][2];
 };
 
 static void apply(const double H[9], double x, double y, double out[2])
@@ -143,9 +145,9 @@ static double edge_at(const struct outline *o, int from, int to, int axis, doubl
 }
 
 /* Extent of the measured panels of all views on the upright plane [mm].  x of their left and right
- * edges: at mid-height of the volume (middle), where they are nearest to the axis (inner), at the
- * farthest corners (outer).  y: lower and upper edge on the axis.  per_mm: greatest number of
- * measured pixels per mm along x and y. */
+ * edges: at mid-height of the volume (middle), nearest to the axis within the heights of the volume
+ * (inner), at the farthest corners (outer).  y: lower and upper edge on the axis.  per_mm: greatest
+ * number of measured pixels per mm along x and y. */
 struct extent {
     double middle[2], inner[2], outer[2], y[2], per_mm[2];
 };
@@ -202,8 +204,8 @@ static size_t count(double length, size_t measured)
     return (size_t)fmax(1, (double)measured + 2 * more);
 }
 
-/* Make the views of the upright detector, with one panel size for all views. The coordinates have
- * their origin at the centre of the circle of the sources. */
+/* Make the views of the upright detector, with one panel size for all views. The origin of
+ * coordinates is the centre of the circle of the sources. */
 static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_facts *facts,
                                const struct fbp_grid *grid, struct fbp_view_step_request *request)
 {
@@ -410,7 +412,7 @@ static void resample(const struct rectify *r, size_t view, size_t row0, size_t n
 
 struct rectified {
     struct rectify *rectify;
-    pthread_mutex_t lock;   /* protects the step's counts, and: */
+    pthread_mutex_t lock;   /* protects the step's counts and `counted` */
     unsigned char *counted; /* [view][measured row] */
 };
 

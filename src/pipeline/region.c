@@ -23,8 +23,8 @@ fbp_status fbp_box_set(struct fbp_job *job, const size_t box[3][2])
         if (box[i][0] >= end || end > n)
             return fbp_fail(
                 FBP_ERR_INVALID,
-                "box: voxels %zu:%zu along %c are outside the volume, which has 0:%zu (the end is "
-                "excluded); give voxels inside the volume",
+                "box: voxels %zu:%zu along %c are no range of the volume, which has 0:%zu (the end "
+                "is excluded); give a first voxel below the end, and an end inside the volume",
                 box[i][0], end, axes[i], n);
         job->requested.box[i][0] = box[i][0];
         job->requested.box[i][1] = end;
@@ -139,7 +139,8 @@ struct shape {
     const struct fbp_grid *grid;
 };
 
-/* Read a decimal number [mm]; "nan", "inf" and hexadecimal numbers are rejected. */
+/* Read a decimal number [mm] in the permitted range of positions; "nan", "inf" and hexadecimal
+ * numbers are rejected. */
 static bool read_number(const char **at, double *out)
 {
     const char *p = *at + (**at == '-' || **at == '+');

@@ -1,10 +1,10 @@
-/* fbp_run(): computes all slabs of a run that the sink does not have yet, with one worker per
- * device.
+/* fbp_run(): computes those slabs (ranges of slices) of the volume that the sink does not have yet,
+ * with one worker per device.
  *
  * A worker is a device with its buffers and queues. This file opens workers, starts the four stages
  * of each (stage_read.c, stages.c, stage_write.c) in threads, sums up their times and their counts
- * of repaired samples, and handles failures and cancellation. The stages call fbp_worker_*() and
- * fbp_run_*().
+ * of repaired samples, and handles failures and cancellation. The stages call fbp_worker_*(),
+ * fbp_run_progress() and fbp_run_stage_failed().
  * Used by: pipeline/. */
 #include "pipeline/run.h"
 
@@ -26,9 +26,9 @@
 
 /* ---- One worker ---- */
 
-/* Set w->views and w->volume to the caller's memory of views and of the volume if the device can
- * copy from and to it directly, else to NULL: rows must be stored bottom up, and samples must have
- * the type with which the device computes. */
+/* Set w->views to the caller's array of views if the device can copy from it directly, else to
+ * NULL: its rows must be stored bottom up, in the type that the device reads. Set w->volume to the
+ * caller's array of slices if the device can copy to it directly, else to NULL. */
 static void find_callers_memory(struct worker *w)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -298,8 +298,8 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 }
 
 /* Fill the work list with the slabs of this run's workers: all slabs, unless the run has fewer
- * workers than the division of the work. Slices at both ends of a slab are left out if the sink
- * already has them. */
+ * workers than the division of the work is made for. Slices at both ends of a slab are left out if
+ * the sink already has them. */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -400,8 +400,8 @@ static void *stage_main(void *arg)
     return NULL;
 }
 
-/* Complete the report of the run by the times of all workers and the statistics of voxels, and copy
- * it to *out. */
+/* Add the times of all workers and the statistics of voxels to the report of the run, and copy it
+ * to *out. */
 static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
 {
     const double now = fbp_seconds();
@@ -577,8 +577,8 @@ static fbp_status run_workers(struct run_state *run, struct fbp_report *report)
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
 
-    /* Convert the timestamps of the devices for the timeline, now that all slabs are computed.  The
-     * bars of a failed device keep the times of the host's clock. */
+    /* Set the bars of the timeline to the times that the devices measured, now that all slabs are
+     * computed.  The bars of a failed device keep the times that the host measured. */
     for (size_t i = 0; run->status == FBP_OK && i < run->n_workers; i++) {
         struct worker *w = &run->workers[i];
         if (atomic_load(&w->gone))

@@ -184,10 +184,10 @@ static inline bool fbp_run_finishes(const struct fbp_run_request *rq)
     return rq->mask || rq->sum;
 }
 
-/** Compute the slabs of the request's devices (normally all slabs) that the sink does not have yet;
- * the caller finishes the sink. If a device fails, a warning names it, and the other devices
- * compute its slabs; but if devices copy filtered views from one another, the run fails. No slice
- * is written twice. */
+/** Compute all slabs of the request that the sink does not have yet, and write their slices; the
+ * caller finishes the sink. If a device fails, a warning names it, and the other devices compute
+ * its slabs; but if devices copy filtered views from one another, the run fails. No slice is
+ * written twice. */
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
 /* stage_read.c: loading a batch */

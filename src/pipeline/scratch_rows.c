@@ -211,7 +211,7 @@ fbp_status fbp_rows_filter(const struct fbp_run_request *rq, const struct fbp_ro
     FBP_TRY_GOTO(run_pass(&p));
     FBP_TRY_GOTO(fbp_span_end(&span, FBP_LANE_HOST, 0, "views filtered"));
 fail:
-    if (p.dev) { /* failures here have been reported before */
+    if (p.dev) { /* failures of this clean-up are not reported */
         (void)!fbp_device_settle_all(b, p.dev);
         for (size_t i = 0; i < SLOTS; i++) {
             if (p.slots[i].device != p.slots[i].host)

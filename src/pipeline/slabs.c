@@ -131,7 +131,7 @@ void fbp_slabs_destroy(struct fbp_slabs *s)
 
 /* Make a work item: a slab and its tasks (fbp_work_tasks()); free() the result. If the run follows
  * a measurement, the reading stage joins tasks while other threads read the planned tasks, so the
- * item has two lists of tasks; else both are one list. */
+ * item then has two lists, `tasks` and `planned`; else both members are the same list. */
 static fbp_status create_item(struct fbp_work_item **out, const struct fbp_job *job,
                               const struct fbp_work *work, const struct fbp_slab *slab, bool first)
 {
@@ -184,7 +184,7 @@ void fbp_slabs_claim(struct fbp_slabs *s, const struct fbp_work_item *drawn,
 {
     pthread_mutex_lock(&s->lock);
     fbp_row_bitmap_share(&s->uncounted, s->job, drawn->planned, drawn->n_tasks, mine);
-    if (s->work->kept) /* every worker filters and counts all rows */
+    if (s->work->kept) /* each worker filters all rows, and its count replaces the others */
         fbp_row_bitmap_add(&s->uncounted, mine);
     pthread_mutex_unlock(&s->lock);
 }

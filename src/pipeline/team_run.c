@@ -42,7 +42,7 @@ struct fbp_plan_run_team {
 struct found {
     struct fbp_report report;
     uint64_t n; /* number of voxels that min, max and mean of the report include */
-    struct fbp_prep_counts ahead;
+    struct fbp_prep_counts ahead; /* samples that view steps (corrections of views) repaired */
 };
 
 /* Slices that one process owns and adds up in a round of exchange; `first` counts from the first
@@ -53,8 +53,8 @@ struct segment {
 
 struct fbp_plan_sums {
     const fbp_plan *plan;
-    float *pieces; /* partial sums of this process's slices that the n_parts - 1 other processes
-                      have sent, `room` floats from each */
+    float *pieces; /* partial sums of this process's slices that the n_parts - 1 other processes of
+                      the slab have sent, `room` floats from each */
     size_t room;   /* number of floats per received segment */
     struct segment of[];
 };
@@ -214,7 +214,7 @@ int fbp_plan_team_progress(void *user, const struct fbp_progress *now)
 {
     struct fbp_plan_run_team *t = user;
     const struct fbp_recon_params *p = &t->plan->params;
-    const bool counts = t->plan->ranks.part == 0; /* one process counts it */
+    const bool counts = t->plan->ranks.part == 0; /* one process counts a shared slab */
     const uint64_t own[FBP_TEAM_COUNTERS] = {
         [DONE] = now->done,
         [TOTAL] = now->total,
@@ -269,8 +269,8 @@ static fbp_status end_of_slices(struct fbp_plan_run_team *t, const struct fbp_re
     return t->taken;
 }
 
-/* Add another process's results to *to: each total time becomes the greater of the two; work, busy
- * times and counts are summed. */
+/* Combine another process's results with those in *to: wall-clock times become the greater of the
+ * two; busy times, waiting times and counts are summed; min, max, mean are those of all voxels. */
 static void join_reports(struct found *to, const struct found *other)
 {
     struct fbp_report *a = &to->report;
@@ -304,9 +304,10 @@ static void join_reports(struct found *to, const struct found *other)
     a->output_clipped += b->output_clipped;
 }
 
-/* Combine the results of all processes into the report and the checks of rank 0.  Corrections of
- * views count the same repaired samples in all slabs of the grid, so only the slab with the largest
- * count is used (processes whose slab existed before the run have read nothing). */
+/* Combine the results of all processes into the report and the checks of rank 0.  View steps
+ * (corrections of views) count the same repaired samples again for each slab of the grid of ranks,
+ * so only the slab with the largest count is used (processes whose slab the output had before the
+ * run have read nothing). */
 static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
                      fbp_data_check *look, struct fbp_report *report)
 {
@@ -357,7 +358,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         memcpy(mine, &found, sizeof found);
         fbp_data_check_pack(look, mine + sizeof found);
     }
-    /* the failure of this thread ended the run */
+    /* the thread `taker` has failed, and thereby ended the run: return its status */
     if (atomic_load(&t->taken_all) && t->taken != FBP_OK && t->taken != FBP_ERR_CANCELLED) {
         fbp_message_clear();
         fbp_message_adopt(t->why);
@@ -445,8 +446,10 @@ fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
 
 /* Hashes of the input and the output, which must be equal in all processes of a team. */
 struct files {
-    uint64_t inputs; /* hash of the plan and of the names, sizes and times of the input files */
-    uint64_t output;
+    /* hash of the plan, of the release of fbp, and of the names, sizes and times of the input
+     * files; 0: the views are not in files, or are still being measured */
+    uint64_t inputs;
+    uint64_t output; /* hash of the output's name */
 };
 
 fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, const char *output)
@@ -467,7 +470,8 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
         if (all[r].inputs != all[0].inputs)
             st = fbp_fail(FBP_ERR_INVALID,
                           "%s reads other files than rank 0, or copies with other modification "
-                          "times; give all processes the same files, or copy them by cp -p",
+                          "times, or is another build of fbp; give all processes the same files "
+                          "(copy them by cp -p) and the same build",
                           name);
         else if (all[r].output != all[0].output)
             st = fbp_fail(

@@ -1,6 +1,6 @@
 /* The timeline of a run (struct fbp_timeline): an SVG drawing with one lane per stage, in which a
- * bar shows when the stage worked on a batch or on slices.  Stages begin and end bars (struct
- * fbp_span); fbp_timeline_svg() writes the file.
+ * bar shows when the stage worked on a batch or on slices.  The stages and the host begin and end
+ * bars (struct fbp_span); fbp_timeline_svg() writes the file.
  * Used by: bench/papers/zinsser2013/, pipeline/. */
 #include "pipeline/run.h"
 

@@ -1,5 +1,5 @@
-/** @file view_step.h  The interface of view steps: corrections that need several rows or views
- * (internal).
+/** @file view_step.h  The interface of view steps: corrections of views that need several rows or
+ * several views at once (internal).
  *
  * A view step turns a scan into another scan, and wraps the source of its views: ring removal and
  * phase retrieval (corrections.c), an upright detector in place of a rolled one (rectify.c), EPR
@@ -32,9 +32,10 @@ struct fbp_view_step_request {
 
 /** How often a run reads the views that the last view step (correction of the views) returns. */
 struct fbp_view_readings {
-    size_t slabs; /**< number of slabs that read all views */
-    double rows;  /**< number of rows that are read, divided by that of the scan */
-    int n_threads;
+    size_t slabs;  /**< number of times that the views are read (fbp_work_readings()) */
+    double rows;   /**< number of detector rows that are read in all these times, divided by the
+                      number of rows of all views of the scan */
+    int n_threads; /**< number of threads of the run */
 };
 
 /** A view step: a correction that turns a scan and the source of its views into another scan and
@@ -62,8 +63,8 @@ struct fbp_view_step {
     const char *note;   /**< remark for the log; NULL: none */
 
     /** Set up `src` as the source of corrected views, which reads the source `below`
-     * (fbp_source_wrap()).  step: a struct fbp_view_step **; its results of the last run are reset.
-     * Never NULL. */
+     * (fbp_source_wrap()).  step: a struct fbp_view_step **; the caller has reset its results of
+     * the last run.  Never NULL. */
     fbp_source_set_up *set_up;
     /** Free the step and everything that it owns.  Never NULL. */
     void (*destroy)(struct fbp_view_step *step);
@@ -72,8 +73,8 @@ struct fbp_view_step {
     /** Return the hash h, extended by all parameters on which the corrected values depend.  Never
      * NULL. */
     uint64_t (*hash)(const struct fbp_view_step *step, uint64_t h);
-    /** Predict the seconds that the correction takes in a run.  NULL: negligible compared with the
-     * backprojection. */
+    /** Predict the seconds that the correction takes in a run.  NULL: the time is negligible
+     * compared with that of the backprojection. */
     fbp_status (*estimate)(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds);
     /** Make the tables of the job that backprojects the views of this step.  NULL: the tables are
@@ -142,8 +143,8 @@ fbp_status fbp_integrals_read(const struct fbp_measured *m, fbp_source *below, s
                               size_t row0, size_t n, float *work, float *out,
                               struct fbp_prep_counts *counts);
 
-/** Return the default number of angles per half turn to which EPR views are resampled: that of the
- * largest ring of directions; 0: the scan has no rings (epr_rings.c). */
+/** Return the default number of angles per half turn to which EPR views are resampled: half the
+ * number of directions of the largest ring, rounded up; 0: the scan has no rings (epr_rings.c). */
 size_t fbp_rings_usual_angles(const struct fbp_scan *scan);
 
 /* corrections.c: the view step of ring removal and phase retrieval, and its memory

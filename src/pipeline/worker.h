@@ -1,7 +1,8 @@
 /** @file worker.h  The parts of a run that several files share (internal): the work list of slabs,
  * the batches that workers filter for one another, the state of the run, and the workers. run.c
- * starts one worker per device; its four stages are threads: read (stage_read.c), filter and
- * backproject (stages.c), and write (stage_write.c).
+ * starts one worker per device; a worker has four stages, each a thread: read (stage_read.c),
+ * filter and backproject (stages.c), and write (stage_write.c).
+ *
  * Used by: pipeline/. */
 #ifndef FBP_SRC_PIPELINE_WORKER_H
 #define FBP_SRC_PIPELINE_WORKER_H
@@ -39,8 +40,8 @@ struct fbp_slabs {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /** Queue of slabs: workers have taken [0, n_drawn), and [n_drawn, n) remain.  The array has
-     * n_most elements; its last n_skipped elements are slabs outside the region, which no worker
-     * takes.  Every slab has at least one slice. */
+     * n_most elements; its last n_skipped elements are slabs outside the requested region, which no
+     * worker takes.  Every slab has at least one slice. */
     struct fbp_slab *list;
     size_t n, n_most, n_drawn, n_skipped;
     /** Number of slabs that workers have taken, and neither finished nor returned. */
@@ -74,9 +75,9 @@ void fbp_slabs_unclaim(struct fbp_slabs *s, const struct fbp_row_bitmap *mine);
 
 /* slabs.c: batches that workers filter for one another
  *
- * If filtered views are kept on several devices, each batch is read and filtered by one worker, the
- * first that is free, and the other workers copy it from that device.  If one of these devices
- * fails, the run fails.
+ * If workers share filtered views (fbp_work.shared), each batch is read and filtered by one worker,
+ * the first that is free, and the other workers copy it from that worker's device.  If one of the
+ * devices fails, the run fails.
  */
 
 struct fbp_shared_batch {
@@ -92,7 +93,8 @@ struct fbp_shared {
     size_t n, n_taken; /**< number of batches; batches [0, n_taken) are taken */
     /** Table of the batches that workers filter for one another; NULL: none. */
     struct fbp_shared_batch *list;
-    /** Work item with one task per batch of `list`: reading and filtering, no backprojection. */
+    /** Work item of the first slab: its task k describes how batch k of `list` is read and
+     * filtered. Nothing is backprojected into it. */
     struct fbp_work_item *views;
     bool aborted; /**< whether the run ends, so that no thread takes or awaits a batch any more */
 };
@@ -106,7 +108,8 @@ void fbp_shared_destroy(struct fbp_shared *s);
 /** Take the next batch for a worker to read and filter; *b: index of the batch.
  *  @return false if all batches are taken, or the run ends. */
 bool fbp_shared_take(struct fbp_shared *s, size_t worker, size_t *b);
-/** Record that the filter of batch b is enqueued, and the event `ready` at the end of this work. */
+/** Record that the filter of batch b is enqueued, and store the event `ready`, which the device
+ * records at the end of this work. */
 void fbp_shared_set_queued(struct fbp_shared *s, size_t b, struct fbp_event ready);
 /** Wait until a worker has enqueued the filter of batch b, and copy the batch's state to *out.
  *  @return false if the run ends. */
@@ -122,13 +125,14 @@ struct run_state {
     const struct fbp_run_request *rq;
     struct worker *workers;
     size_t n_workers;
-    pthread_mutex_t lock; /**< lock of all following members that are neither atomic nor mutexes */
+    pthread_mutex_t lock; /**< lock of the following members that are neither atomic nor mutexes,
+                             and have no lock of their own (slabs, shared) */
     size_t n_working;     /**< number of workers whose device has not failed */
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
     atomic_bool stop;     /**< whether the run ends, after a failure or because it is cancelled */
-    /** Whether a worker has begun to write the slices outside the region, which only one worker
-     * writes. */
+    /** Whether a worker has begun to write the slices outside the requested region, which only one
+     * worker writes. */
     atomic_bool blank;
     /** Number of updates (voxels x views), done and in total. */
     uint64_t updates_done, updates_total;

@@ -176,8 +176,8 @@ static bool lies_outside(const struct band *b, size_t i, size_t lo, size_t hi)
     return 2 * n >= b->n_views && (far || b->noisy || vary > VARIES * sum / (float)n);
 }
 
-/* Compare a pixel with the nearest good pixels on both sides along a row or column; `sure`: at the
- * panel's edge, a good pixel on one side suffices. */
+/* Return whether lies_outside() is true for a pixel and the nearest good pixels on both sides along
+ * a row or column; `sure`: at the panel's edge, a good pixel on one side suffices. */
 static bool differs_along(const struct band *b, size_t i, int dc, int dr, bool far, bool sure)
 {
     ptrdiff_t lo = good_pixel(b, i, -dc, -dr, far), hi = good_pixel(b, i, dc, dr, far);
@@ -231,8 +231,9 @@ static bool is_hot(const struct band *b, size_t i)
     return 4 * n >= 3 * b->n_views;
 }
 
-/* Count the samples that are equal to the greatest sample (saturation), if they are at least 2 %
- * below the intensity of air and at least half of them lie next to another one. */
+/* Count the samples of pixels [first, end) in all views of the band that are equal to the greatest
+ * sample (saturation), if they are at least 2 % below the intensity of air, and at least half of
+ * them follow another such sample in the row. */
 static void count_flat_top(struct band *b, size_t first, size_t end)
 {
     struct fbp_sample_check *c = b->check;
@@ -430,7 +431,8 @@ fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
                             c, r);
         for (int k = 0; k < n; k++)
             sum += b->weight[k];
-        for (int k = 0; k < 4; k++) { /* unused sources repeat the first */
+        for (int k = 0; k < 4;
+             k++) { /* unused elements of from[] repeat the first, with weight 0 */
             if (k >= n)
                 b->from[k] = b->from[0];
             b->weight[k] = k < n ? b->weight[k] / sum : 0;

@@ -1,5 +1,6 @@
-/* Phase retrieval (phase.h): its tables, and fbp_retrieve() with the version for any processor; the
- * versions for AVX2 and AVX-512 are in phase_avx2.c and phase_avx512.c, the method in phase_tmpl.h.
+/* Phase retrieval of views (phase.h): tables for one size of views, and fbp_retrieve(), which calls
+ * the version for this processor. The method is in phase_tmpl.h; this file compiles it for any
+ * processor, phase_avx2.c for AVX2, and phase_avx512.c for AVX-512.
  * Used by: pipeline/corrections.c. */
 #include "prep/phase.h"
 
@@ -21,7 +22,7 @@
 typedef float four __attribute__((vector_size(16)));
 typedef unsigned four_bits __attribute__((vector_size(16)));
 
-/* The greater float; b if a is NaN. */
+/* In each of the four floats: a if a > b, else b (also if one of them is NaN). */
 static inline four larger(four a, four b)
 {
     const four_bits is = (four_bits)(a > b);
@@ -31,15 +32,15 @@ static inline four larger(four a, four b)
 
 #include "prep/phase_tmpl.h"
 
-/* Lay out the work memory of a thread; returns its size [doubles].  memory NULL: computes only the
- * size. */
+/* Set the pointers of *out to the arrays in a thread's scratch memory, which begins at `memory`.
+ * Returns the size of this memory [doubles].  memory NULL: *out is not set. */
 static size_t lay_out(const struct fbp_retrieval *f, double *memory, struct phase_room *out)
 {
     const size_t longest = f->n[0] > f->n[1] ? f->n[0] : f->n[1];
     const size_t blocks = (f->n_columns + PAIR - 1) / PAIR;
     const size_t spectrum = blocks * PAIR * f->n[1];
-    /* number of values for one transform of rows; the last block of columns may extend beyond the
-     * view */
+    /* size of phase_room.x: points of one transform of ABREAST rows, and the columns by which the
+     * last block of PAIR columns extends beyond the view */
     const size_t x = PAIR * (longest + PAIR);
 
     if (memory)
@@ -56,9 +57,10 @@ size_t fbp_retrieval_bytes(const struct fbp_retrieval *f)
 fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t n_rows,
                               const double reach[2])
 {
-    /* Padding at each end of a row or column, in multiples of the filter's width sqrt(a): the
-     * filter decreases as exp(-r / sqrt(a)), and periodic repetition puts the opposite end two
-     * paddings away. */
+    /* Padding at each end of a row or column, in multiples of the filter's width sqrt(a) (phase.h).
+     * The kernel of the filter decreases as exp(-r / sqrt(a)) with the distance r. The transform
+     * continues a padded row periodically: the row's opposite end then follows at a distance of two
+     * paddings. */
     static const double PADDING = 8;
     size_t *order = NULL;
     fbp_status st = FBP_OK;
@@ -66,7 +68,8 @@ fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t 
     *f = (struct fbp_retrieval){.n_columns = n_columns, .n_rows = n_rows};
     for (int i = 0; i < 2; i++) {
         const size_t n = i ? n_rows : n_columns;
-        f->pad[i] = n > 1 ? (size_t)ceil(PADDING * reach[i]) : 0; /* a single row is constant */
+        /* a view of one row is filtered only along the row, one of one column along the column */
+        f->pad[i] = n > 1 ? (size_t)ceil(PADDING * reach[i]) : 0;
         f->n[i] = n > 1 ? fbp_fft_length(n + 2 * f->pad[i]) : 1;
     }
     FBP_TRY_GOTO(fbp_mixed_open(&f->along, f->n[0]));

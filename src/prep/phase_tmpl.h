@@ -109,8 +109,8 @@ INLINE double *block_of(const struct fbp_retrieval *f, size_t c, const struct ph
     return r->spectrum + c * f->n[1];
 }
 
-/* Transform the transmissions of columns [c, c + PAIR); columns beyond the view are filled with 0.
- */
+/* Transform the transmissions of columns [c, c + PAIR).  Samples of columns beyond the view count
+ * as 0. */
 INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                           const float *view, size_t c, const struct phase_room *r)
 {

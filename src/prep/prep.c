@@ -98,9 +98,10 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
         FBP_TRY_GOTO(
             read_image(images[i], scan, (enum fbp_image)i, &r.stored, top_down, &out->missing[i]));
     for (size_t i = 0; mask && i < n; i++)
-        bad[i] = !(mask[i] == 0);  /* NaN is bad, too */
-    if (fbp_reduction_joins(&r)) { /* reduce the dark or flat image like the views: each pixel is
-                                      the mean of the good stored pixels */
+        bad[i] = !(mask[i] == 0); /* NaN is bad, too */
+    /* the scan is binned: reduce the dark and the flat image like the views, each pixel to the mean
+     * of the good ones among the stored pixels that it joins */
+    if (fbp_reduction_joins(&r)) {
         for (size_t i = 0; (bright || dark) && i < n; i++)
             bad[i] |= !is_span((bright ? bright[i] : scan->i0) - (dark ? dark[i] : 0));
         out->n_stored = n;

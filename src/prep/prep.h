@@ -83,8 +83,7 @@ struct fbp_prep {
     char *missing[3];
 };
 
-/** Number of samples that were not finite, and number of samples clipped at transmission 1e-6; one
- * struct per thread. */
+/** Number of samples that were not finite, and number of samples clipped at transmission 1e-6. */
 struct fbp_prep_counts {
     size_t not_finite, clipped;
 };

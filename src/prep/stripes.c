@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Mirror an index beyond the ends of [0, n): 1 0 | 0 1 ... n-1 | n-1 n-2. */
+/* Mirror an index beyond the ends of [0, n): the indices … -2 -1 0 … n-1 n n+1 … become … 1 0 0 …
+ * n-1 n-1 n-2 …. */
 static size_t mirrored(ptrdiff_t i, size_t n)
 {
     const ptrdiff_t period = 2 * (ptrdiff_t)n;
@@ -573,7 +574,7 @@ void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t str
         remove_by_wavelets(s, sinogram, stride, scratch);
 }
 
-/* Hoare's selection (1961). */
+/* Hoare's selection (1961). The caller has set all n values of x. */
 float fbp_median(float *x, size_t n)
 {
     const ptrdiff_t k = (ptrdiff_t)(n / 2);
@@ -582,10 +583,10 @@ float fbp_median(float *x, size_t n)
         const float pivot = x[k];
         ptrdiff_t i = low, j = high;
         do {
-            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): x[n] is set */
+            // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the caller sets x
             while (x[i] < pivot)
                 i++;
-            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): x[n] is set */
+            // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the caller sets x
             while (x[j] > pivot)
                 j--;
             if (i <= j) {

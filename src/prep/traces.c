@@ -1,6 +1,7 @@
-/* A source of plane integrals (EPR imaging) computed from measured spectra: baseline, resampling,
- * FFT, phase, division by a profile.  fbp_spectra_open() wraps the source of stored rows, and each
- * row is prepared when it is read.  scan->preparation has the parameters.
+/* A source of plane integrals (EPR imaging) that are computed from measured rows, spectra or time
+ * signals: baseline, resampling to equal steps, FFT, phase, division by a profile.
+ * fbp_spectra_open() wraps the source of stored rows; each row is prepared when it is read.
+ * scan->preparation has the parameters.
  * Used by: pipeline/plan.c. */
 #include "prep/prep.h"
 
@@ -26,19 +27,21 @@ struct taps {
 
 struct traces {
     const struct fbp_preparation *p;
-    fbp_source *real, *imaginary; /* sources of stored rows, real and imaginary parts; imaginary
-                                     NULL: only real parts are needed */
+    fbp_source *real, *imaginary; /* sources of the real and of the imaginary parts of stored rows;
+                                     imaginary NULL: only real parts are needed */
     size_t n_in, n_out;           /* numbers of samples of a stored row and of a prepared row */
-    size_t ranges[2][2];          /* samples of the baseline, [begin, end) */
-    struct taps *taps;            /* [n_in]; NULL: not resampled */
-    struct fbp_fft *fft;          /* NULL: no FFT */
+    size_t ranges[2][2]; /* two ranges [begin, end) of samples, which determine the baseline */
+    struct taps *taps;   /* [n_in]; NULL: not resampled */
+    struct fbp_fft *fft; /* NULL: no FFT */
     /* [n_out] phase factors after the FFT, which correct for the position of time 0 in the stored
      * row */
     double complex *turn;
     double *gain;  /* [n_out] 1 / profile, or 0 where the profile is below its threshold; NULL: no
                       profile */
     double *scale; /* [view]; NULL: 1 */
-    double phase;  /* phase of all views; if each view has its own phase, an estimate of it [rad] */
+    double phase;  /* phase of all views [rad]; if the phase of each view is determined separately
+                      (FBP_PHASE_VIEW), an estimate that decides between two values half a turn
+                      apart */
 };
 
 /* Memory of one reader. */
@@ -50,9 +53,10 @@ struct room {
 
 /* Sums from which the phase of a view is determined, or totals of these sums over all views. */
 struct phase_sums {
-    double complex sum;     /* sum of that row of the view whose sum has the greatest magnitude */
+    double complex sum;     /* the sum of a row: of all rows of the view, the sum with the greatest
+                               magnitude */
     double complex squares; /* sum of the squares of all samples of the view */
-    double size;            /* sum of the magnitudes of the samples of the row of `sum` */
+    double size;            /* sum of the magnitudes of the samples of the row with this `sum` */
 };
 
 /* Lay out the memory of a reader; returns its size [bytes].  memory NULL: computes only the size.
@@ -79,7 +83,8 @@ static fbp_status make_room(const struct traces *t, struct room *r)
     return FBP_OK;
 }
 
-/* Read a row and prepare it up to the phase correction; the result is in r->out. */
+/* Read a row, and apply the steps before the phase correction: baseline, resampling, FFT.  The
+ * result is in r->out. */
 static fbp_status begin_row(const struct traces *t, size_t view, size_t row, struct room *r)
 {
     const size_t n = t->n_out, half = n / 2;
@@ -93,8 +98,8 @@ static fbp_status begin_row(const struct traces *t, size_t view, size_t row, str
         for (size_t i = 0; i < t->n_in; i++)
             in[i] += I * r->values[i];
     }
-    if (t->p->baseline_terms) { /* subtract the polynomial that fits the samples of the baseline
-                                   best */
+    if (t->p->baseline_terms) { /* subtract a constant or a straight line that is fitted to the
+                                   samples of the baseline */
         const double middle = ((double)t->n_in - 1) / 2;
         double count = 0, x1 = 0, x2 = 0;
         double complex y0 = 0, y1 = 0;
@@ -294,8 +299,8 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     return FBP_OK;
 }
 
-/* Initialise a source of prepared rows, which reads stored rows from `below`; scan: a struct
- * fbp_scan. */
+/* Initialise a source of prepared rows, which reads stored rows from `below`.  what: a struct
+ * fbp_scan, which contains the parameters. */
 static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
     const struct fbp_scan *scan = what;
@@ -354,8 +359,7 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     src->unpacks = true;
     src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);
     src->reader_bytes = below->reader_bytes + lay_out(t, NULL, &(struct room){0});
-    if (t->imaginary) /* clear the source's remark that one part of complex samples is taken: both
-                         are used */
+    if (t->imaginary) /* clear the remark that only the real parts of the samples are used */
         src->info.taken[0] = '\0';
     FBP_TRY_GOTO(fbp_source_wrap_set_up(src, below));
     src->stored_bytes *= t->imaginary ? 2 : 1;

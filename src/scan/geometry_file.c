@@ -124,7 +124,7 @@ static fbp_status by_extension(const char *path, bool to_write,
  * if the file cannot be opened. */
 static fbp_status format_of(const char *path, const struct fbp_geometry_format **out)
 {
-    /* First n bytes of the file, or of the first file of a pattern; n 0: a folder. */
+    /* First n bytes of the file, or of the first file of a pattern; n is 0 for a folder. */
     unsigned char head[HEAD_BYTES];
     const bool pattern = fbp_stack_count(path) > 0;
     char *first = pattern ? fbp_stack_name(path, 0) : fbp_strdup(path);
@@ -151,7 +151,7 @@ static fbp_status format_of(const char *path, const struct fbp_geometry_format *
             st = format->probe(path, head, n, &is);
         if (st == FBP_ERR_NOMEM || st == FBP_ERR_IO)
             return st;
-        if (st != FBP_OK) { /* damaged: loading reports the same error */
+        if (st != FBP_OK) { /* damaged; if its name selects the format, load() reports this error */
             fbp_message_clear();
             st = FBP_OK;
             is = false;
@@ -178,7 +178,8 @@ static fbp_status no_format(const char *what, const char *value, bool to_write)
                            to_write ? "--to-format" : "--from-format");
 }
 
-/* Find the format called `name`; name NULL: the format of the file at `path`. */
+/* Find the format called `name`.  name NULL: to_write false: detect the format of the file at
+ * `path`; true: find the format by the extension of `path`. */
 static fbp_status find(const char *path, const char *name, bool to_write,
                        const struct fbp_geometry_format **out)
 {
@@ -206,12 +207,13 @@ static fbp_status check_result(const char *path, const struct fbp_scan *scan,
                            "%zu x %zu; give files that belong together",
                            path, p->n_columns, p->n_rows, q->n_columns, q->n_rows);
     /* Compare the pitch along the rows only: with matrices, the other pitch follows from it.
-     * Tolerance 1e-4, because files may have few digits. */
+     * Relative tolerance 1e-4, because files may have few digits. */
     const double pitch = fbp_norm(scan->views[0].u);
     if (known->pitch_mm[0] > 0 && !(fabs(pitch - known->pitch_mm[0]) <= 1e-4 * pitch))
-        return FBP_INVALID("%s: gives a pixel pitch of %.6g mm along the rows, not %.6g mm as in "
-                           "--pitch; correct or remove the pitch",
-                           path, pitch, known->pitch_mm[0]);
+        return FBP_INVALID(
+            "%s: gives a pixel pitch of %.6g mm along the rows, but %.6g mm is also "
+            "given (--pitch, or pitch_mm of a scan file); correct or omit the latter",
+            path, pitch, known->pitch_mm[0]);
     for (size_t k = 0; k < scan->n_views; k++) {
         char where[40];
         snprintf(where, sizeof where, "view %zu", k);
@@ -331,7 +333,7 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         return FBP_UNSUPPORTED("%s: --follow supports only scan files of fbp, not the format %s; "
                                "reconstruct when the scan is complete",
                                path, format->name);
-    if (format && format != &scan_format) { /* a file of another program must name projections */
+    if (format && format != &scan_format) { /* another format: the file must name its projections */
         const struct fbp_geometry_known beside = {
             .struct_size = sizeof beside,
             .pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]},
@@ -356,7 +358,8 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
         st = fbp_source_open(&source, path, NULL);
     if (st == FBP_ERR_NOMEM)
         return st;
-    /* If the path is no readable array, it is read as JSON, which fails with a better message. */
+    /* If the path cannot be opened as an array, read it as JSON, whose error message is more
+     * useful. */
     if (st != FBP_OK)
         fbp_message_clear();
     if (source) {
@@ -376,8 +379,8 @@ fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
     return st;
 }
 
-/* Load the views of a scan file A that another scan file names as its geometry.  A may name a
- * geometry C; if C also names a scan file as its geometry, it is refused. */
+/* Load the views of a scan file A that is used as a geometry.  A may name a scan file C as its own
+ * geometry; if C names a scan file as its geometry, too, loading fails. */
 static fbp_status load_scan(struct fbp_scan *out, const char *path,
                             const struct fbp_geometry_known *known)
 {
@@ -387,7 +390,8 @@ static fbp_status load_scan(struct fbp_scan *out, const char *path,
     const struct fbp_scan_known beside = {.pitch_mm = {known->pitch_mm[0], known->pitch_mm[1]}};
     if (chain == LONGEST)
         return FBP_INVALID(
-            "%s: scan files name each other as their geometry; name a file that contains the views",
+            "%s: too many scan files name each other as their geometry; name a file that contains "
+            "the views",
             path);
     chain++;
     const fbp_status st = fbp_scan_load_own(out, path, &beside, true);

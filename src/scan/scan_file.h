@@ -41,7 +41,8 @@ fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, 
 
 /* scan_planes.c: plane integrals */
 
-/** Plane integrals: set scan->views from the directions; set the weights of the directions. */
+/** fbp_scan_read_planes() sets scan->views from the directions of plane integrals;
+ * fbp_scan_read_plane_weights() sets the weights of the directions. */
 fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f);
 fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f);
 /** Get the number of directions. */
@@ -54,18 +55,18 @@ fbp_status fbp_scan_load_rows(const struct fbp_scan_file *f, const struct fbp_js
 
 /* geometry_file.c: loading */
 
-/** Load a scan like fbp_scan_load(), for a struct that has the size of this release; `known` must
- * be complete and checked.  geometry_only: the scan file need not name projections, but must then
- * contain the detector's columns and rows, and a list with one element per view. */
+/** Load a scan like fbp_scan_load(), but without checks of struct_size and of `known`, which is not
+ * NULL.  geometry_only: the scan file need not name projections; without them, it must contain the
+ * detector's columns and rows, and a list with one element per view. */
 fbp_status fbp_scan_load_own(struct fbp_scan *out, const char *path,
                              const struct fbp_scan_known *known, bool geometry_only);
 
-/** Load a scan like fbp_scan_load_own(), from the JSON of a scan file `path`, which need not exist.
- */
+/** Load a scan like fbp_scan_load_own(), from JSON in memory, as if it were the scan file `path`,
+ * which need not exist. */
 fbp_status fbp_scan_of_json(struct fbp_scan *out, const char *path, const cJSON *root,
                             const struct fbp_scan_known *known, bool geometry_only);
 
-/** Load a geometry like fbp_geometry_load(), for a struct that has the size of this release. */
+/** Load a geometry like fbp_geometry_load(), but without a check of out->struct_size. */
 fbp_status fbp_geometry_read(struct fbp_scan *out, const char *path, const char *format,
                              const struct fbp_geometry_known *known);
 

@@ -47,7 +47,8 @@ static fbp_status load_list(const struct fbp_scan_file *f, const char *key, doub
 /* Preparation. */
 
 /* Set scan->preparation from the scan file and from the caller: each of the caller's steps replaces
- * the same step of the file.  Without any step, scan->preparation remains NULL. */
+ * the same step of the file.  It remains NULL if the file has no "prepare" and the caller gives no
+ * steps. */
 static fbp_status read_preparation(const struct fbp_scan_file *f)
 {
     static const char *const keys[] = {"baseline", "baseline_samples", "resample",
@@ -173,7 +174,8 @@ static fbp_status read_set(const struct fbp_scan_file *f, struct fbp_directions 
     return FBP_OK;
 }
 
-/* Read unit vectors from "directions", or vectors from "gradients", which have magnitudes. */
+/* Read unit vectors from "directions" (a named set, a list or a file), or else gradient vectors of
+ * any magnitude from "gradients". */
 static fbp_status load_directions(const struct fbp_scan_file *f, double **out, size_t *n)
 {
     const cJSON *directions = fbp_json_get(&f->top, "directions");
@@ -182,8 +184,8 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
     if (cJSON_IsObject(directions)) {
         FBP_TRY(read_set(f, &set));
         FBP_TRY(fbp_error_context(f->top.file, fbp_directions_make(&set, NULL, n)));
-        /* Check the number of directions before allocating memory: the file may contain a far too
-         * large one. */
+        /* Check the number of directions before allocating memory: a damaged file may request far
+         * too many. */
         if (f->scan->n_views > 0)
             FBP_TRY(fbp_scan_check_count(f, "directions", *n));
         FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
@@ -218,7 +220,8 @@ fbp_status fbp_scan_count_planes(const struct fbp_scan_file *f, size_t *n)
 static fbp_status read_magnitudes(const struct fbp_scan_file *f, double *vectors, double *lengths)
 {
     const bool given = fbp_json_get(&f->top, "directions");
-    /* in a field sweep, positions along the gradient decrease from sample to sample */
+    /* with a reference spectrum, samples are the steps of a field sweep: positions along the
+     * gradient decrease from sample to sample, so directions are reversed */
     const bool against = !given && fbp_json_get(&f->top, "reference");
     double *list = NULL;
     size_t n = 0;
@@ -367,8 +370,9 @@ fbp_status fbp_scan_read_planes(const struct fbp_scan_file *f)
     FBP_TRY_GOTO(read_magnitudes(f, direction, lengths));
     FBP_TRY_GOTO(read_spacing(f, moves, direction, lengths, &moved));
 
-    /* Sample 0 of a view is at "first_mm"; else at the position that an FFT or resampling gives it;
-     * else samples are centred on 0 or, if "grid" is "eprit", sample S/2 of S is at 0. */
+    /* Set the position of sample 0 of each view: "first_mm"; if the file lacks it, the position
+     * that an FFT or resampling gives; without these, samples are centred on 0 or, if "grid" is
+     * "eprit", sample S/2 of S is at 0. */
     FBP_TRY_GOTO(fbp_json_choice(&f->top, "grid", grids, N_OF(grids), &grid));
     FBP_TRY_GOTO(load_list(f, "first_mm", &first, &n_first));
     const double samples = (double)scan->panel.n_columns;

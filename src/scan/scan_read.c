@@ -84,8 +84,9 @@ static fbp_status array_size(const struct fbp_json *top, const char *key, const 
                        top->file, key, path, info->time_points);
 }
 
-/* Read the numbers of columns, rows and views from the projections.  A geometry without projections
- * has the numbers of columns and rows in "detector", and a list with one element per view. */
+/* Read the numbers of columns, rows and views from the projections.  A geometry file without
+ * projections has the numbers of columns and rows in "detector", and one element per view in a list
+ * ("views", "matrices", "angles_deg") or, for plane integrals, one direction per view. */
 static fbp_status read_sizes(struct fbp_scan_file *f)
 {
     static const char *const sides[] = {"columns", "rows"};
@@ -145,7 +146,8 @@ static fbp_status one_or_three(const struct fbp_json *o, const char *key,
 }
 
 /* Read the grid of the volume; missing values are those of the default volume, the field of view.
- * If only the number or only the size of voxels is given, the default extent is kept. */
+ * If only the number or only the size of voxels is given, the default extent is kept.  If both are
+ * given without a centre, the centre is the origin. */
 static fbp_status read_volume(const struct fbp_scan_file *f)
 {
     struct fbp_scan *scan = f->scan;

@@ -1,6 +1,6 @@
-/* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly, paths of
- * arrays relative to the file.  fbp_scan_save() is public; fbp_scan_save_geometry() saves a
- * geometry without projections.
+/* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly; paths of
+ * arrays are relative to the file's folder if they lie in it, else absolute.  fbp_scan_save() is
+ * public; fbp_scan_save_geometry() saves a geometry without projections.
  * Used by: bench/papers/okitsu2008/command.c, cli/cmd_simulate.c, folder/folder_guess.c,
  * geometry_file.c. */
 #include "array/file/bytes.h"
@@ -81,7 +81,8 @@ char *fbp_scan_relative(const char *scan_path, const char *path)
     return out;
 }
 
-/* Write a path relative to the scan file; if the path is NULL, write nothing. */
+/* Write a path, relative to the scan file's folder if it lies in this folder, else absolute; if the
+ * path is NULL, write nothing. */
 static fbp_status put_path(struct fbp_writer *w, const char *key, const char *path)
 {
     if (!path)

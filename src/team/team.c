@@ -58,8 +58,8 @@ struct letter {
     char data[];
 };
 
-/* Piece of data that another rank has announced (fbp_team_offer()), and rank 0 has not requested
- * yet. */
+/* In rank 0: piece of data that another rank has announced (fbp_team_offer()), and that
+ * fbp_team_next_offer() has not returned yet. */
 struct offered {
     struct offered *next;
     size_t from;
@@ -68,12 +68,12 @@ struct offered {
 
 /* Counts and destination of the pieces of data in one lane, to and from another process. */
 struct pieces {
-    /* number of pieces for the other process, and how many of them it has requested */
+    /* given: number of pieces for the other process; asks: how many of them it has requested */
     uint64_t given, asks;
     uint64_t asked; /* number of pieces that this process has requested */
     char *to; /* destination of the piece that this process requested last; NULL: the piece is no
                  longer needed */
-    /* bytes received of the piece that was requested last, and size of this piece */
+    /* have: bytes received of the piece that was requested last; wants: size of this piece */
     size_t have, wants;
 };
 
@@ -109,7 +109,8 @@ struct fbp_team {
     /* rank that reports errors after rank 0 is lost; 0: not chosen; team size: another rank, not
      * known which */
     size_t speaker;
-    fbp_status over; /* a barrier has failed, with this message */
+    /* status of the barrier that has failed, with the message `why`; FBP_OK: none has failed */
+    fbp_status over;
     char why[1000];
     char message[FBP_TEAM_MESSAGE]; /* buffer of the listener thread */
 };
@@ -150,7 +151,7 @@ static fbp_status post(fbp_team *t, size_t to, struct head head, const void *dat
 }
 
 /* Stop the exchange of pieces of data, and set the flag of fbp_team_cancel_flag(); rank 0 sends a
- * stop message to all others.  The caller holds t->lock. */
+ * stop message to all others that are not lost. The caller holds t->lock. */
 static void stop(fbp_team *t)
 {
     if (atomic_exchange(&t->stopped, true))
@@ -210,7 +211,7 @@ static fbp_status reach(fbp_team *t, size_t to, struct head head, const void *da
     return post(t, to, head, data, n) == FBP_OK ? FBP_OK : FBP_ERR_CANCELLED;
 }
 
-/* Send piece `number` of a lane when the receiver has requested it. */
+/* Wait until the receiver requests piece `number` of a lane, and send it. */
 static fbp_status give(fbp_team *t, size_t to, enum lane lane, uint64_t number, const void *data,
                        size_t n)
 {
@@ -476,7 +477,7 @@ struct brought {
     const void *mine; /* [n] */
     size_t n;
     void *all;     /* [n_all], in rank 0 */
-    size_t n_all;  /* bytes of `all`: size * n (gather), n (broadcast) */
+    size_t n_all;  /* bytes of `all`: size * n (gather, collect), n (broadcast) */
     size_t n_told; /* bytes of `all` that every rank gets: n_all or 0 */
 };
 

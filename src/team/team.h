@@ -5,7 +5,9 @@
  * ranks and sends the result back. A rank that fails reports at once, and rank 0 then sends a stop
  * message to all others. A rank that sends no message for too long counts as failed.
  *
- * team.c implements the functions; team_join.c finds how this process was started.
+ * team.c implements the functions; fbp_team_join() (team_join.c) finds how this process was
+ * started, and connects it to the others.
+ *
  * Used by: cli/, pipeline/, team/.
  */
 #ifndef FBP_SRC_TEAM_TEAM_H
@@ -52,9 +54,10 @@ void fbp_team_send_progress(fbp_team *team, const uint64_t values[FBP_TEAM_COUNT
 void fbp_team_sum_progress(fbp_team *team, uint64_t sum[FBP_TEAM_COUNTERS]);
 
 /* Data are transferred in pieces, which the receiver requests, in the order of the requests. A
- * process therefore stores no data before they are needed. All calls return FBP_ERR_CANCELLED as
- * soon as a process of the team has failed. Pieces of fbp_team_send_piece() and of fbp_team_offer()
- * are independent. */
+ * process therefore stores no data before they are needed. Calls that wait return FBP_ERR_CANCELLED
+ * as soon as a process of the team has failed. There are two independent sequences of pieces
+ * between two processes: those of fbp_team_send_piece(), and those of fbp_team_offer() to rank 0.
+ */
 
 /** Wait until rank `to` requests the next piece of data, and send data[n]; one thread at a time. */
 fbp_status fbp_team_send_piece(fbp_team *team, size_t to, const void *data, size_t n);
@@ -83,16 +86,17 @@ fbp_status fbp_team_accept(fbp_team *team, size_t from, void *to, size_t n);
  * with every change. */
 enum { FBP_MPI_MODULE_VERSION = 2 };
 
-/** The only exported function of libfbp_mpi.so: connects the processes that MPI has started.
- * Returns false on an error, with a message in why[n]. patience: greatest time [s] until all
- * processes have joined; stopped() ends the wait earlier. If the time was exceeded, this process
- * cannot use MPI and must end. */
+/** Type of the only exported function of libfbp_mpi.so, fbp_mpi_team(): connects the processes that
+ * MPI has started. Returns false on an error, with a message in why[n]. patience: greatest time [s]
+ * until all processes have joined; stopped() ends the wait earlier. If the time was exceeded, this
+ * process cannot use MPI and must end. */
 typedef bool fbp_mpi_fn(unsigned version, double patience, bool (*stopped)(void),
                         struct fbp_team_functions *out, char *why, size_t n);
 
 /**
  * Barrier: wait for all processes.  If one of them has failed, all get its status and its message,
- * which contains its rank and host; after that, only fbp_team_leave() is useful.
+ * which begins with its rank and host, unless all processes have failed with the same message.
+ * After that, only fbp_team_speaks() and fbp_team_leave() are useful.
  *
  * where   name of the step, the same in all processes, up to 31 bytes
  * status  status of this process; its message is fbp_message()

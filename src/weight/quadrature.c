@@ -170,7 +170,8 @@ static size_t equations_to(size_t degree)
 
 /* Change weights[count] as little as possible (least squares) so that they integrate all even
  * harmonics up to *degree exactly over the half sphere, with no weight below 0.  *degree: the
- * greatest possible up to MOST_DEGREE and up to 3/4 as many harmonics as directions. */
+ * greatest for which that succeeds, up to MOST_DEGREE; the harmonics are at most 3/4 as many as the
+ * directions. */
 static fbp_status correct_harmonics(const double (*direction)[3], size_t count, double *weights,
                                     size_t *degree)
 {
@@ -227,7 +228,7 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
             if (!(given[i] >= 0 && given[i] <= 4 * FBP_PI))
                 return fbp_fail(FBP_ERR_INVALID,
                                 "weights: number %zu is %g, expected a solid angle from 0 to 4 pi; "
-                                "the sum must be 2 pi",
+                                "correct it",
                                 i, given[i]);
             all += weights[i] = given[i];
         }

@@ -42,7 +42,7 @@ struct fbp_rays {
     double inverse_overlap;
 };
 
-/** Position of a view relative to one end of the scan's arc. */
+/** Position of a view relative to one end of the scan's arc; for Parker's weight. */
 struct fbp_ray_end {
     /** angle between the view and this end [rad]; cos and sin of half the angle */
     double angle, cos, sin;

@@ -100,16 +100,17 @@ fbp_status fbp_weights_create(fbp_weights **out, struct fbp_views views,
         w->rays.redundancy = FBP_PARKER; /* without ramps if delta is 0 */
     if (w->rays.redundancy == FBP_WANG)
         w->rays.inverse_overlap = longer / (source ? facts->overlap_rad : facts->overlap_mm);
-    /* Parker's weight is its mean over a view's step if the ramps are short (LONG_RAMP), or if the
-     * arc is short of needed_rad by more than half a step, but no ray is missing (COVERAGE_SHORT);
-     * else its value in the middle of the step. */
+    /* In a short scan (COVERAGE_SHORT), Parker's weight is its mean over a view's step if the ramps
+     * are short (LONG_RAMP), or if the arc is shorter than needed_rad by more than half a step;
+     * otherwise, and in scans with missing rays, it is its value in the middle of the step. */
     w->rays.means = !facts->per_ray && !w->modulo_pi && !facts->offset &&
                     facts->coverage == FBP_COVERAGE_SHORT &&
                     (ramp < (step[2] < 1.5 * step[1] ? LONG_RAMP : LONG_UNEVEN_RAMP) * step[2] ||
                      w->arc.arc_rad < facts->needed_rad - step[1] / 2);
 
-    /* Redundancy weights by view and column, for the middle row of the detector: the fan angle of a
-     * column depends on the row only if the detector is inclined, and then little. */
+    /* Weights per ray (FBP_PER_RAY), by view and column, for the middle row of the detector: the
+     * fan angle of a column depends on the row only if the detector is inclined, and then
+     * little. */
     const double row = ((double)views.panel.n_rows - 1) / 2;
     const size_t nc = views.panel.n_columns;
     if (facts->per_ray) {
@@ -226,7 +227,8 @@ void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *ou
     }
 }
 
-/* A row of a view, ready for its columns. */
+/* Prepare the computation of the weights of a row of a view: *v receives the view; returns the
+ * row. */
 static struct fbp_ray_row row_of(const fbp_weights *w, size_t view, double row,
                                  struct fbp_ray_view *v)
 {

@@ -36,8 +36,8 @@
  * offset panel; in each case m of the two measurements of a ray adds up to 2 (ray.h). For parallel
  * beam, w = 1 and W_n = 1/2 dbeta m / |s x u|, with s the unit direction of the rays. Without a
  * panel offset, angles are taken modulo pi there, and m is 2, or 1 with twice the step if the views
- * cover a full turn. In all other scans dbeta m is a table of view and column
- * (geometry/coverage.h).
+ * cover a full turn. If none of these cases applies (facts->per_ray), dbeta m is a table of view
+ * and column (geometry/coverage.h).
  *
  * The backprojector divides by (w/w(0))^2; therefore the constant 1/w(0)^2 is part of W_n here.
  */
@@ -61,8 +61,9 @@ struct fbp_quadrature_facts {
  *
  * wanted  requested method
  * given   [n] weights for the method GIVEN, else NULL
- * @return FBP_ERR_INVALID: directions in one plane; BANDS without evenly spaced rings; given
- *         weights that are negative or all 0. FBP_ERR_NOMEM.
+ * @return FBP_ERR_INVALID, for example: directions that are not unit vectors or lie in one plane;
+ *         BANDS without evenly spaced rings; given weights that are negative or all 0.
+ *         FBP_ERR_NOMEM.
  */
 fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_quadrature wanted,
                              const double *given, double *weights,
@@ -110,9 +111,9 @@ bool fbp_weights_separable(const fbp_weights *weights);
 void fbp_weights_image(const fbp_weights *weights, size_t row, double *out);
 void fbp_weights_line(const fbp_weights *weights, size_t view, double *out);
 
-/** Get the arguments of fbp_ray_weight() (ray.h) that all views share, or those of one view;
- * thread-safe. If redundancy is FBP_PER_RAY, W is fbp_ray_geometry() times fbp_weights_line()
- * instead of fbp_ray_weight(). */
+/** Get the arguments of fbp_ray_weight() (ray.h): fbp_weights_rays() those that all views share,
+ * fbp_weights_view() those of one view. Thread-safe. If redundancy is FBP_PER_RAY, W is
+ * fbp_ray_geometry() times fbp_weights_line() instead of fbp_ray_weight(). */
 void fbp_weights_rays(const fbp_weights *weights, struct fbp_rays *out);
 void fbp_weights_view(const fbp_weights *weights, size_t view, struct fbp_ray_view *out);
 

@@ -179,7 +179,7 @@ TEST(boxes_that_are_not_are_refused)
         fbp_plan *plan;
         memcpy(p.box[2], wrong[i], sizeof wrong[i]);
         assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_INVALID,
-                     "along z are outside the volume, which has 0:45");
+                     "along z are no range of the volume, which has 0:45");
     }
 }
 

@@ -73,7 +73,7 @@ TEST(what_plastimatch_cannot_hold)
     expect_message(fbp_geometry_save(&scan, in_folder("r.txt"), "plastimatch"), FBP_ERR_INVALID,
                    "name the files by a pattern");
     expect_message(fbp_geometry_save(&scan, in_folder("r%d.txt 1 4"), "plastimatch"),
-                   FBP_ERR_INVALID, "one file name for 3 views");
+                   FBP_ERR_INVALID, "one file name for each of the 3 views");
     scan.n_views = 1; /* a folder is no file */
     expect_message(fbp_geometry_save(&scan, folder, "plastimatch"), FBP_ERR_INVALID,
                    "name the files by a pattern");
@@ -97,7 +97,7 @@ static const struct wrong wrong[] = {
     {SANE "1000\nnan\n0 1 0\n", "19 numbers", FBP_ERR_INVALID},
     {SANE "1000\n0\n0 1 0\n", "SID is 0 mm", FBP_ERR_INVALID},
     {SANE "1000\n-5\n0 1 0\n", "SID is -5 mm", FBP_ERR_INVALID},
-    {"1 1\n0 0 0 0\n0 0 0 0\n0 0 0 0\n1000\n1000\n0 1 0\n", "no source in front", FBP_ERR_INVALID},
+    {"1 1\n0 0 0 0\n0 0 0 0\n0 0 0 0\n1000\n1000\n0 1 0\n", "has no source", FBP_ERR_INVALID},
 };
 
 TEST(wrong_files)

@@ -205,10 +205,11 @@ fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char *
     if (fstat(fd, &is) < 0)
         return fbp_fail_status(path);
     if ((uint64_t)is.st_size > max_bytes)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: has %llu bytes, too many for a text file of this kind (%s); check the file name",
-            path, (unsigned long long)is.st_size, fbp_bytes_text(limit, sizeof limit, max_bytes));
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has %llu bytes, too many for a text file of this kind "
+                        "(at most %s); check the file name",
+                        path, (unsigned long long)is.st_size,
+                        fbp_bytes_text(limit, sizeof limit, max_bytes));
     *n = (size_t)is.st_size;
     FBP_TRY(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
     fbp_status st = fbp_read_at(fd, path, 0, *text, *n);
@@ -409,8 +410,8 @@ void fbp_to_float(enum fbp_type type, double scale, double offset, const void *i
         FBP_BY_TYPE(type, FBP_SCALED)
 }
 
-/* Converts n samples of C type T from `in` to doubles in `out`. If they overlap, both end at the
- * same byte: each sample is then read before a double overwrites it. */
+/* Converts n samples of C type T from `in` to doubles in `out`. If the two arrays overlap, they
+ * must end at the same byte: each sample is then read before a double overwrites it. */
 #define FBP_DOUBLE(T)                                                             \
     for (size_t i = 0; i < n; i++) {                                              \
         T x;                                                                      \

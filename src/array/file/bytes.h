@@ -126,8 +126,8 @@ enum fbp_type fbp_type_from_numpy(const char *code, size_t n);
  * too many to stay in the caches; always false without SSE2. */
 bool fbp_past_caches(size_t n);
 
-/** Convert n samples of info->type, in native byte order, to float values; past_caches: by
- * streaming stores. */
+/** Convert n samples of info->type, in native byte order, to float as fbp_to_float() does, with
+ * info->scale and info->offset; past_caches: by streaming stores. */
 void fbp_to_values(const struct fbp_array_info *info, const void *in, size_t n, bool past_caches,
                    float *out);
 
@@ -136,7 +136,7 @@ void fbp_to_values(const struct fbp_array_info *info, const void *in, size_t n, 
 fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
                             const struct fbp_array_info *info, size_t n, void *out);
 
-/** Read n samples from byte `at` of a file, converted to float values. */
+/** Read n samples from byte `at` of a file, and convert them as fbp_to_values() does. */
 fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct fbp_array_info *info,
                            size_t n, float *out);
 

@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A slot of the cache of chunks. `users`: number of threads that copy from the slot; it is not
- * reused meanwhile. */
+/* A slot of the cache of chunks. */
 struct fbp_cached {
-    size_t chunk; /* number of the chunk in this slot; SIZE_MAX: the slot is empty */
-    bool loading;
-    size_t users;
+    size_t chunk;  /* number of the chunk in this slot; SIZE_MAX: the slot is empty */
+    bool loading;  /* a thread decodes the chunk into the slot */
+    size_t users;  /* number of threads that decode into the slot or copy from it; it is not reused
+                      meanwhile */
     uint64_t used; /* value of the cache's counter of uses at the last use of this slot */
     void *data;
 };
@@ -62,8 +62,8 @@ fbp_status fbp_cache_take(struct fbp_cache *c, size_t k, fbp_cache_load_fn *load
 
     pthread_mutex_lock(&c->lock);
     for (;;) {
-        /* Take the slot that has chunk k. If no slot has it, take the least recently used slot
-         * without users; if all have users, wait. */
+        /* Take the slot that has chunk k, and wait while another thread decodes this chunk. If no
+         * slot has it, take the least recently used slot without users; if all have users, wait. */
         s = NULL;
         for (size_t i = 0; i < c->n_slots; i++) {
             struct fbp_cached *slot = &c->slots[i];
@@ -133,8 +133,8 @@ void fbp_levels_make(const size_t n[3], size_t edge, struct fbp_levels *out)
     }
 }
 
-/* Mean of n samples (at most eight), added in the order in which they are in memory; NaN are left
- * out. */
+/* Mean of n samples (at most eight), added in the order in which they are in memory. Floats: NaN
+ * are left out; NaN if all are NaN. Integers: rounded to nearest, halves up. */
 #define MEAN_OF_NUMBERS(T)                                \
     static T mean_##T(const T *v, size_t n)               \
     {                                                     \
@@ -161,8 +161,8 @@ MEAN_OF_NUMBERS(double)
 MEAN_OF_INTEGERS(uint8_t)
 MEAN_OF_INTEGERS(uint16_t)
 
-/* Compute a row of means, each of two neighbouring samples (at the end of an odd row, one) in each
- * of n_rows rows; nx: samples per row. */
+/* Compute a row of means: each is the mean of two neighbouring samples (one at the end of a row of
+ * odd length) in each of n_rows rows, at most four. nx: samples per row. */
 #define MEAN_ROW(T)                                                                        \
     static void mean_row_##T(const void *const *rows, size_t n_rows, size_t nx, void *out) \
     {                                                                                      \

@@ -1,7 +1,7 @@
 /* Writes and parses one line of JSON with properties of an array that a format cannot store: row
  * order, unit, scale of integers, spacing, origin, history, frames. TIFF and PNG files contain the
- * line; RAW and NPY files have it in FILE.json. Also words the warning about missing chunks of HDF5
- * and Zarr arrays.
+ * line; if RAW and NPY files need it, it is in FILE.json. Also makes the warning about missing
+ * chunks of HDF5 and Zarr arrays.
  * Used by: array/, array/format/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -29,7 +29,7 @@ struct fbp_pattern {
 };
 
 /** Find the last placeholder %d or %0Nd in text[n], and fill in *out except first and last, the two
- * numbers of a pattern. */
+ * numbers of a pattern. false: the text has none, or another '%' follows it. */
 bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
 
 /** malloc'ed file name that a pattern such as "views/%04d.mha" gives for this number; NULL when out
@@ -123,7 +123,8 @@ struct fbp_source {
     int fd;          /**< file that holds the samples */
     uint64_t offset; /**< byte of sample (0,0,0) in fd */
     /** Reads rows [row0, row0 + n_rows) of one slice in the file's sample type and native byte
-     * order. NULL: the samples are contiguous in the file from byte `offset` on. */
+     * order. NULL: the samples are contiguous in the file from byte `offset` on, or `read_block` is
+     * set. */
     fbp_status (*read)(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out);
     /** Reads rows of several slices in one call; used instead of `read` if set. as_float: the
      * samples are converted to float. */
@@ -149,9 +150,10 @@ struct fbp_source {
     bool imaginary; /**< The caller requests the imaginary parts of complex samples. */
     bool complex; /**< The samples in the file are complex; the source delivers one part of them. */
     bool list; /**< The caller requests a list of numbers: an array of one dimension is accepted. */
-    /** For a source of several files that are still being written: counts the complete views, from
-     * the first on, and the bytes of all files. again: all files are checked anew. NULL: the source
-     * is one file. */
+    /** Views that are still being measured, in several files or from a function of the caller:
+     * counts the complete views, from the first on, and their bytes. again: also checks that files
+     * that were complete before have not changed. NULL: the views are in one file, or all existed
+     * at opening. */
     fbp_status (*look)(fbp_source *src, bool again, size_t *n_views, uint64_t *bytes);
     /** thread that waits for views of files that are still being written; NULL: all views exist */
     struct fbp_follow *follow;
@@ -167,8 +169,8 @@ struct fbp_source {
 fbp_status fbp_source_open_one(const fbp_source *all, size_t n_slices, char *path,
                                fbp_source **out);
 
-/** Whether the views of a source should be read in order: true for compressed streams (MHA, NRRD,
- * NIfTI, PNG) and for files that are still being written. */
+/** Whether the views of a source should be read in order: true for compressed streams (such as
+ * compressed MHA or PNG files) and for files that are still being written. */
 bool fbp_source_in_order(const fbp_source *src);
 
 /** Read samples like fbp_source_read(), but in the stored sample type, in native byte order. */
@@ -397,8 +399,8 @@ struct fbp_format {
     const char *name;       /**< name such as "mha", in lower case */
     const char *title;      /**< title "MHA", as in docs/formats.md */
     const char *extensions; /**< extensions of files that are read, such as ".mha .mhd"; "": none */
-    /** Recognizes a file by its first n bytes (at most 4096), or by its name. NULL: the format is
-     * chosen only by the extension. */
+    /** Recognizes a file by its first n bytes (the first 4096, if the file has so many), or by its
+     * name. NULL: the format is chosen only by the extension. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
     /** Recognizes a folder that is one array; open() then gets src->fd = -1. NULL: arrays of the
      * format are files. */
@@ -522,8 +524,9 @@ char *fbp_describe(const struct fbp_array_info *info);
 fbp_status fbp_parse_description(const char *text, size_t n, bool sized,
                                  struct fbp_array_info *info, bool *ours);
 
-/** Parse the JSON description of an array in the file PATH.json, if the file exists. *ours: it
- * exists and fbp wrote it; FBP_ERR_IO: it is not readable. */
+/** Parse the description of an array (a line of fbp_describe()) in PATH.json. *ours: the file
+ * contains a valid one for the type and size of *info; false: *info is unchanged. A missing file,
+ * one above 4 KiB, or one that is not regular is ignored. FBP_ERR_IO: the file cannot be read. */
 fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info *info, bool *ours);
 
 /** Describe an output array in a text file PATH.json beside it: name and text of that file are

@@ -1,8 +1,8 @@
 /* Input files that change while they are read. With `--follow`, a thread counts the complete views
- * of a scan that is still being measured, and fbp_source_await() waits for them. Otherwise, sizes
- * and times of all input files are recorded at opening and compared at the end: a file that changed
- * is an error. The thread examines a growing source every two milliseconds, because the system does
- * not report writes by other machines or through mapped memory.
+ * of a scan that is still being measured, and fbp_source_await() waits for them. Otherwise, inode,
+ * size and time of each input file are recorded at opening and compared at the end: a file that
+ * changed is an error. The thread examines a growing source every two milliseconds, because the
+ * system does not report writes by other machines or through mapped memory.
  * Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -35,8 +35,8 @@ struct fbp_follow {
     /* status of the last examination of the files; a failure ends the wait for views */
     fbp_status status;
     char message[1000];
-    /* Members that the examining thread uses: size of all files at the last examination, identity
-     * of the file, and its header at the start. */
+    /* Members that the examining thread uses. bytes: size of all files at the last examination;
+     * device, inode: identity of a single file; header: its header at the start. */
     uint64_t bytes;
     dev_t device;
     ino_t inode; /* 0: not examined yet */
@@ -57,8 +57,9 @@ static fbp_source *followed(const fbp_source *src)
     return (fbp_source *)src;
 }
 
-/* Number of header bytes before the samples in the file of a growing source; they must not change
- * until the scan is complete. 0: the file has no header, or one larger than MAX_HEADER. */
+/* Number of header bytes before the samples in the file of a growing source; when the scan is
+ * complete, they must be the same as at its start. 0: they are not compared, because the source has
+ * several files, or its file has no header or one larger than MAX_HEADER. */
 static size_t header_bytes(const fbp_source *src)
 {
     const bool has_one = !src->headerless && src->inputs.n <= 1;

@@ -104,9 +104,9 @@ fbp_status fbp_write_buffer_put(struct fbp_write_buffer *p, const void *data, si
     return FBP_OK;
 }
 
-/* Stores rounded integers. Halves are rounded to even, as by rint(), but four times as fast,
- * because adding 2^52 needs no function call. Values up to half a step outside the range do not
- * count as clipped. */
+/* Stores values as integers of type T, rounded and clamped to 0 … top. Halves are rounded to even,
+ * as by rint(), but four times as fast, because adding 2^52 needs no function call. Values up to
+ * half a step outside the range do not count as clipped. */
 #define FBP_NUMBERS(T)                                         \
     for (size_t i = 0; i < n; i++) {                           \
         const double x = ((double)in[i] - offset) * k;         \

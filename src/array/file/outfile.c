@@ -1,5 +1,6 @@
-/* Small output files that get their names when they are complete, temporary files without a name
- * for filtered views, and free disk space; outfile.h describes the functions.
+/* Writes small output files, which get their names when they are complete; also folders of outputs,
+ * syncing and free space of disks, and temporary files without a name for filtered views
+ * (--scratch). outfile.h describes the functions.
  * Used by: bench/, cli/, array/, pipeline/, scan/. */
 #include "array/file/outfile.h"
 #include "array/file/bytes.h"
@@ -58,8 +59,8 @@ const char *fbp_write_remedy(int error)
                : "";
 }
 
-/* Only large ranges are written early, and only their whole pages, because no later write changes
- * these. The later fsync() reports failures. */
+/* Only large ranges are written early, and only their whole pages, because later writes do not
+ * change these. The later fsync() reports failures. */
 void fbp_begin_sync(int fd, uint64_t at, uint64_t n)
 {
     enum { PAGE = 4096, LEAST = 1 << 18 };
@@ -107,8 +108,8 @@ uint64_t fbp_random_number(void)
     return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 16;
 }
 
-/* Create a hidden random file name in the folder of `path`. Readers of folders of views ignore
- * hidden files. */
+/* Make a hidden random file name in the folder of `path`, malloc'ed. Hidden files are not read as
+ * views of that folder. */
 static char *temporary_name(const char *path)
 {
     char name[40];
@@ -211,8 +212,8 @@ fbp_status fbp_outfile_settle(struct fbp_outfile *out)
     return close(fd) == 0 ? FBP_OK : fbp_fail_write(out->path, errno, 0);
 }
 
-/* Rename a file, but never replace an existing one. If the kernel has no atomic call for this, the
- * existence of `to` is checked just before. */
+/* Rename a file without replacing an existing one. If neither renameat2() nor link() can do that,
+ * the existence of `to` is checked just before the renaming. */
 static bool rename_exclusive(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)

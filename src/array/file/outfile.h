@@ -51,7 +51,7 @@ void fbp_outfile_clear(struct fbp_outfile *out);
 uint64_t fbp_random_number(void);
 
 /** End of a message about a failed file creation: "; make it writable, or choose another folder …"
- * if the errno `error` means missing permission; else "". */
+ * if the errno `error` means missing permission or a read-only file system; else "". */
 const char *fbp_write_remedy(int error);
 
 /** Sync the folder that contains `path` to disk, if the file system supports that. */
@@ -79,7 +79,8 @@ fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left);
  * descriptor for reading and writing; -1 with errno */
 int fbp_open_nameless(const char *folder);
 
-/** A temporary file without a name, for filtered views; its disk space is reserved at opening. */
+/** A temporary file without a name, for filtered or corrected views; its disk space is reserved at
+ * opening. */
 struct fbp_scratch {
     int fd; /**< -1: none is open */
     const char *folder;

@@ -169,7 +169,7 @@ static fbp_status read_float(fbp_source *src, size_t slice0, size_t n_slices, si
     /* The format has its own function read(): a few rows are read at a time, and converted while
      * they are in the caches. */
     const size_t row_bytes = nx * size;
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): row_bytes is not 0 in an opened file */
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no row of an opened file has 0 bytes */
     const size_t at_once = row_bytes < CHUNK_BYTES ? CHUNK_BYTES / row_bytes : 1;
     const bool past_caches = fbp_past_caches(n_rows * nx);
     FBP_TRY(fbp_alloc(&scratch, at_once * row_bytes, "rows of samples"));

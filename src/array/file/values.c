@@ -126,7 +126,7 @@ fbp_status fbp_read_values(int fd, const char *path, uint64_t at, const struct f
 
     FBP_TRY(fbp_alloc(&in, READ_BYTES, "numbers of a file"));
     while (n > 0 && st == FBP_OK) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the size is not 0 in an opened file */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no sample of an open file has 0 bytes */
         const size_t some = n < READ_BYTES / size ? n : READ_BYTES / size;
         st = fbp_read_numbers(fd, path, at, info, some, in);
         if (st == FBP_OK)
@@ -146,7 +146,7 @@ fbp_status fbp_read_numbers(int fd, const char *path, uint64_t at,
     const bool foreign = fbp_is_foreign(info->big_endian) && size > 1;
 
     for (char *to = out; n > 0;) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the size is not 0 in an opened file */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no sample of an open file has 0 bytes */
         const size_t most = READ_BYTES / size, some = foreign && n > most ? most : n;
         FBP_TRY(fbp_read_at(fd, path, at, to, some * size));
         if (foreign)

@@ -3,8 +3,8 @@
  * (bes3t.h).
  *
  * The array FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram contains the same spectra as views of one
- * row. If the samples are complex, both contain the real parts, and FILE:imaginary the imaginary
- * parts.
+ * row. If the samples are complex, both contain the real parts, and FILE:imaginary contains the
+ * imaginary parts as [ZPTS][YPTS][XPTS].
  * Used by: array/formats.c, scan/format/bes3t.c. */
 #include "array/format/bes3t.h"
 #include "array/file/bytes.h"

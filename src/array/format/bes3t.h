@@ -30,12 +30,13 @@ struct fbp_bes3t_samples {
 bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n);
 
 /** Load a .DSC description; the caller calls fbp_bes3t_clear(), also after an error. @return
- * FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (too large, zero bytes, not a description), FBP_ERR_NOMEM */
+ * FBP_OK, FBP_ERR_IO, FBP_ERR_INVALID (too large, contains a character 0, or is not a description),
+ * FBP_ERR_NOMEM */
 fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path);
 void fbp_bes3t_clear(struct fbp_bes3t *d);
 
-/** Value of a key in a .DSC description, without quotes; NULL if the key is missing or its value is
- * empty. */
+/** Value of a key in one part (struct fbp_bes3t_item) of a .DSC description, without quotes; NULL
+ * if the key is missing or its value is empty. */
 const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const char *key);
 
 /** Read a finite number of a .DSC description, and the unit after it (*unit, "" if missing; unit

@@ -1,7 +1,8 @@
 /* Opens an HDF5 data set as a source: fbp_hdf5_source(). The HDF5 library describes the data set
  * (size, type, positions of the samples in the file), in a child process if the program has enabled
- * these (base/sandbox.h). Contiguous samples are then read like those of other formats;
- * hdf5_chunks.c reads chunks and all that only the library can read.
+ * child processes for readers (base/sandbox.h). Contiguous samples are then read like those of
+ * other formats; hdf5_chunks.c reads chunks, and data sets that only the library can read. Arrays
+ * that MATLAB stored column by column are transposed to a file in memory.
  * Used by: hdf5_chunks.c, optional.c. */
 #include "array/format/hdf5.h"
 #include "array/file/bytes.h"
@@ -29,7 +30,8 @@ static const size_t LIBRARY_BYTES = 8 << 20;
 
 /* A data set while the HDF5 library describes it: names, open handles, description. */
 struct data_set {
-    /* path: name of the array as the caller gave it; file: its file; requested: data set or NULL */
+    /* path: name of the array as the caller gave it; file: its file; requested: name of the data
+     * set in it, NULL: not given */
     const char *path, *file, *requested;
     struct fbp_hdf5_list list;
     hid_t id, data, type, space, plist; /* file, data set and its properties */
@@ -45,7 +47,8 @@ struct data_set {
 /* ---- finding the data set */
 
 /* Split "/entry/data?image_key=0" into the data set's name and the key. If the caller gives no
- * name, choose a data set with a usual name, or the only array of the file. */
+ * name, choose a data set with a usual name, or the only one with three dimensions, else with
+ * two. */
 static fbp_status parse_member(struct data_set *l)
 {
     static const char *const usual[] = {"/exchange/data", "/volume"};
@@ -715,7 +718,9 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
     char needs[32];
 
     if (t.fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: out of memory for its samples; close other programs",
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: a file in memory for its samples cannot be created; close other "
+                        "files or programs",
                         src->path);
     close(src->fd);
     src->fd = t.fd;

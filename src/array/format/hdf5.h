@@ -28,12 +28,12 @@ struct fbp_hdf5_entry {
     bool again;   /**< The data set was already listed under another name. */
 };
 
-/** All data sets of an HDF5 file: first those in the file itself, then those behind soft and
- * external links. */
+/** Data sets of an HDF5 file, at most 4096: first those in the file itself, then those behind soft
+ * and external links. */
 struct fbp_hdf5_list {
     struct fbp_hdf5_entry *entries;
     size_t n, room;
-    /** sentence about an object that cannot be opened; "": all could be opened */
+    /** sentence about the first object that cannot be opened; "": all could be opened */
     char unread[600];
 };
 
@@ -76,20 +76,21 @@ hid_t fbp_hdf5_access(void);
 const char *fbp_hdf5_reason(char *buf, size_t n);
 
 /** Whether a system call inside the HDF5 library failed since the current call entered it, even if
- * the library continued. */
+ * the library continued. Missing or inaccessible files do not count, because the library causes
+ * such errors when it searches for targets of links. */
 bool fbp_hdf5_system_failed(void);
 
 /** HDF5 type of samples of `type` in memory and in written files: little-endian. */
 hid_t fbp_hdf5_type(enum fbp_type type);
 
-/** List all data sets of an HDF5 file; name: for messages. The caller frees out->entries. */
+/** List the data sets of an HDF5 file; name: for messages. The caller frees out->entries. */
 fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out);
 
 /** Find the data set of a path in a list; NULL: not in the list. */
 const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path);
 
-/** Fail with a message that the file has no data set `member` (NULL: several arrays, none chosen),
- * with the most similar name and the list of arrays. */
+/** Fail with a message that the file has no data set `member`, with the most similar name and a
+ * list of the file's arrays. member NULL: the file has no array, or several and none was chosen. */
 fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list);
 
 /** Print a sentence that an object at a path in an HDF5 file cannot be opened, with advice, to
@@ -120,18 +121,21 @@ bool fbp_hdf5_numbers_of(hid_t object, const char *attribute, double *out, size_
 /* ---- virtual data sets (hdf5_virtual.c) */
 
 /**
- * Check that the source files of a virtual data set exist, because the HDF5 library would read the
- * fill value instead: FBP_ERR_INVALID if one is missing. Other data sets have no sources.
+ * Check that the source files of a virtual data set exist and are large enough, because the HDF5
+ * library would read the fill value instead: FBP_ERR_INVALID if one is not. Other data sets have no
+ * sources.
  *
  * files: names of the source files are appended, each with its '\0'
- * missing: increased by the number of unwritten chunks of the sources, and by the number of all
+ * missing: [0] is increased by the number of unwritten chunks of the sources, [1] by the number of
+ *          all their chunks
  */
 fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob *files,
                                   size_t missing[2]);
 
-/** Check the source files of a block of a virtual data set before the block is read, because the
- * HDF5 library keeps them open. *fits: there are at most `most` source files, and this process may
- * open all of them at once; if false, some files are unchecked. */
+/** Check the source files of a block (first sample, number of samples n per dimension; NULL: the
+ * whole data set) of a virtual data set before it is read. *fits: the block has at most `most`
+ * source files, and this process may open all of them at once, because the HDF5 library keeps them
+ * open; if false, some files are unchecked. */
 fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
                                 const hsize_t *n, size_t most, bool *fits);
 
@@ -162,9 +166,9 @@ struct fbp_hdf5_chunk {
     uint32_t left_out; /**< bit i: filter i was not applied */
 };
 
-/** Description of a data set by the HDF5 library. In the reply of describe() in hdf5.c, the names
- * of source files, map[n[2]] (if `selected`), and the table of chunks follow.
- */
+/** Description of a data set by the HDF5 library. In the reply of describe() in hdf5.c, these
+ * follow: the names of source files; if `selected`, map[n[2]], the indices of the selected slices
+ * in the data set; the table of chunks. */
 struct fbp_hdf5_array {
     enum fbp_hdf5_how how;
     /** properties except `format`; n[2]: number of selected slices (those with the requested

@@ -1,6 +1,6 @@
 /* Reads the samples of HDF5 data sets that are not contiguous in the file. Plain, deflated and
  * shuffled chunks are read directly from the file, by several threads. The HDF5 library reads all
- * others in blocks, in a child process if the program has enabled these (base/sandbox.h).
+ * others in blocks, in child processes if the program has enabled them (base/sandbox.h).
  * Used by: hdf5.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -148,7 +148,8 @@ static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], siz
     }
 }
 
-/* Read block k through the HDF5 library, into shared memory, because a child may read it. */
+/* Read block k through the HDF5 library, into shared memory, because a child process may read
+ * it. */
 static fbp_status read_by_library(fbp_source *src, size_t k, unsigned char *out)
 {
     const struct hdf5 *h = src->state;

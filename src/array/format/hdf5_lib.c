@@ -1,5 +1,6 @@
-/* Calls of the HDF5 library: entering it, its error messages, opening files, listing data sets,
- * reading short lists of numbers and attributes. hdf5.h describes the functions.
+/* Calls of the HDF5 library that several readers of HDF5 files share: running them in a child
+ * process (sandbox), error messages, opening files, listing data sets, reading attributes and short
+ * lists of numbers. hdf5.h describes the functions.
  * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/hdf5.h"
@@ -43,8 +44,9 @@ const char *fbp_hdf5_reason(char *buf, size_t n)
     return buf;
 }
 
-/* Errors that mean a missing or inaccessible file do not count, because the library causes them
- * when it tries possible targets of links. */
+/* Whether a read or write inside the library failed (system_error). Errors that mean a missing or
+ * inaccessible file do not count, because the library causes them when it tries possible targets of
+ * links. */
 bool fbp_hdf5_system_failed(void)
 {
     static const int harmless[] = {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG};
@@ -59,8 +61,8 @@ bool fbp_hdf5_system_failed(void)
  * the text of the first failed system call is recorded in system_error. */
 static herr_t examine(unsigned n, const H5E_error2_t *error, void *found)
 {
-    /* Parts of error texts that mean missing memory. The library may report only the last one, if
-     * it could not allocate an entry in its table of identifiers. */
+    /* Parts of error texts that mean missing memory. The last one may be all that the library
+     * reports if it could not allocate an entry in its table of identifiers. */
     static const char *const signs[] = {"alloc", "memory", "can't find object for ID"};
     /* precedes the reason, as in "file write failed: …, error message = 'No space left …'" */
     static const char key[] = "error message = '";
@@ -329,8 +331,8 @@ void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *
 
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *user);
 
-/* Visit all links of a group; returns 1 if the limit on the number of groups or data sets is
- * reached. */
+/* Visit all links of a group, unless it was reached through itself, or lies too deep; returns 1 if
+ * the limit on the number of groups or data sets is reached. */
 static herr_t enter_group(struct walk *w, hid_t group, const char *path, const struct object *o)
 {
     const size_t n = strlen(w->path);
@@ -349,9 +351,9 @@ static herr_t enter_group(struct walk *w, hid_t group, const char *path, const s
     return done;
 }
 
-/* Add the object behind a link of a group to the list; returns 1 if the limit on groups or data
- * sets is reached. The object stays open, because the library then keeps the number of its file,
- * which identifies it. */
+/* Open the object behind a link of a group: add a data set to the list, visit a group. Returns 1 if
+ * the limit on groups or data sets is reached. The object stays open, because the library then
+ * keeps the number of its file, which identifies it. */
 static herr_t take(struct walk *w, hid_t group, const char *name, const char *path,
                    const H5L_info_t *info)
 {

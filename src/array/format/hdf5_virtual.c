@@ -33,7 +33,8 @@ struct virtual_set {
     struct fbp_blob *files;
     /* numbers of unwritten and of all chunks in the sources; NULL: not counted */
     size_t *missing;
-    size_t *n_files, most; /* *n_files: source files found; more than `most` end the check */
+    /* *n_files: number of source files so far; more than `most` end the check */
+    size_t *n_files, most;
     char last[NAME];
     hid_t last_file;
 };

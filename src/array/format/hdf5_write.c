@@ -26,7 +26,8 @@ struct draft {
     const struct fbp_array_info *info;
 };
 
-/* Space reserved for all metadata of an HDF5 file; the samples follow [bytes]. */
+/* META_BYTES: space reserved for the metadata before the samples of an HDF5 file [bytes];
+ * MAX_HEADER: greatest number of bytes before the samples. */
 enum { META_BYTES = 16384, MAX_HEADER = 1 << 20 };
 
 /* ---- the HDF5 file in memory (draft), in the process that calls the HDF5 library */
@@ -229,8 +230,10 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
         return st;
     }
     if (fstat(w->fd, &is) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: the HDF5 header is incomplete: %s", w->path,
-                        strerror(errno));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: the file in memory for its HDF5 header cannot be examined: %s; try "
+                        "again",
+                        w->path, strerror(errno));
     if (at == HADDR_UNDEF || at > MAX_HEADER || (uint64_t)is.st_size != at + bytes)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "%s: this version of the HDF5 library stores the samples in an unsuitable "
@@ -259,12 +262,14 @@ fbp_status fbp_hdf5_layout(const char *path, const struct fbp_array_info *info,
     FBP_TRY(fbp_print_path(&out->data_path, "%.*s", (int)n, path));
     draft.file = out->data_path;
     FBP_TRY(fbp_output_check(draft.file));
-    /* The HDF5 file is created in memory without a name: nothing remains of it. Its unwritten
-     * samples need no memory. */
+    /* The HDF5 file is created in memory, so nothing remains of it. Its unwritten samples need no
+     * memory. */
     draft.fd = memfd_create("fbp", MFD_CLOEXEC);
     if (draft.fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: not enough memory to create the HDF5 header: %s", path,
-                        strerror(errno));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: a file in memory for its HDF5 header cannot be created: %s; close "
+                        "other files or programs",
+                        path, strerror(errno));
     snprintf(draft.sketch, sizeof draft.sketch, "/proc/self/fd/%d", draft.fd);
     const fbp_status st = fbp_hdf5_contain(path, &fbp_hdf5_limits, make_header, &draft, &reply);
     close(draft.fd);

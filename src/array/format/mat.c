@@ -1,15 +1,15 @@
-/* MATLAB files of versions 5 to 7 as a format of arrays (read by mat5.c), and the writer of files
- * of version 5.
+/* MATLAB files of versions 5 to 7 as a format of arrays: opens an array of such a file, which
+ * mat5.c parses, as a source, and writes volumes as files of version 5.
  *
  * A(k, r, c) of size [views rows columns] is read as [view][row][column], and A(r, c) as one image.
- * "NAME?sinogram": A(k, c) is the views of one row. "NAME?spectra": A(c, k) and A(c, r, k) are
- * views as EPR laboratories store them, already [view][row][column]; of complex numbers, the real
- * or the imaginary parts are read. The samples are copied into memory, transposed if necessary.
+ * "NAME?sinogram": A(k, c) is column c of view k, of one detector row. "NAME?spectra": A(c, k) and
+ * A(c, r, k) are views as EPR laboratories store them, already [view][row][column]; complex numbers
+ * are read as their real or imaginary parts. The samples are copied into memory.
  *
- * A volume is written as vol(x, y, z), a series as vol(x, y, z, frame): MATLAB's first index varies
- * fastest, as x does in [z][y][x]. Names of variables are those that programs of EPR laboratories
- * open ("Image_v1.1"): mat_recFXD, rec_info.rec.Size in cm; additional variables store what fbp
- * reads again. Source: MathWorks, "MAT-File Format", level 5.
+ * A volume is written as vol(x, y, z), several time points as vol(x, y, z, time point); the first
+ * index varies fastest. Variables have the names that programs of EPR laboratories read: mat_recFXD
+ * (the volume), rec_info.rec.Size [cm]; others, such as voxel_mm, are for fbp. Source: MathWorks,
+ * "MAT-File Format", level 5.
  * Used by: array/formats.c, scan/format/eprit.c. */
 #include "array/format/mat.h"
 #include "array/file/bytes.h"
@@ -31,15 +31,18 @@
 
 enum { MAX_NAMES = 256, NAME = 200, DEPTH = 6, SHOWN = 8 };
 
-/* Names and sizes of the arrays of numbers in a file. */
+/* Names and sizes of the arrays among which choose() selects, and which its error lists: real
+ * numbers of a type that fbp reads, 2 to 8 dimensions, no scalars or vectors. */
 struct names {
     char name[MAX_NAMES][NAME];
     char size[MAX_NAMES][64];
     size_t n;
-    char other[NAME + 80]; /* first array that cannot be read, such as "A is complex"; "": none */
+    char other[NAME + 80]; /* why the first array of another type was omitted, such as "A is
+                              complex"; "": none was omitted */
 };
 
-/* Append all arrays of numbers in a variable to the list, including members of structs. */
+/* Append a variable to the list or, if it is a struct, its members, up to DEPTH levels deep; arrays
+ * that fbp cannot read are omitted. */
 static void walk(struct names *out, const struct fbp_mat_array *a, // NOLINT(misc-no-recursion)
                  const char *prefix, int depth)
 {
@@ -68,8 +71,9 @@ static void walk(struct names *out, const struct fbp_mat_array *a, // NOLINT(mis
         walk(out, &a->fields[i], name, depth + 1);
 }
 
-/* Choose the array with the given name, or the only array of the file. Its full name is printed to
- * name[NAME]. */
+/* Find the array with the name `given` or, if that is "", the only array in the list of the file
+ * (struct names), and print its full name to name[NAME]. Fails if there is no such array, or if
+ * `given` is "" and the list has several. */
 static fbp_status choose(const struct fbp_mat *mat, const char *file, const char *given, char *name)
 {
     const char *names[MAX_NAMES], *nearest = NULL, *more;
@@ -161,7 +165,8 @@ static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, en
 }
 
 /* Read the variables that fbp writes to the file of a volume: unit, history, spacing, origin,
- * scale. *is: fbp has written the file. */
+ * scale. *is: true if fbp has written the file (its variable `axes` is "x:y:z"); else *info is
+ * unchanged. */
 static fbp_status read_place(struct fbp_mat *mat, struct fbp_array_info *info, bool *is)
 {
     bool spacing, origin = false, scale, offset = false;
@@ -206,7 +211,9 @@ static fbp_status open_mat(struct fbp_source *src)
     fbp_status st;
 
     if (fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: out of memory for its samples; close other programs",
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: a file in memory for its samples cannot be created; close other "
+                        "files or programs",
                         src->path);
     close(src->fd);
     src->fd = fd;
@@ -259,10 +266,11 @@ fail:
 
 /* ---- writer of MATLAB files: a file is built in memory, up to its samples */
 
-/* First bytes of MATLAB files that fbp writes: an output replaces only such MATLAB files. */
+/* First bytes of the MATLAB files that fbp writes. An output does not replace a MATLAB file that
+ * begins with other bytes (fbp_mat_spare_others()). */
 static const char TITLE[] = "MATLAB 5.0 MAT-file, written by fbp";
 
-enum { HEADER = 128, FIELD = 32, ROOM = 4096 /* bytes for everything but doubles and samples */ };
+enum { HEADER = 128, FIELD = 32, ROOM = 4096 /* bytes besides the `doubles` of a caller */ };
 
 static void put(struct fbp_mat_maker *m, const void *data, size_t n)
 {
@@ -276,7 +284,7 @@ static void put_tag(struct fbp_mat_maker *m, uint32_t type, uint32_t n)
     put(m, &n, sizeof n);
 }
 
-/* Every data element is padded with zeros to a multiple of 8 bytes. */
+/* Append a data element, and pad it with zeros to a multiple of 8 bytes. */
 static void put_element(struct fbp_mat_maker *m, uint32_t type, const void *data, size_t n)
 {
     put_tag(m, type, (uint32_t)n);
@@ -314,7 +322,7 @@ fbp_status fbp_mat_begin(struct fbp_mat_maker *m, size_t doubles)
 
     FBP_TRY(fbp_calloc(&bytes, ROOM + doubles * sizeof(double), 1, "a MAT header"));
     *m = (struct fbp_mat_maker){.bytes = bytes, .n = HEADER};
-    memset(m->bytes, ' ', 116); /* the rest is 0 */
+    memset(m->bytes, ' ', 116); /* the other bytes of the header are 0, except the four below */
     memcpy(m->bytes, TITLE, sizeof TITLE - 1);
     memcpy(m->bytes + 124, "\0\1IM", 4);
     return FBP_OK;
@@ -343,8 +351,8 @@ void fbp_mat_put_text(struct fbp_mat_maker *m, const char *name, const char *tex
     end_array(m, start, 0);
 }
 
-/* Write the beginning of a struct of one element. Its n members follow as arrays without names;
- * end_array() ends the struct. */
+/* Write the beginning of a struct of one element with n members, n <= 2. The members follow as
+ * arrays without names; end_array() ends the struct. */
 static void begin_struct(struct fbp_mat_maker *m, const char *name, const char *const *fields,
                          size_t n, size_t *start)
 {
@@ -414,7 +422,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
         FBP_MAT_HISTORY, "file_type",   FBP_MAT_UNIT,   "raw_info",    "rec_info",
         FBP_MAT_AXES,    FBP_MAT_VOXEL, FBP_MAT_ORIGIN, FBP_MAT_SCALE, FBP_MAT_OFFSET};
     static const char *const file[] = {"FileName"}, *const rec[] = {"rec"};
-    static const char *const edges[] = {"Size", "size"}; /* a program reads only one of them */
+    static const char *const edges[] = {"Size", "size"}; /* other programs read one of the two */
     const size_t n = fbp_member_output(path, EXTENSIONS);
     const char *name = path[n] && path[n + 1] ? path + n + 1 : FBP_MAT_VOLUME;
     const size_t sizes[4] = {info->n[0], info->n[1], fbp_frame_slices(info),
@@ -454,7 +462,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     if (given) {
         fbp_mat_put_doubles(&m, FBP_MAT_VOXEL, info->spacing_mm, 1, 3);
         fbp_mat_put_doubles(&m, FBP_MAT_ORIGIN, info->origin_mm, 1, 3);
-        for (int i = 0; i < 3; i++) { /* edges in cm, one number for a cube */
+        for (int i = 0; i < 3; i++) { /* edges of the volume [cm]; a cube has one number */
             cm[i] = (double)sizes[i] * info->spacing_mm[i] / 10;
             cube = cube && cm[i] >= cm[0] && cm[i] <= cm[0];
         }

@@ -104,11 +104,11 @@ void fbp_mat_free(struct fbp_mat_array *array);
 /** Find a member of a struct of one element; NULL: no such member, or parent is NULL. */
 const struct fbp_mat_array *fbp_mat_field(const struct fbp_mat_array *parent, const char *name);
 
-/** Sample type of the elements of an array, of their real parts if it is complex; FBP_TYPE_NONE:
- * sparse, text, or integers of more than 32 bits. */
+/** Sample type of the elements of an array, of their real parts if it is complex; FBP_TYPE_NONE: a
+ * sparse array, text, integers of more than 32 bits, or no numbers. */
 enum fbp_type fbp_mat_type(const struct fbp_mat_array *array);
 
-/** Element i (its real part) of an array whose values were read; NAN if the array is not one of
+/** Element i (its real part) of an array whose values were read; NAN if the elements are not
  * numbers. */
 double fbp_mat_element(const struct fbp_mat_array *array, size_t i);
 

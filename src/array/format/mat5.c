@@ -112,8 +112,7 @@ static size_t stored_size(uint32_t type)
     return type < sizeof sizes ? sizes[type] : 0;
 }
 
-/* Data type of the values of an array in memory, by its class; 0: arrays of the class have no
- * values. */
+/* Data type of the values of an array in memory, by its class; 0: no class of numbers or text. */
 static uint32_t own_type(unsigned class)
 {
     static const unsigned char types[] = {
@@ -134,7 +133,7 @@ static uint32_t own_type(unsigned class)
         return (double)v;        \
     }
 
-/* Load a stored number as double; integers above 2^53 are rounded. */
+/* Load a stored number as double; integers of magnitude above 2^53 may be rounded. */
 static double load(uint32_t type, const unsigned char *p)
 {
     switch (type) {
@@ -172,7 +171,7 @@ static double load(uint32_t type, const unsigned char *p)
     }
 
 /* Store a number in the data type of an array's class. If the type is an integer, the number is
- * cast; 0 is stored if it does not fit into 64 bits. */
+ * truncated and cast; NaN and magnitudes from 9e18 on become 0. */
 static void store(uint32_t type, double x, unsigned char *p)
 {
     const int64_t whole = x > -9e18 && x < 9e18 ? (int64_t)x : 0;
@@ -252,7 +251,8 @@ static fbp_status get_head(struct fbp_mat *m, uint64_t *left, struct fbp_mat_arr
     FBP_TRY(get(m, bytes, 8));
     a->class = number(m, bytes) & 0xff;
     a->complex = number(m, bytes) & 0x800;
-    if (a->class == FBP_MX_OPAQUE || a->class == 0) /* the format of the rest is not documented */
+    /* the format of the rest of an opaque object is not documented */
+    if (a->class == FBP_MX_OPAQUE || a->class == 0)
         return FBP_OK;
     FBP_TRY(get_part(m, left, &p));
     if (p.type != FBP_MI_INT32 || p.follow < 8 || p.follow > sizeof bytes)
@@ -496,8 +496,8 @@ fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
     m->fd = -1;
     FBP_TRY_GOTO(fbp_open_file(path, &m->fd, &m->end));
     FBP_TRY_GOTO(fbp_read_at(m->fd, path, 0, head, m->end < HEADER ? m->end : HEADER));
-    /* MATLAB files of version 4 begin with five integers: type (whose second decimal digit is 0),
-     * rows, columns, 1 if complex, length of the name. */
+    /* MATLAB files of version 4 begin with five integers: type (four decimal digits, the second of
+     * which is 0), rows, columns, 1 if complex, length of the name. */
     for (int swap = 0; swap < 2; swap++) {
         m->swap = swap;
         const uint32_t type = number(m, head), complex = number(m, head + 12);

@@ -22,7 +22,7 @@ struct header {
     size_t n_dims, n_sizes, sizes[DIMS];
     size_t n_spacing, n_size, n_origin, n_matrix;
     double spacing[DIMS], size[DIMS], origin[DIMS];
-    double matrix[DIMS * DIMS]; /* directions of the axes, one after another */
+    double matrix[DIMS * DIMS]; /* direction vectors of the axes, one after another */
     double slope, intercept;    /* slope 0: the header has no scale */
     enum fbp_type type;
     bool msb, compressed, ascii, wide; /* wide: integers of 64 bits */
@@ -64,7 +64,8 @@ static bool is(const char *key, const char *name)
     return strcmp(key, name) == 0;
 }
 
-/* Set the value of one key; unknown keys are ignored. false: the value is damaged. */
+/* Set the value of one key; unknown keys are ignored. Returns false if the value is damaged or not
+ * supported. */
 static bool set(struct header *h, const char *key, const char *value)
 {
     static const struct {
@@ -207,8 +208,8 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
                         "%s: MetaImage header: HeaderSize = %lld is invalid; correct the header",
                         path, h->header_size);
 
-    /* ElementDataFile may be "LIST", or a pattern such as "slice%03d.raw 1 100 1": the samples are
-     * in several files. */
+    /* Refuse samples in several files: ElementDataFile is then "LIST", or a pattern such as
+     * "slice%03d.raw 1 100 1". */
     bool many = strncmp(h->data_file, "LIST", 4) == 0 && strchr(" \t", h->data_file[4]);
     for (const char *p = h->data_file; (p = strchr(p, '%'));) {
         p += 1 + strspn(p + 1, "0123456789");
@@ -332,8 +333,9 @@ fail:
 /* ---- Writing. `Unit` is a key of fbp, which other readers ignore. MetaImage's
  * ElementToIntensityFunction gives the scale of integers. */
 
-/* Create a MetaImage header. Its length does not depend on the size of the compressed samples,
- * which is inserted later. */
+/* Create a MetaImage header. compressed_bytes: size of the compressed samples; 0: not compressed.
+ * The length of the header does not depend on this size, because the header is created again when
+ * the size is known. */
 static fbp_status write_header(const char *path, const struct fbp_array_info *info,
                                uint64_t compressed_bytes, const char *data_file, char **out)
 {

@@ -124,7 +124,8 @@ static fbp_status unpack(const unsigned char *head, size_t n, unsigned char out[
     return FBP_OK;
 }
 
-/* Read up to N2_BYTES bytes of the NIfTI header from the open file. */
+/* Read the first *n <= N2_BYTES bytes of the NIfTI header from the open file src->fd, decompressed
+ * if the file is gzip-compressed (*packed). */
 static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_BYTES], size_t *n,
                             bool *packed)
 {
@@ -138,8 +139,9 @@ static fbp_status read_head(const struct fbp_source *src, unsigned char out[N2_B
     return unpack(head, *n, out, n);
 }
 
-/* Open the second file of a pair .hdr and .img in place of the file src->fd. Its name is src->path
- * with the extension `end`, or, if no such file exists (*packed), with `end` and ".gz". */
+/* Open the other file of a pair .hdr and .img in place of the file src->fd. Its name is src->path
+ * with the extension `end`, or, if no such file exists (*packed is then true), with `end` and
+ * ".gz". */
 static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *packed)
 {
     const size_t n = strlen(src->path) - (fbp_has_extension(src->path, ".gz") ? 3 : 0);
@@ -172,8 +174,8 @@ static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *pa
     return FBP_OK;
 }
 
-/* Recognize a NIfTI file by its header. The samples' file of a pair (.img) has no magic number: the
- * .hdr file beside it decides. */
+/* Recognize a NIfTI file by its header. The file of samples of a pair (.img) has no header: it is
+ * recognized by the .hdr file beside it. */
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
     struct fbp_source half = {.path = (char *)(uintptr_t)path, .fd = -1}; /* only read */

@@ -1,5 +1,6 @@
 /* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in other files).
- * A header has lines "field: value", "key:=value" and comments, up to an empty line.
+ * A header has lines "field: value", "key:=value" and comments, up to an empty line or, if the
+ * samples are in other files, to the end of the file.
  * https://teem.sourceforge.net/nrrd/format.html
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
@@ -15,14 +16,15 @@
 #include <string.h>
 #include <strings.h>
 
-/* Keys of fbp in an NRRD header, which other readers ignore: value = scale * number + offset. */
+/* Keys of fbp in an NRRD header, which other readers ignore: scale and offset of integers (value =
+ * scale * number + offset), and fbp_array_info.history. */
 #define SCALE   "fbp scale"
 #define OFFSET  "fbp offset"
 #define HISTORY "fbp history"
 
 enum { FIRST_READ = 1 << 14, MAX_HEADER = 1 << 22, MAX_AXES = 16 };
 
-/* The fields of an NRRD header as they were read; check_header() checks them. */
+/* Fields of an NRRD header as they were read; check_header() checks whether they fit together. */
 struct header {
     size_t dim;
     size_t n_sizes, sizes[MAX_AXES];
@@ -81,8 +83,8 @@ static bool next_word(const char **p, char *out, size_t size)
     return true;
 }
 
-/* Parse units of length; result: millimetres per unit. An empty unit counts as mm; NaN: not a unit
- * of length. */
+/* Parse units of length; out[i]: millimetres per unit i, 1 for the units "" and "???", NaN for a
+ * word that is not a unit of length. */
 static bool units(const char *value, double out[MAX_AXES], size_t *n)
 {
     char word[64];
@@ -105,8 +107,9 @@ static bool is_one_of(const char *word, const char *const *list, size_t n)
     return false;
 }
 
-/* Parse the field "kinds": each axis is one of space, time or a plain index. Other kinds are the
- * components of an element. */
+/* Parse the field "kinds", one word per axis. An axis counts as one of space (is_place: domain,
+ * space), as one of time (is_time: time, list), as a plain index, or, with any other kind, as the
+ * components of an element, such as a colour (has_components). */
 static bool kinds(const char *value, struct header *h)
 {
     static const char *const plain[] = {"domain", "space", "time",  "list",  "stub",
@@ -168,7 +171,7 @@ static bool directions(const char *value, struct header *h)
 }
 
 /* Set one field of an NRRD header; unknown fields are ignored. key: in lower case, without blanks.
- * false: the value is damaged. */
+ * false: the value is damaged or not supported. */
 static bool set(struct header *h, const char *key, const char *value)
 {
     char word[64];
@@ -206,8 +209,8 @@ static bool set(struct header *h, const char *key, const char *value)
     if (strcmp(key, "kinds") == 0)
         return kinds(value, h);
     if (strcmp(key, "space") == 0 || strcmp(key, "spacedimension") == 0) {
-        /* dimension of a space with a name, such as "right-anterior-superior"; a space with time is
-         * refused */
+        /* "space" names a space of three dimensions, such as "right-anterior-superior"; a name with
+         * time is refused. "space dimension" is a number. */
         long long dim = 3;
         if (key[5] ? !fbp_parse_integer(value, &dim) || dim < 1 || dim > 3
                    : strcasestr(value, "time") != NULL)
@@ -292,8 +295,8 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
 
 /* ---- the samples in one file */
 
-/* Find the samples in src->fd: skip the lines and bytes that the header states, from byte `at` on.
- * Set src->offset, or open the compressed stream. */
+/* Find the samples in src->fd: from byte `at` on, skip the lines ("line skip") and bytes ("byte
+ * skip") that the header states. Set src->offset, or open the compressed stream. */
 static fbp_status place_samples(struct fbp_source *src, const struct header *h, uint64_t at)
 {
     const uint64_t size = fbp_file_bytes(src->fd);
@@ -337,12 +340,13 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     return FBP_OK;
 }
 
-/* ---- Samples in several files, given by a list of names or a pattern with three numbers. A last
- * number is the dimension of each file: it decides whether a file has one slice or several. */
+/* ---- Samples in several files, given by a list of names or by a pattern with three numbers. An
+ * optional last number is the number of axes of each file: it decides whether a file has one slice
+ * or several. */
 
 /* A pattern of file names with first number, last number and step, such as "slice%03d.raw 1 100 1
- * 2": file k has the number first + k * step. A number after the step is the dimension of each
- * file. */
+ * 2": file k has the number first + k * step. slice_dim: optional fourth number, the number of axes
+ * of each file; 0: not given. */
 struct pattern {
     int n_prefix, width;
     bool zeros;
@@ -409,7 +413,8 @@ static fbp_status open_part(const struct fbp_source *src, size_t k, fbp_source *
     return st;
 }
 
-/* Read rows of one slice. Its file stays open, because its next rows are often requested next. */
+/* Read rows of one slice. The file of the slice stays open, because rows of the same file are often
+ * requested next. */
 static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct parts *s = src->state;
@@ -501,8 +506,9 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
                         src->path, slice_dim);
     if (s->n == 0 || n_slices % s->n != 0 || (slice_dim < dim && s->n != n_slices))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: %zu files cannot contain %zu slices in equal numbers; "
-                        "correct \"data file\" or \"sizes\"",
+                        "%s: NRRD header: %zu files cannot contain %zu slices (one per file, or "
+                        "equal numbers if the files have all axes); correct \"data file\" or "
+                        "\"sizes\"",
                         src->path, s->n, n_slices);
     s->n_slices = n_slices / s->n;
     for (size_t k = 0; k < s->n; k++) {
@@ -545,7 +551,8 @@ static fbp_status check_header(const char *path, struct header *h)
     const enum fbp_type type = element_type(h->type);
     const bool has_steps = h->n_steps == 4;
 
-    /* A series of volumes needs four axes: the last one counts times, the others positions. */
+    /* A series of volumes: the fourth axis is one of time, or has no direction in space, and the
+     * first three axes are neither. */
     bool series = h->is_time[3] || (has_steps && isnan(h->steps[3][0]) && !h->is_place[3]);
     for (size_t i = 0; i < 3; i++)
         series = series && !h->is_time[i] && !(has_steps && isnan(h->steps[i][0]));
@@ -598,8 +605,9 @@ static fbp_status check_header(const char *path, struct header *h)
     return FBP_OK;
 }
 
-/* Set spacing and origin from the space directions, or from the spacings. Nothing is set if an axis
- * has neither, or has a unit that is not a length. Axes without a unit are in mm. */
+/* Set spacing and origin of the axes of space (the first three) from the space directions or,
+ * without these, from the spacings. Nothing is set if one of these axes has neither, or a unit that
+ * is not a length. Axes without a unit are in mm. */
 static fbp_status take_place(struct fbp_source *src, const struct header *h)
 {
     const size_t n = h->dim < 3 ? h->dim : 3; /* axes of space */
@@ -744,8 +752,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
     bool given = false;
 
     FBP_TRY(fbp_sink_spacing(path, info, &given));
-    /* The axes of written NRRD files point in the same directions as in the other formats that fbp
-     * writes. */
+    /* x, y and z of fbp are written as the axes left, posterior and superior. */
     if (given)
         snprintf(place, sizeof place,
                  "space: left-posterior-superior\n"

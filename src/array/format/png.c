@@ -1,9 +1,9 @@
 /* PNG files: reader of greyscale images of 1 to 16 bits (one slice per file), writer of slices, and
- * fbp_png_write() for pictures. Rows are decoded on request; reading backward starts at the first
- * row.
+ * fbp_png_write() for pictures. Rows are decoded in order, on request; to read an earlier row
+ * again, decoding starts at the first row.
  *
- * libpng reports missing memory like an error in the file, and continues without optional parts
- * such as texts. Its allocations therefore call take(), which records a failure.
+ * If memory is missing, libpng reports an error like that of a damaged file, or continues without
+ * optional parts such as texts. Its allocations therefore call take(), which records a failure.
  * Used by: array/formats.c, picture/draw.c. */
 #include "array/format/png.h"
 #include "array/file/bytes.h"
@@ -18,8 +18,8 @@
 
 enum { TAIL_BYTES = 4096, MOST_SIDE = 1000000 /* libpng's own bound */, TEXT_BYTES = 1 << 20 };
 
-/* Memory allocation function for libpng. mem_ptr points to a flag that is set, with a message, if
- * memory is missing. */
+/* Memory allocation function for libpng. If memory is missing, it sets a message and the flag to
+ * which libpng's mem_ptr points. */
 static png_voidp take(png_structp png, png_alloc_size_t n)
 {
     bool *missing = png_get_mem_ptr(png);
@@ -86,8 +86,8 @@ static void on_read(png_structp png, png_bytep out, png_size_t n)
     d->pos += n;
 }
 
-/* Read the header of a PNG file. If `rows` is set, also begin to decode the rows. No local variable
- * changes after setjmp(). */
+/* Begin to read a PNG file: read its header and, if `rows` is set, prepare to decode the rows from
+ * the first one on. No local variable changes after setjmp(). */
 static fbp_status start(struct decoder *d, bool rows)
 {
     png_destroy_read_struct(&d->png, &d->info, NULL);
@@ -216,16 +216,17 @@ static fbp_status open_png(struct fbp_source *src)
         if (strcmp(texts[k].key, "Description") == 0 && texts[k].text)
             FBP_TRY(fbp_parse_description(texts[k].text, strlen(texts[k].text), false, i, &ours));
 
-    /* The file must end with the chunk IEND, and be large enough for all rows, each with one byte
-     * for its filter. */
+    /* The last TAIL_BYTES of the file must contain the chunk IEND, and the file must be large
+     * enough for all rows at the greatest possible compression; a row begins with a byte for its
+     * filter. */
     const size_t n_tail = d->size < TAIL_BYTES ? (size_t)d->size : TAIL_BYTES;
     const uint64_t row = 1 + (uint64_t)png_get_rowbytes(d->png, d->info);
     FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n_tail, tail, n_tail));
     /* no overflow: sides are below 2^20 */
     if (!memmem(tail, n_tail, end, sizeof end - 1) || row * i->n[1] / FBP_DEFLATE_AT_MOST > d->size)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: PNG: its %llu bytes are too few for the %zu x %zu pixels of its "
-                        "header; the file is truncated or damaged, copy it again",
+                        "%s: PNG: the end (chunk IEND) is missing, or %llu bytes are too few for "
+                        "%zu x %zu pixels; the file is truncated or damaged, copy it again",
                         src->path, (unsigned long long)d->size, i->n[0], i->n[1]);
     png_destroy_read_struct(&d->png, &d->info, NULL);
     return fbp_alloc((void **)&d->skip, i->n[0] * fbp_type_size(i->type), "a row");
@@ -237,10 +238,10 @@ struct image {
     size_t n_columns, n_rows;
     int channels;          /* 1 (grey) or 3 (RGB) */
     int bits;              /* bits per channel: 8, or 16 in native byte order */
-    bool quick;            /* fastest compression, because slower levels gain little on noise */
+    bool quick;            /* true: fastest compression; slower levels gain little on noise */
     char *description;     /* a text beside the pixels; NULL: none */
     const uint8_t *pixels; /* all rows, from the top; NULL: a slice */
-    /* slice whose values are converted row by row; NULL: `pixels` are written */
+    /* slice whose `values` are converted to integers row by row; NULL: `pixels` are written */
     const struct fbp_array_info *slice;
     const float *values;
     void *row; /* room for a row of the slice */
@@ -268,7 +269,8 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
-/* Make all calls of libpng that may end by longjmp(). No local variable changes after setjmp(). */
+/* Write an image: all calls of libpng that may end by longjmp(). No local variable changes after
+ * setjmp(). */
 static fbp_status write_all(png_structp png, png_infop info, struct fbp_write_buffer *to,
                             const struct image *m)
 {
@@ -364,8 +366,10 @@ static fbp_status check(const char *path, const struct fbp_array_info *info)
 {
     if (info->n[0] <= MOST_SIDE && info->n[1] <= MOST_SIDE)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for PNG; write TIFF", path,
-                    info->n[0], info->n[1]);
+    return fbp_fail(
+        FBP_ERR_INVALID,
+        "%s: %zu x %zu pixels are too many for PNG, with at most 1000000 per side; write TIFF",
+        path, info->n[0], info->n[1]);
 }
 
 static const struct fbp_slice_format slices = {

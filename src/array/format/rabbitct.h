@@ -16,9 +16,10 @@ struct fbp_rabbitct_info {
     /** 1: file .rct, header of 20 bytes; 2: file .rctd, header of 24 bytes */
     int version;
     size_t n_columns, n_rows, n_views;
-    float hu[2];           /**< grey value = hu[0] f + hu[1] */
-    size_t n_references;   /**< number of reference volumes: of 128^3, 256^3, 512^3, 1024^3 */
-    bool matrices_only;    /**< RabbitGeometry.rct: no images */
+    float hu[2];         /**< grey value = hu[0] * (value of a voxel) + hu[1] */
+    size_t n_references; /**< number of reference volumes in the file: the first ones of those with
+                            128^3, 256^3, 512^3 and 1024^3 voxels */
+    bool matrices_only;  /**< RabbitGeometry.rct: no images */
     uint64_t header_bytes; /**< bytes before the first view */
     uint64_t bytes;        /**< size of the file */
 };

@@ -1,6 +1,6 @@
-/* Raw files without a header: little-endian samples, [z][y][x]. This file is the writer; source.c
- * reads raw files by the caller's description, or by FILE.json, which the writer creates if
- * integers have a scale or the array is a series.
+/* Writer of raw files, which have no header: little-endian samples, [z][y][x]. If integers have a
+ * scale or the array is a series, it also writes a description, FILE.json. source.c reads raw files
+ * by such a description, or by that of the caller.
  * Used by: array/formats.c. */
 #include "array/file/format.h"
 

@@ -1,5 +1,6 @@
-/* Reader of TIFF and BigTIFF files with one page per slice: fbp_tiff_source(). It checks the tags
- * of all pages, and reads uncompressed pages itself; tiff_handle.c decodes all others by libtiff.
+/* Reader of TIFF and BigTIFF files: fbp_tiff_source() checks the tags of all pages, one page per
+ * slice; a large stack of ImageJ or tifffile has one page for all slices. Pages of contiguous,
+ * uncompressed samples are read directly, all others through libtiff (tiff_handle.c).
  * Used by: optional.c, tiff_handle.c. */
 #include "array/format/tiff.h"
 #include "array/file/bytes.h"
@@ -11,7 +12,8 @@
 
 /* ---- tags of a page: check that fbp supports them, with error messages */
 
-/* Lossless codecs of TIFF, and the greatest number of bytes that one stored byte can decode to. */
+/* Supported codecs of TIFF, all of them lossless; most: upper limit of the decoded bytes per stored
+ * byte. */
 static const struct codec {
     uint16_t code;
     uint32_t most;
@@ -38,7 +40,8 @@ static uint16_t tag(const struct fbp_tiff *t, uint32_t name)
     return value;
 }
 
-/* Check the tags of a page for colour, sample type, codec and orientation. */
+/* Check the tags of page k that state colour, sample type, codec and orientation; set the sample
+ * type and row order of *p, and *codec. */
 static fbp_status take_samples(const struct fbp_tiff *t, size_t k, struct fbp_tiff_page *p,
                                const struct codec **codec)
 {
@@ -115,7 +118,7 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     *p = (struct fbp_tiff_page){0};
     FBP_TRY(take_samples(t, k, p, &codec));
 
-    /* The size of the page and of its bands. */
+    /* The size of the page and of its bands (strips, or rows of tiles). */
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &p->w) ||
         !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &p->h) || p->w == 0 || p->h == 0)
         return fbp_fail(FBP_ERR_INVALID,
@@ -145,9 +148,9 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
                         "damaged, copy it again",
                         t->path, k, p->w, p->h);
 
-    /* Whether the samples of the page are contiguous and uncompressed. Byte counts of strips are
-     * ignored, because they are wrong in files beyond 4 GiB. If FillOrder is LSB2MSB, libtiff must
-     * reverse bits. */
+    /* Whether the page can be read without libtiff: its samples are uncompressed, in strips that
+     * follow each other without gaps. Byte counts of strips are ignored, because they can be wrong
+     * in files above 4 GiB. If FillOrder is LSB2MSB, libtiff must reverse bits. */
     p->plain = codec->code == COMPRESSION_NONE && !p->tile_w &&
                tag(t, TIFFTAG_FILLORDER) == FILLORDER_MSB2LSB &&
                TIFFNumberOfStrips(t->tif) >= p->n_bands;
@@ -157,10 +160,10 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     p->plain = p->plain && first > 0 && first < t->size && all <= t->size - first;
     p->at = p->plain ? first : TIFFCurrentDirOffset(t->tif);
     if (p->plain)
-        return t->failed; /* not FBP_OK if libtiff could not read a tag */
+        return t->failed; /* not FBP_OK if libtiff could not read the file, or lacked memory */
 
-    /* Every strip or tile must lie inside the file, and all together must be large enough for the
-     * page. */
+    /* Every strip or tile must lie inside the file, and their total size must be sufficient for the
+     * page, given the greatest expansion by the codec. */
     const uint32_t across = p->tile_w ? (p->w - 1) / p->tile_w + 1 : 1;
     const uint64_t n = (uint64_t)across * p->n_bands;
     const uint64_t has = p->tile_w ? TIFFNumberOfTiles(t->tif) : TIFFNumberOfStrips(t->tif);
@@ -206,8 +209,8 @@ static fbp_status read_page(fbp_source *src, size_t slice, size_t row0, size_t n
     if (place->plain)
         return fbp_read_numbers(src->fd, src->path, place->at + row0 * nx * size, &src->info,
                                 n_rows * nx, out);
-    /* Take a libtiff handle for this thread: one at the requested page, else any unused one, else a
-     * new one. */
+    /* Take a libtiff handle for this thread: an unused one whose current page is the requested one,
+     * else any unused one, else a new one. */
     pthread_mutex_lock(&s->lock);
     for (p = &s->idle; *p && (*p)->at != place->at;)
         p = &(*p)->next;
@@ -269,7 +272,8 @@ static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const stru
                         "all pages with the same size and type",
                         src->path, s->n, p->w, p->h, fbp_type_name(p->type), i->n[0], i->n[1],
                         fbp_type_name(i->type));
-    /* memory of a libtiff handle: a strip (or row of tiles) and a tile, each stored and decoded */
+    /* memory of a libtiff handle: a strip (or row of tiles) and a tile, each of them compressed and
+     * decoded */
     if (!p->plain) {
         const uint64_t bytes = 2 * size * rows * p->w + 2 * size * p->band_rows * p->tile_w;
         src->unpacks = true;
@@ -282,7 +286,7 @@ static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const stru
 }
 
 /* Number of slices that tifffile's description states for a stack with a single directory, such as
- * {"shape": [40, 64, 96], "truncated": true}; 1: another description. */
+ * {"shape": [40, 64, 96], "truncated": true}; 1: the description states no such number. */
 static size_t shaped_slices(const char *text, size_t n, uint64_t page_samples)
 {
     static const char first[] = "{\"shape\": [", key[] = "\"truncated\": true";
@@ -301,10 +305,11 @@ static size_t shaped_slices(const char *text, size_t n, uint64_t page_samples)
     return all > 1 && all < UINT32_MAX ? (size_t)all : 1;
 }
 
-/* Take the first page's description: fbp's line, or that of ImageJ or tifffile.  Stacks beyond 4
- * GiB of ImageJ, and of tifffile with truncate, have one directory and the samples in one run.  A
- * page that was taken out of a stack keeps its description; programs that do that write directories
- * behind the samples. */
+/* Read the ImageDescription of the first page: fbp's line, or the text of ImageJ or tifffile.
+ * ImageJ writes stacks above 4 GiB, and tifffile stacks with "truncated", as one directory and the
+ * samples of all slices; the description states their number. If the file is shorter than that,
+ * either it is truncated (an error), or the page was extracted from a stack and kept its
+ * description (one slice): programs that extract pages write the directory behind the samples. */
 static fbp_status take_text(fbp_source *src, const struct fbp_tiff *t, const char *text)
 {
     const struct pages *s = src->state;
@@ -376,8 +381,8 @@ fbp_status fbp_tiff_source(struct fbp_source *src)
     free(text);
     s->idle = t;
 
-    /* If all pages follow each other without gaps, source_read.c reads the samples, and the table
-     * of pages is not needed. */
+    /* If the samples of all pages are uncompressed and follow each other without gaps,
+     * source_read.c reads them, and the table of pages is not needed. */
     const uint64_t bytes =
         (uint64_t)src->info.n[0] * src->info.n[1] * fbp_type_size(src->info.type);
     for (size_t k = 0; k < s->n; k++)

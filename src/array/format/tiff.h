@@ -35,11 +35,12 @@ struct fbp_tiff {
     uint64_t size, pos;           /**< size of the file; position of libtiff in it */
     bool big_endian, big;         /**< big: BigTIFF */
     uint64_t first;               /**< byte of the directory of page 0 */
-    uint64_t next_at;             /**< byte of the directory after the one in `mask`; 0: none */
+    uint64_t next_at;             /**< byte of the directory of the next page; 0: none */
     uint64_t text_at, text_bytes; /**< position and size of the description of page 0 */
     unsigned char mask[FBP_TIFF_MASK_BYTES];
     uint64_t mask_at;
-    /** number of bytes of `mask` that libtiff reads instead of bytes of the file; 0: none */
+    /** number of bytes of `mask`, a shortened copy of the current directory, that libtiff reads
+     * instead of the bytes of the file from mask_at on; 0: none */
     size_t mask_bytes;
     char error[200]; /**< first error of libtiff */
     /** return point if libtiff runs out of memory; NULL: no call of libtiff is running */

@@ -1,10 +1,11 @@
-/* Handles of libtiff that share one file descriptor, for several reading threads, with a cache of
- * the decoded rows.
+/* Handles of libtiff that share one file descriptor, for several reading threads; each caches the
+ * strip or row of tiles that it decoded last.
  *
- * libtiff gets a masked view of the file, in which a directory contains only the entries that
- * describe the samples of a page. Reason: libtiff 4.5.0 keeps other tags in a growing list,
- * miscounts the list if memory is missing, and crashes when it frees the list (_TIFFVSetField).
- * Therefore the functions in this file read the tag ImageDescription of the first page.
+ * libtiff does not read the directories of the file, but copies (masks) that contain only the
+ * entries that describe the samples and the resolution of a page. Reason: libtiff 4.5.0 keeps other
+ * tags in a growing list, miscounts the list if memory is missing, and crashes when it frees the
+ * list (_TIFFVSetField). Therefore the tag ImageDescription of the first page is read without
+ * libtiff (fbp_tiff_text()).
  * Used by: tiff.c. */
 #include "array/file/bytes.h"
 #include "array/format/tiff.h"
@@ -13,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Greatest size of one allocation of libtiff, beyond the size of the file [bytes]; a file with
- * larger tables counts as damaged. */
+/* Bytes by which one allocation of libtiff (4.5 and later) may exceed the size of the file; a file
+ * that needs more is refused. */
 enum { SPARE_BYTES = 64 << 20 };
 enum { BIG = 43, ASCII = 2, MOST_ENTRIES = 4096, MOST_TEXT = 1 << 24, AT_ONCE = 64 };
 
@@ -52,7 +53,8 @@ static fbp_status read_file(const struct fbp_tiff *t, uint64_t at, void *out, si
                     t->path, (unsigned long long)at + *got, (unsigned long long)t->size);
 }
 
-/* Read n bytes of the TIFF file; *there false: the file is too short, which libtiff will report. */
+/* Read n bytes of the TIFF file. *there: false if they lie beyond its end; then nothing is read,
+ * and it is no error here. */
 static fbp_status read_bytes(const struct fbp_tiff *t, uint64_t at, void *out, size_t n,
                              bool *there)
 {
@@ -62,8 +64,10 @@ static fbp_status read_bytes(const struct fbp_tiff *t, uint64_t at, void *out, s
     return *there ? read_file(t, at, out, n, &got) : FBP_OK;
 }
 
-/* Create the mask of the directory at byte `at`: the bytes that libtiff gets in place of those in
- * the file. No mask is created if libtiff will refuse the directory. */
+/* Create the mask of the directory at byte `at`: the bytes that libtiff reads in place of those in
+ * the file; also find the description of the first page. No mask is created for a directory that is
+ * cut off or has too many entries: libtiff then reads the file, and reports an error if there is
+ * one. */
 static fbp_status mask(struct fbp_tiff *t, uint64_t at)
 {
     const size_t wide = t->big ? 8 : 2, next = t->big ? 8 : 4, size = t->big ? 20 : 12;
@@ -96,14 +100,15 @@ static fbp_status mask(struct fbp_tiff *t, uint64_t at)
                 is_kept |= kept[m] == tag;
             if (!is_kept)
                 continue;
-            there = (size_t)(last - end) >= size; /* false: a tag is repeated */
+            /* false: the mask is full, because tags are repeated */
+            there = (size_t)(last - end) >= size;
             if (there) {
                 memcpy(end, entry, size);
                 end += size;
             }
         }
     }
-    if (there && end == t->mask + wide) /* libtiff would report missing memory */
+    if (there && end == t->mask + wide) /* libtiff would report missing memory instead */
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: TIFF: the directory at byte %llu describes no image; the file is "
                         "damaged, copy it again",
@@ -191,8 +196,9 @@ static toff_t size_of(thandle_t handle)
  * process, and fbp only silences them. */
 #if TIFFLIB_VERSION >= 20221213
 
-/* Leave libtiff by longjmp() if its error message reports missing memory: libtiff would continue
- * without a tag, or with missing tables (4.5.0). The handle is then never used again. */
+/* Leave libtiff by longjmp() if one of its errors or warnings (`text`) reports missing memory:
+ * libtiff would continue without a tag, or with missing tables (4.5.0). The handle is then not used
+ * again. */
 static void look_for_memory(struct fbp_tiff *t, const char *text)
 {
     static const char *const signs[] = {"memory", "alloc", "o space for", "Insertion in",
@@ -270,8 +276,9 @@ struct call {
     tmsize_t bytes;
 };
 
-/* Call the function `c` of libtiff. If libtiff lacked memory or bytes of the file, the call fails
- * even if libtiff continued. No local variable changes between setjmp() and longjmp(). */
+/* Call the function of libtiff that c->what selects; what: reason in the error message. If libtiff
+ * lacked memory or bytes of the file, the call fails even if libtiff reports success. No local
+ * variable that is used after longjmp() changes after setjmp(). */
 static fbp_status call(struct fbp_tiff *t, const struct call *c, const char *what)
 {
     jmp_buf out;
@@ -388,7 +395,8 @@ static size_t rows_of(const struct fbp_tiff_page *p, uint32_t band)
     return left < p->band_rows ? left : p->band_rows;
 }
 
-/* Decode a strip, or a row of tiles, the last of which may extend beyond the page. */
+/* Decode a band of the current page to out: a strip, or a row of tiles, the last of which may
+ * extend beyond the page. */
 static fbp_status decode(struct fbp_tiff *t, uint32_t band, char *out)
 {
     const struct fbp_tiff_page *p = &t->page;
@@ -433,8 +441,8 @@ fbp_status fbp_tiff_read(struct fbp_tiff *t, uint64_t at, size_t row0, size_t n,
         if (r == first && end == first + rows) {
             FBP_TRY(decode(t, band, to));
         } else {
-            /* Only some rows of a strip or tile are requested: all of it is decoded and kept,
-             * because its next rows are often requested next. */
+            /* Only some rows of a band (strip or row of tiles) are requested: the whole band is
+             * decoded and kept, because its next rows are often requested next. */
             if (!t->has_band || t->band != band) {
                 t->has_band = false;
                 FBP_TRY(grow(&t->samples, &t->samples_bytes, rows * row, "rows of samples"));

@@ -3,10 +3,10 @@
  * slices can be written in any order. Directories are created while they are written, because those
  * of millions of slices need gigabytes.
  *
- * The first page has ImageJ's description, and resolutions as ImageJ counts them: pixels per mm,
- * with the ResolutionUnit "none", because the unit of the description is mm. ImageJ itself writes
- * stacks beyond 4 GiB with one directory, in which other readers find one slice; fbp writes them as
- * BigTIFF.
+ * The first page has ImageJ's description. If the voxel size is known, each page has resolutions as
+ * ImageJ counts them: pixels per mm, with the ResolutionUnit "none", because the unit of the
+ * description is mm. ImageJ itself writes stacks beyond 4 GiB with one directory, in which other
+ * readers find one slice; fbp writes them as BigTIFF.
  * Used by: optional.c, tiff.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -42,9 +42,9 @@ static void append(char *buf, size_t n, const char *key, double x)
     snprintf(buf + at, n - at, "%s=%s\n", key, text);
 }
 
-/* malloc'ed ImageJ description of a volume: numbers of images and slices, unit, spacing, origin (in
- * voxels), scale of integers, and, as "fbp=…", the line of fbp_describe(), which other programs
- * ignore. */
+/* malloc'ed ImageJ description of a volume: numbers of images and slices; if known, unit of length,
+ * spacing, origin (in voxels), scale of integers and unit of values; and, as "fbp=…", the line of
+ * fbp_describe(), which other programs ignore. */
 static char *describe(const struct fbp_array_info *i)
 {
     char place[200] = "", scale[120] = "", unit[32] = "", *line = fbp_describe(i), *out;
@@ -153,15 +153,16 @@ enum { ALIGN = 64 };
 enum { ASCII = 2, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 }; /* types of tags */
 enum { MOST_ENTRIES = 15, PIECE = 8 + MOST_ENTRIES * 20 + 8 };
 
-/* A piece of a TIFF header: a directory, or the bytes before or after all directories. */
+/* A piece of the bytes before the samples of a TIFF file: the file header, a directory, or a
+ * resolution. */
 struct out {
     unsigned char to[PIECE];
     size_t n;
     bool big;
 };
 
-/* Positions of the directories and tables before the samples. The first directory has one more
- * entry if the file has a description. */
+/* Contents and positions [bytes] of the parts of a TIFF file. Only the first directory has an entry
+ * for the description. */
 struct extras {
     char *text; /* description of the first page */
     size_t text_bytes;

@@ -68,7 +68,7 @@ static bool has(const char *folder, const char *name)
     return is;
 }
 
-/* Whether a folder is a Zarr array or an OME-Zarr image. */
+/* Whether a folder contains a file of a Zarr array or group, such as .zarray. */
 static bool is_folder(const char *path)
 {
     return has(path, ".zarray") || has(path, ".zattrs") || has(path, ".zgroup") ||
@@ -374,7 +374,7 @@ static struct chunk chunk_of(const struct zarr *z, size_t k)
     return out;
 }
 
-/* Open the file of a chunk; *fd -1: the chunk was never written. */
+/* Open the file of a chunk; *fd -1: there is no such file, because the chunk was never written. */
 static fbp_status open_chunk(const struct zarr *z, const struct chunk *c, int *fd, uint64_t *bytes)
 {
     struct stat is;

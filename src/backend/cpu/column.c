@@ -26,7 +26,7 @@ enum {
     LEFT = 1     /* number of zero columns on either side of a sinogram image in double */
 };
 
-/* Samples from detector column to column. */
+/* Distance between neighbouring detector columns of a stored view [floats]. */
 static size_t stride_of(size_t n_rows)
 {
     return cpu_tiles(FBP_COLUMN_BELOW + n_rows + FBP_COLUMN_ABOVE, FBP_COLUMN_MULTIPLE) *
@@ -58,14 +58,14 @@ static void store(const struct cpu_device *dev, size_t n_rows, size_t first, siz
     }
 }
 
-/* A work item: a tile of voxel columns. */
+/* Returns the number of work items: tiles of TILE x TILE voxel columns. */
 static size_t items(const struct cpu_bp *bp)
 {
     return cpu_tiles(bp->slab->nx, TILE) * cpu_tiles(bp->slab->ny, TILE);
 }
 
-/* Returns the part of slices [z0, z1) that is requested in voxel column (x, y) of the grid; {0, 0}:
- * no slice is requested. */
+/* Returns the part of slices [z0, z1) of voxel column (x, y) of the grid that is in the requested
+ * region; {0, 0}: none. */
 static struct fbp_interval slices_of(const struct cpu_bp *bp, size_t x, size_t y, size_t z0,
                                      size_t z1)
 {
@@ -167,8 +167,9 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     }
 }
 
-/* Add a batch of views to a tile of voxel columns, in equal blocks of slices (whole vectors) and a
- * few views at a time: a block and these views fit the second-level cache. */
+/* Work item: add a batch of views to a tile of voxel columns, in blocks of slices (of nearly equal
+ * size, whole cache lines) and a few views at a time: a block and these views fit the second-level
+ * cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
@@ -188,8 +189,9 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* Copy row y of slices [z0, z1) to the output, 16 voxel columns at a time: their cache lines are
- * used again in the next slices. */
+/* Copy row y of slices [z0, z1), scaled and shifted to the output's unit, to host[z][y][x].  LINE
+ * voxel columns are copied at a time, because their cache lines are used again in the next
+ * slices. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {
@@ -219,7 +221,7 @@ static bool usable_double(const struct fbp_job *job)
     return job->epr.second_stage && job->epr.rows_are_slices;
 }
 
-/* Values from column to column. */
+/* Distance between neighbouring columns of a stored sinogram image [doubles]. */
 static size_t stride_double(size_t n_rows)
 {
     return cpu_tiles(n_rows + FBP_COLUMN_DOUBLE_BEYOND, DOUBLES) * DOUBLES;

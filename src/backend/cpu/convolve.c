@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the power of two that scales a row of greatest magnitude `peak` into [1/2, 1), and in
- * *back its inverse; both 0 for a row of zeros.  Multiplication by a power of two is exact. */
+/* Returns the power of two, from 2^-125 to 2^125, that scales a row of greatest magnitude `peak`
+ * into [1/2, 1), and in *back its inverse; both 0 for a row of zeros.  Multiplication by a power of
+ * two is exact. */
 static float scale_of(float peak, float *back)
 {
     int e;
@@ -24,7 +25,8 @@ static float scale_of(float peak, float *back)
     return ldexpf(1, -e);
 }
 
-/* Convolve n rows by FFT, one pair of rows per vector lane; unused lanes transform zeros. */
+/* Convolve n rows (an even number) by FFT, one pair of rows per vector lane; unused lanes transform
+ * zeros. */
 static void convolve_pairs(const struct cpu_convolution *c, float *work, float *const *lines,
                            size_t n)
 {

@@ -19,9 +19,9 @@ extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_
     cpu_kernel_rot90, cpu_kernel_rot180, cpu_kernel_matrix_double, cpu_kernel_column_double,
     cpu_kernel_planes_double;
 
-/* Fastest first; the names of jobs in double are among those of float.  Kernels along z compute
- * values per voxel column that pay only for many slices (cpu_kernel.least_slices).  For fewer
- * slices, "matrix", which runs along x, is faster. */
+/* Fastest first; kernels for jobs in double have the names of kernels for float.  Kernels whose
+ * inner loop runs along z compute values per voxel column that pay only for many slices
+ * (cpu_kernel.least_slices).  For fewer slices, "matrix", which runs along x, is faster. */
 static const struct cpu_kernel *const kernels[] = {
     &cpu_kernel_rot90,         &cpu_kernel_rot180,        &cpu_kernel_column,
 #ifdef FBP_HAS_EPR
@@ -76,8 +76,8 @@ static const struct cpu_kernel *kernel_of(const struct fbp_job *job)
     return job->selection.entry;
 }
 
-/* Copy row y of one channel of a slab with layout [channel][z][y][x]: the default of
- * cpu_kernel.fetch_row. */
+/* Copy row y of slices [z0, z1) of one channel of a slab with layout [channel][z][y][x], scaled and
+ * shifted: the default of cpu_kernel.fetch_row. */
 static void fetch_plain_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1, size_t y, const void *volume, void *host)
 {

@@ -14,9 +14,9 @@
 #include "fft/lanes.h"
 #include "filter/filter.h"
 
-/** CPU_ROWS: number of rows of a view that one work item filters: whole cache lines of a transposed
- * view.  CPU_FILTER_LINES: greatest number of rows, of all views together, that one work item
- * filters. */
+/** CPU_ROWS: greatest number of rows of a view that one work item filters; in a transposed view,
+ * CPU_ROWS floats fill a cache line. CPU_FILTER_LINES: greatest number of rows, of all views
+ * together, that one work item filters. */
 enum { CPU_ROWS = 16, CPU_FILTER_LINES = 4 * CPU_ROWS, CPU_FLOATS_PER_CACHE_LINE = 16 };
 
 struct cpu_device;

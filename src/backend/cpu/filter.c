@@ -1,6 +1,6 @@
 /* Filter of the CPU device (functions `filter` and `filter_rows` of the backend): corrects raw rows
- * (prep/prep.h), weights them, filters them along columns and rows, and stores them in the layout
- * of the kernel or as plain rows.
+ * (prep/prep.h), weights them, convolves detector columns with the filter along v, if the job has
+ * one, filters each row, and stores the rows in the layout of the kernel or as plain rows.
  * Used by: cpu.c. */
 #include "backend/cpu/cpu.h"
 #include "backend/rows.h"
@@ -134,8 +134,8 @@ static void filter_rows(void *user, size_t item, int worker)
     }
 }
 
-/* Correct view k of the batch; if there is a filter along columns, also weight the rows that the
- * filter reads. */
+/* Correct view k of the batch; if the job has a filter along v (detector columns), also weight the
+ * rows that this filter reads. */
 static void prepare_view(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;

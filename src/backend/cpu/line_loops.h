@@ -99,9 +99,9 @@ static inline void transpose_square(const float *in, size_t in_stride, V a[VL])
     }
 }
 
-/* Transpose, if the output is aligned, with stores of whole cache lines that bypass the caches: a
- * batch of views is larger than the caches, and a cache line that is bypassed need not be read
- * before it is overwritten. */
+/* Transpose. If the output is aligned, whole cache lines are stored past the caches: a batch of
+ * views is larger than the caches, and a cache line that is bypassed need not be read before it is
+ * overwritten. */
 static void transpose(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride)
 {
     const size_t rows = n_rows / LINE * LINE, columns = n_columns / VL * VL;

@@ -11,8 +11,9 @@
 
 enum {
     ROWS_PER_TILE = 16,
-    BEFORE = 2 /* number of zeros before a row's first sample; in double, u counts from the first of
-                  these zeros, so that u is never negative */
+    /* in the variant in double, u counts from the sample that lies this many places before a row's
+     * first sample (there are zeros), so that u is never negative */
+    BEFORE = 2
 };
 
 static bool is_cubic(const struct fbp_job *job)
@@ -218,7 +219,7 @@ static double first_of(const double m[4], const struct fbp_grid *g, size_t y, si
 }
 
 /* Projection of voxel x of a row of the grid onto a view of doubles: column u = u0 + x u1, counted
- * from the first of BEFORE zeros before the samples; in a sinogram image, row v = v0 + x v1. */
+ * from the sample BEFORE places before the first one; in a sinogram image, row v = v0 + x v1. */
 struct line_double {
     double u0, u1, v0, v1;
 };

@@ -104,8 +104,8 @@ static inline V cubic_at(V u, const float *row)
 }
 
 /* Defines the function NAME, a fbp_bp_matrix_fn; TYPE: static void, or void.  VALUE: expression for
- * the values that are added to VL voxels from x on.  Lanes beyond x1 are clamped into the border of
- * zeros, and dropped. */
+ * the values that are added to VL voxels from x on.  Values of lanes beyond x1 are dropped; clamped
+ * coordinates keep their loads inside the view. */
 #    define MATRIX_KERNEL(TYPE, NAME, VALUE)                                          \
         TYPE NAME(float *dst, size_t x0, size_t x1, const float *view, size_t stride, \
                   const struct fbp_bp_line *l)                                        \

@@ -20,9 +20,10 @@ enum {
     FBP_PLANES_MARGIN = 20 /**< least number of zeros on either side of a row of samples */
 };
 
-/** Greatest distance, in samples of one view, between two voxels of a cube whose samples fit into a
- * window of 16 samples (SPAN, the limit of the kernel) or of 8 samples (NARROW).  The cube's first
- * sample may lie up to one sample after the window's start; 0.01 samples allow for rounding. */
+/** Greatest distance, in samples of one view, between the projections of two voxels of a cube whose
+ * samples fit into a window of 16 samples (SPAN, the limit of the kernel) or of 8 samples (NARROW).
+ * The cube's first sample may lie up to one sample after the window's start; 0.01 samples allow for
+ * rounding. */
 #define FBP_PLANES_SPAN   14.99
 #define FBP_PLANES_NARROW 6.99
 
@@ -72,8 +73,8 @@ struct fbp_bp_planes_double {
 typedef void fbp_bp_planes_fn(float *block, double x, const struct fbp_bp_planes *p);
 typedef void fbp_bp_planes_double_fn(double *block, double x, const struct fbp_bp_planes_double *p);
 
-/** Returns the value of a row of doubles at position u >= 0, by nearest, linear or spline
- * interpolation. */
+/** Returns the value of a row of doubles at position u >= 0: sample floor(u) for NEAREST (the
+ * caller has added FBP_NEAREST to u), or by linear or spline interpolation. */
 double fbp_row_value_double(const double *samples, double u, enum fbp_interpolation how);
 
 #if defined(VL) /* vectors */
@@ -176,10 +177,10 @@ PLANES_WINDOW(narrow, 1, PICK_8)
 PLANES_FIND(find_windows, struct fbp_bp_planes, float, DSTORE_FLOAT)
 PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
 
-/* Defines a function that adds all views to LAYERS layers of the cubes of F channels, as many
- * channels as registers hold, because these share the positions of voxels.  L lanes of type T per
- * vector P (V or D).  CORNER: u of the layers' first voxel in view k.  samples: those of the first
- * channel.  F changes no bit. */
+/* Defines a function that adds all views to LAYERS layers of the cubes of F channels.  Channels
+ * share the positions of voxels, so a call adds as many channels as registers hold.  L lanes of
+ * type T per vector P (V or D).  CORNER: u of the layers' first voxel in view k.  samples: those of
+ * the first channel.  The results do not depend on F. */
 #    define PLANES_ADD(NAME, TABLE, F, P, L, T, PLANES, LAYERS, CORNER)                         \
         static inline void NAME(const PLANES *p, const int *window, const T *first,             \
                                 const T *samples, int layer, T *blocks)                         \
@@ -300,8 +301,8 @@ double fbp_row_value_double(const double *samples, double u, enum fbp_interpolat
 }
 
 /* Defines the loops of kernel "planes" in plain C: NAME, NAME_nearest and NAME_cubic, for samples
- * and voxels of type T.  For each view a loop finds the window that begins at the cube's least u,
- * and u of the first voxel in the window. */
+ * and voxels of type T.  For each view a loop finds the window that begins at the sample at or
+ * below the cube's least u, and u of the first voxel relative to this sample. */
 #    define FBP_PLANES_C(NAME, T, PLANES, VALUE_AT)                                               \
         static inline void NAME##_add(T *blocks, double x, const PLANES *p,                       \
                                       enum fbp_interpolation how)                                 \

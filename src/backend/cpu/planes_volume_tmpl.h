@@ -20,10 +20,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A view is one row per channel, and its sample position u is linear in x, y and z.  The volume is
- * cut into cubes of 4 voxels per edge, counted from voxel 0 of the whole grid: no bit depends on
- * which voxels beside them are requested.  A cube lies within few samples of a view, and stays in
- * registers while many views are added to it. */
+/* A view is one row per channel, and the position u of a voxel in the row is linear in x, y and z.
+ * The volume is cut into cubes of 4 voxels per edge, counted from voxel 0 of the whole grid: no bit
+ * depends on which voxels beside them are requested. A cube lies within few samples of a view, and
+ * stays in registers while many views are added to it. */
 enum { EDGE = FBP_PLANES_EDGE, BLOCK = FBP_PLANES_BLOCK, ROWS_PER_TILE = 16 };
 
 static const int cube[3] = {EDGE, EDGE, EDGE};
@@ -142,7 +142,8 @@ static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t
     t->planes.samples = samples;
 }
 
-/* Add the tile's views to those cubes of row (y, z) in which voxels are requested. */
+/* Add the tile's views to the cubes of row (y, z), from the first to the last one in which voxels
+ * are requested. */
 static void add_row(const struct cpu_bp *bp, size_t y, size_t z, struct tile *t)
 {
     const struct fbp_slab *s = bp->slab;
@@ -293,7 +294,7 @@ static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t
     }
 }
 
-/* Returns the interpolated value of a row of filtered samples at u; samples beyond both ends are
+/* Returns the interpolated value of a row of filtered samples at u; samples beyond either end are
  * zeros. */
 static VALUE sample(const struct fbp_job *job, const VALUE *row, double u)
 {

@@ -86,8 +86,8 @@ static size_t volume_size(const struct fbp_job *job, const struct fbp_slab *slab
     return d.nx * d.ny * set_size(job, slab->nz);
 }
 
-/* Replace voxel column (x, y) by the column to which a rotation by the angle between two symmetric
- * views moves it. */
+/* Replace voxel column (x, y) by the column to which a rotation by 90 degrees (rot90; forward:
+ * counter-clockwise, else clockwise) or 180 degrees (rot180) moves it. */
 static void rotate(const struct fbp_job *job, bool forward, size_t *x, size_t *y)
 {
     const size_t *n = job->grid.n, from[2] = {*x, *y};

@@ -33,8 +33,9 @@ enum { FBP_ROT_LEFT = 1, FBP_ROT_RIGHT = 2, FBP_ROT_BELOW = 1, FBP_ROT_ABOVE = 2
  * relative to the integer row `row`.
  */
 struct fbp_bp_rot {
-    const float *left[FBP_ROT_VIEWS]; /**< stored row 0 of detector column floor(u); the next
-                                         detector column begins `stride` floats later */
+    /** [i] stored row 0 of detector column floor(u), u: column at position i; the next detector
+     * column begins `stride` floats later */
+    const float *left[FBP_ROT_VIEWS];
     float wl[FBP_ROT_VIEWS], wr[FBP_ROT_VIEWS]; /**< (1 - a) / w^2, a / w^2, a: fraction of u */
     float v0[FBP_ROT_VIEWS], dv[FBP_ROT_VIEWS];
     float v_lo, v_hi;
@@ -107,7 +108,7 @@ static inline __m256 rotate_4(__m256 a, int i)
     }
 }
 
-/* Adds the sum of both rows of a to p[0 … lanes - 1]. */
+/* Adds the sum of both rows of `a` to p[0 … lanes - 1]. */
 static inline void add_rows_of_2(float *p, __m128 a)
 {
     const __m128 to = _mm_castsi128_ps(_mm_loadl_epi64((const void *)p));

@@ -1,5 +1,5 @@
-/** @file simd.h  The inner loops of the CPU device, and the tables of those that were selected for
- * this processor (internal): struct fbp_line_dsp for detector rows, which filter.c and convolve.c
+/** @file simd.h The inner loops of the CPU device, and tables of pointers to them, one table per
+ * instruction set (internal): struct fbp_line_dsp for detector rows, which filter.c and convolve.c
  * call, and struct fbp_bp_dsp for backprojection, which the kernels (matrix.c, column.c, rot.c,
  * planes_volume_tmpl.h) call.
  *
@@ -21,7 +21,7 @@
 #    include <string.h>
 
 #    define ALWAYS_INLINE inline __attribute__((always_inline))
-/* Arrays of vectors must end in registers. */
+/* Loops over arrays of vectors must be unrolled: then the arrays are kept in registers. */
 #    define UNROLL _Pragma("GCC unroll 16")
 
 #    if !defined(VL) /* for the loops in plain C */

@@ -1,6 +1,6 @@
-/* The inner loops of the CPU device (simd.h) for AVX2: the operations of its vectors, from which
- * simd.h makes the loops and tables that simd_c.c selects.  Compiled with -mavx2 -mfma; must not be
- * called unless the processor has both.
+/* The inner loops of the CPU device (simd.h) for AVX2: defines the operations on vectors, from
+ * which simd.h makes the loops and their tables; simd_c.c selects a table. Compiled with -mavx2
+ * -mfma; must not be called unless the processor has both.
  * Used by: simd_c.c. */
 #if defined(__x86_64__)
 #    include <immintrin.h>
@@ -165,7 +165,7 @@ ROW_OF_DOUBLES(linear, 0)
 ROW_OF_DOUBLES(nearest, 0)
 ROW_OF_DOUBLES(cubic, -1)
 
-/* Addresses of the samples that the four lanes need. */
+/* Address of the first sample that each of the four lanes needs. */
 struct addresses {
     const double *at[4];
 };

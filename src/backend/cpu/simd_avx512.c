@@ -72,7 +72,8 @@ static inline void deinterleave(__m512 a, __m512 b, __m512 *even, __m512 *odd)
     *odd = _mm512_permutex2var_ps(a, _mm512_add_epi32(first, _mm512_set1_epi32(1)), b);
 }
 
-/* Loads pairs of neighbouring samples by 64-bit gathers, and separates even from odd ones. */
+/* Loads the four samples around the position `at` of each lane (taps_fn): gathers of 64 bits load
+ * pairs of neighbours, whose first and second samples are then separated. */
 static inline void taps(const float *view, size_t step, __m512i at, __m512 out[4])
 {
     const __m256i low = _mm512_castsi512_si256(at), high = _mm512_extracti64x4_epi64(at, 1);
@@ -84,7 +85,8 @@ static inline void taps(const float *view, size_t step, __m512i at, __m512 out[4
     }
 }
 
-/* Returns p[i] of each lane from a window of 16 or 32 samples, by one permutation. */
+/* Returns p[i] of each lane (window…_above(): p[i + 1]) from a window of 16 or 32 samples, by a
+ * permutation instead of a gather. */
 static inline __m512 window16(const float *p, __m512i i)
 {
     return _mm512_permutexvar_ps(i, VLOAD(p));
@@ -120,8 +122,9 @@ static inline __m512 one_window32(const float *p, __m512i i, ptrdiff_t apart)
 
 #    define PICK_16(c, i) _mm512_permutexvar_ps(i, (c)[0])
 
-/* Windows of 16 doubles of kernel "planes", for linear, nearest and spline interpolation; splines
- * are stored as polynomials of the fraction of u. */
+/* Windows of 16 samples (double) that kernel "planes" keeps in registers, for linear, nearest and
+ * spline interpolation.  linear: value = value[i] + slope[i] u with i = floor(u); cubic: c are the
+ * coefficients of a polynomial in u - i. */
 
 struct linear {
     __m512d value[2], slope[2];

@@ -1,7 +1,8 @@
-/* The whole filter of a pair of rows in one block (the chain): samples are read once, filtered rows
- * are written once, and intermediate values stay in registers and shared memory.  filter.c launches
- * the chain if a row fits in shared memory.  backend/gpu/tables.h describes the transform of a row;
- * for the inverse, real and imaginary parts are exchanged.
+/* Corrections, weights and filter of a pair of detector rows in one thread block (the "chain"):
+ * samples are read once, filtered rows are written once, and intermediate values stay in registers
+ * and shared memory. filter.c launches the chain if a row fits in shared memory and the job does
+ * not require convolution in space. backend/gpu/tables.h describes the transform of a row; for the
+ * inverse, real and imaginary parts are exchanged.
  *
  * As on the CPU (backend/cpu/convolve.c), powers of two scale both rows of a pair to the same
  * magnitude, so that the larger row does not cause rounding errors in the smaller one.
@@ -61,7 +62,8 @@ static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows,
 }
 
 /* Compute the line integrals of both rows of a pair into shared memory; samples that are not finite
- * are interpolated between finite ones of the row. */
+ * are interpolated between finite ones of the row. If p.prepared, the samples are line integrals
+ * already, and are only copied. */
 static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;
@@ -86,7 +88,7 @@ static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows
                            rows.n > 1 && cuda_row_counts(p.prep, rows.view + 1, rows.row)};
     if (p.prep.intensity)
         cuda_count(p.prep.clipped, (count[0] ? clipped[0] : 0) + (count[1] ? clipped[1] : 0));
-    const int any = __syncthreads_or(bad); /* a barrier, too: all have read the bitmap */
+    const int any = __syncthreads_or(bad); /* also a barrier: all threads have read the bitmap */
     if (threadIdx.x < rows.n && count[threadIdx.x])
         cuda_row_counted(p.prep, rows.view + threadIdx.x, rows.row);
     if (!any)
@@ -275,8 +277,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     put_together<RADIX, THREADS>(p, a, b, line);
 }
 
-/* A kernel for one length of the transform, with its number of threads per block as measured
- * (bench/results/cuda.md). */
+/* A kernel for one length of the transform, with the number of threads per block that was the
+ * fastest in measurements (bench/results/cuda.md). */
 struct instance {
     unsigned radix, threads;
     const void *kernel;

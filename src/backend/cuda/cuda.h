@@ -61,8 +61,8 @@ struct cuda_device {
     struct cuda_unpacking unpacking;
     struct gpu_tables tables; /**< offsets in `memory` */
     char *memory;             /**< device memory of tables and scratch */
-    bool counts_once; /**< true: tables.row_bitmap selects the rows whose repaired samples are
-                         counted; false: all rows are counted */
+    bool counts_once;         /**< true: repaired samples are counted once, in the rows whose bit in
+                                 tables.row_bitmap is set; false: each time a row is read */
     /** cuFFT plan of the row filter; GPU_NO_FFT: rows are filtered by another method */
     gpuFft_t plan;
     struct gpu_principal *principal; /**< per view */
@@ -109,7 +109,8 @@ static inline bool cuda_is_done(gpuError_t error)
 /** Returns CUDA's ordinal of the device with index `index` in the library's list. */
 int cuda_ordinal(int index);
 
-/** Writes the PCI address of a device in lower case; "": unknown. */
+/** Writes the PCI address of a device in lower case, or "" if it is unknown, to
+ * out[CUDA_BUS_ID]. */
 enum { CUDA_BUS_ID = 28 };
 void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID]);
 
@@ -132,8 +133,9 @@ extern const struct gpu_timer cuda_timer;
 /* memory.c: pinned host memory, device memory, and access to device memory that the caller of the
  * library owns */
 
-/** Allocate host memory on a NUMA node (-1: any), pinned for all devices.  If it is large (64 MiB),
- * n_threads threads, at most 16, write its pages first.  Returns NULL on failure. */
+/** Allocate host memory on a NUMA node (-1: any), pinned for all devices.  The pages of large
+ * memory (64 MiB or more) are first written by n_threads threads, at most 16.  Returns NULL on
+ * failure. */
 void *cuda_pin(size_t bytes, int n_threads, int node);
 void cuda_unpin(void *memory);
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
@@ -189,8 +191,8 @@ fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, 
                              float *rows);
 /** Copy n floats of plain filtered rows to the host (member `download` of the backend). */
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
-/** Copy to the device the bitmap of rows whose repaired samples are counted (member `set_bitmap` of
- * the backend). */
+/** Copy to the device the bitmap of rows whose repaired samples have not been counted yet (member
+ * `set_bitmap` of the backend). */
 fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
@@ -243,7 +245,8 @@ fbp_status cuda_peer_reach(int to, int from);
 extern unsigned cuda_peer_fault;
 
 /* links.c: measures rates of copies between memories.  The functions are those of struct
- * fbp_link_meter, but their arguments are CUDA's ordinals of devices. */
+ * fbp_link_meter, but cuda_link_identify(), cuda_link_peer() and cuda_link_open() take CUDA's
+ * ordinals of devices. */
 
 /** Bytes of device memory and of host memory that the measurement of links allocates per device:
  * the lower half is the source of copies, the upper half is the target. */

@@ -1,6 +1,6 @@
-/* cuFFT, loaded at run time, for the filter of rows that are too long for the filter in one launch
- * (chain.cu).  Names and numbers are those of cuFFT's interface, which has not changed since
- * CUDA 6.5.
+/* Loads NVIDIA's library of Fourier transforms, cuFFT, at run time, and calls it: for the filter of
+ * rows that are too long for the filter in one launch (chain.cu).  No header of cuFFT is included;
+ * the names and numbers below are those of its interface.
  * Used by: entry.c, filter.c. */
 #include "backend/cuda/cuda.h"
 
@@ -36,8 +36,9 @@ static void *open_below(const char *root, const char *folder, const char *name)
     return n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Open the cuFFT library (on the default path, below CUDA_HOME, CUDA_PATH, /usr/local/cuda or
- * /opt/cuda, or in pip's packages) and find its functions; called at most once per process. */
+/* Open the cuFFT library and find its functions; called at most once per process.  It is searched
+ * on the loader's default path, then below CUDA_HOME, CUDA_PATH, /usr/local/cuda and /opt/cuda,
+ * then in packages that pip installed. */
 static void find_library(void)
 {
     static const char *const names[] = {GPU_FFT_LIBRARIES};
@@ -73,8 +74,8 @@ static void find_library(void)
         if (root && root[0])
             handle = open_below(root, folders[i % N_FOLDERS], names[i / (N_FOLDERS * N_ROOTS)]);
     }
-    /* Search for cuFFT in pip's packages, if this module itself was installed by pip: as
-     * site-packages/libfbp/lib/libfbp_cuda.so. */
+    /* Search in pip's packages nvidia/…, beside the package of this module: if pip installed the
+     * module, it is site-packages/libfbp/lib/libfbp_cuda.so. */
     if (!handle && dladdr(&fft, &self) && self.dli_fname &&
         snprintf(own, sizeof own, "%s", self.dli_fname) < (int)sizeof own) {
         char *slash = strrchr(own, '/');

@@ -151,7 +151,7 @@ template <int R> static __device__ __forceinline__ void cuda_dft(float2 (&x)[R])
         cuda_dft_product<3, R / 3>(x);
 }
 
-/** Transform R values whose upper half is zero; `in` is the lower half. */
+/** Transform R values, of which in[] contains the first half, and the second half is zero. */
 template <int R>
 static __device__ __forceinline__ void cuda_dft_padded(const float2 (&in)[R / 2], float2 (&out)[R])
 {
@@ -171,7 +171,7 @@ static __device__ __forceinline__ void cuda_dft_padded(const float2 (&in)[R / 2]
     }
 }
 
-/** Compute the lower half, X[0] … X[R/2 - 1], of a transform of R values. */
+/** Compute the first half, X[0] … X[R/2 - 1], of a transform of R values. */
 template <int R>
 static __device__ __forceinline__ void cuda_dft_cropped(const float2 (&in)[R], float2 (&out)[R / 2])
 {

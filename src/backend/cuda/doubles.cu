@@ -1,5 +1,6 @@
-/* Filter of plane integrals (EPR) in double, step by step: repair of samples that are not finite,
- * weights, convolution, layout of views.
+/* CUDA kernels that filter plane integrals (EPR) in double, and cuda_filter_doubles(), which
+ * launches them: repair of samples that are not finite, weights, convolution, and storage in the
+ * layout of the backprojection.
  * Used by: filter.c. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
@@ -67,8 +68,9 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)blockIdx.x * length + c] = sum;
 }
 
-/* Store one filtered row in double; after the last row (channel) of a view, also the zeros that
- * fill the last group of channels. */
+/* Store one filtered row per block in double.  A row is a channel (time point) of its view; `views`
+ * has the layout [view][group][column][channel in the group].  The block of a view's last row also
+ * stores the zeros that fill the last group. */
 static __global__ void __launch_bounds__(THREADS)
     store(const cuda_doubles d, unsigned first, const double *__restrict__ rows, unsigned columns,
           unsigned groups, unsigned frames, double *views)

@@ -4,11 +4,11 @@
  * through struct cuda_kernel (kernel.h).
  *
  * The window of a view, the part onto which a block's box of voxels projects, is copied to shared
- * memory while the previous view is added.  A sample then takes four loads from one address,
- * without clamps, because the copy has zeros around the view.  If a window is too large (a steep
- * perspective, a coarse grid), or on devices before sm_80, which lack such copies, the taps are
- * loaded from the view; then the floors of coordinates are clamped, not the coordinates.  Both
- * methods have the same arithmetic, so all shapes give the same bits.
+ * memory while the previous view is added.  A sample then takes four loads at constant
+ * distances from one address, without clamps, because the copy has zeros around the view.  If a
+ * window is too large (a steep perspective, a coarse grid), or on devices before sm_80, which lack
+ * such copies, the taps are loaded from the view; then the floors of coordinates are clamped, not
+ * the coordinates.  Both methods have the same arithmetic, so all shapes give the same bits.
  * Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
@@ -21,7 +21,8 @@ template <class Tile_, class Window_, int BLOCKS_> struct shape {
     enum { BLOCKS = BLOCKS_ };
 };
 
-/* Copy this thread's part of the window of view s to shared memory. */
+/* Copy this thread's part of the window of view s to shared memory, if the view is added from a
+ * window. */
 template <class Tile, class Window>
 static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &in,
                                           const float *views, unsigned to)
@@ -229,9 +230,9 @@ template <bool COLUMN, class Shape> static gpuError_t launch_shape(const struct 
     return gpuGetLastError();
 }
 
-/* Shapes with windows in shared memory, for up to 1.3 and for up to 2.8 pixels per voxel at the
- * rotation axis. A window must be as wide as the diagonal of its tile of voxels, and wider because
- * voxels near the source cover more pixels. */
+/* Shapes with small windows in shared memory, for less than 1.3 pixels per voxel at the iso-centre,
+ * and with large windows, for less than 2.8. A window must be wider than the diagonal of its tile
+ * of voxels, because voxels near the source cover more pixels. */
 typedef cuda_window<40, 40, 2> small_window;
 typedef cuda_window<84, 64, 2> large_window;
 typedef shape<cuda_tile<16, 16, 16, 8>, small_window, 3> small_16x3;

@@ -1,7 +1,7 @@
-/* Filter of the CUDA device: corrections, weights, filter along columns and rows.  Rows are
- * filtered in pairs, as many per launch as scratch memory holds.  entry.c lists the functions as
- * slots of the backend; they launch the kernels of filter_kernels.h.  cuda_filter_open() writes the
- * tables that the kernels use.
+/* Filter of the CUDA device: corrections, weights, filter along columns and rows. Rows of floats
+ * are filtered in pairs, rows of doubles (doubles.cu) singly, as many per launch as scratch memory
+ * holds. entry.c lists the functions as slots of the backend; they launch the kernels of
+ * filter_kernels.h. cuda_filter_open() writes the tables that the kernels use.
  * Used by: entry.c. */
 #include "backend/cuda/filter_kernels.h"
 

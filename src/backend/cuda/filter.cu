@@ -1,14 +1,17 @@
-/* Kernels of the filter's steps: corrections, weights, filter along columns, convolution in space,
- * copies.  Before the filter in one launch (chain.cu), corrections and the filter along columns run
- * only if the job has bad pixels, a filter along columns or an extrapolation of rows; the other
- * steps replace that filter if it cannot be used.
+/* Kernels of single steps of the filter: corrections, weights and filter along columns, copies of
+ * pairs of rows as padded complex rows, multiplication of their spectra, convolution in space.  If
+ * rows are filtered in one launch (chain.cu), only two steps may run before it: the corrections, if
+ * the job has bad pixels, a filter along columns or an extrapolation of rows; and the filter along
+ * columns, if the job has one.  Otherwise (rows too long, --spatial), these kernels filter rows,
+ * together with Fourier transforms of cuFFT unless rows are convolved in space.
  * Used by: bench/cuda/s0_filter.cu, filter.c. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"
 
 enum { THREADS = 256 };
 
-/* Convert a row of the raw batch to line integrals, one row per block. */
+/* Convert rows of the raw batch to line integrals, and interpolate samples that are not finite; one
+ * row per block. */
 static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, const cuda_prep prep)
 {
     const unsigned k = blockIdx.x / raw.load_rows;
@@ -43,7 +46,7 @@ static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, co
         cuda_row_counted(prep, view, detector_row);
 }
 
-/* Bad pixels are interpolated from good pixels only, so they can be computed in any order. */
+/* Interpolate bad pixels, one per thread: from good pixels only, so the order does not matter. */
 static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, unsigned n,
                               unsigned r0, unsigned n_rows)
 {
@@ -183,8 +186,9 @@ gpuError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const f
     return gpuGetLastError();
 }
 
-/* Convolve rows in space: a block computes THREADS output samples of a row; input samples pass
- * through shared memory, a tile at a time.  Taps and sums have type T. */
+/* Convolve pairs of rows (real and imaginary parts) in space: a block computes THREADS output
+ * samples; input samples pass through shared memory, a tile at a time.  Taps and sums have type
+ * T. */
 template <class T>
 static __global__ void __launch_bounds__(THREADS)
     convolve(const float2 *__restrict__ in, unsigned length, const T *__restrict__ taps,

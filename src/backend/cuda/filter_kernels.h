@@ -38,9 +38,10 @@ struct cuda_prep {
     bool intensity;
     struct fbp_hardening hardening;
     unsigned long long *not_finite, *clipped; /**< counters of repaired samples */
-    unsigned *ledger;    /**< one bit per row (struct fbp_row_bitmap) whose repaired samples are
-                            counted; NULL: all rows are counted */
-    unsigned panel_rows; /**< rows per view in `ledger` */
+    /** bitmap of detector rows of views (struct fbp_row_bitmap): a set bit means that the repaired
+     * samples of the row are still to be counted; NULL: those of all rows are counted */
+    unsigned *ledger;
+    unsigned panel_rows; /**< detector rows per view in `ledger` */
 };
 
 /** Weights of samples.  If `image` and `lines` are set, a weight is their product.  If `views` is
@@ -53,7 +54,8 @@ struct cuda_weights {
     const struct fbp_ray_view *views; /**< constants of the rays of each view of the scan */
 };
 
-/** Parameters of cuda_filter_columns(), which filters prepared views of a raw batch along columns.
+/** Parameters of cuda_filter_columns(), which weights prepared views (line integrals) of a raw
+ * batch, and convolves each of their detector columns with the filter along v.
  */
 struct cuda_columns {
     struct cuda_raw raw;
@@ -62,8 +64,9 @@ struct cuda_columns {
     unsigned n_groups, part_views, view0; /**< see struct cuda_pairs */
     unsigned row0, n_rows; /**< detector rows [row0, row0 + n_rows) are weighted and convolved */
     float *weighted;       /**< scratch [n][n_rows][n_columns] */
-    const float *taps;     /**< 2 S + 1 filter taps, with GPU_COLUMN_ROWS zeros on either side */
-    unsigned half_width;   /**< S */
+    /** 2 half_width + 1 filter taps, with GPU_COLUMN_ROWS zeros on either side */
+    const float *taps;
+    unsigned half_width;
 };
 
 /** Pairs of rows of a raw batch, filtered as real and imaginary part of complex rows [first, first
@@ -104,8 +107,7 @@ struct cuda_pad {
     struct cuda_weights weights;
     bool weighted; /**< samples are already weighted */
     struct fbp_pad_rule rule;
-    /** filtered extrapolation functions [end of the row][rule.n_lengths][n_columns], one per length
-     * of rule.lengths */
+    /** filtered extrapolation functions [end of the row][index in rule.lengths][n_columns] */
     const float *tables;
     unsigned n_columns;       /**< samples of a filtered row */
     struct fbp_pad_end *ends; /**< scratch [pairs.n][row of the pair][end] */
@@ -130,7 +132,8 @@ struct cuda_doubles {
  * the last channel. */
 struct cuda_doubles_filter {
     const double *taps;
-    unsigned half_width, passes; /**< passes: convolutions of a row; 0: rows are filtered already */
+    /** passes: number of convolutions of each row; 0: rows are filtered already */
+    unsigned half_width, passes;
     unsigned rows_per_call;
     double *rows, *work; /**< scratch [rows_per_call][length], each */
     unsigned columns, groups, frames;
@@ -138,15 +141,16 @@ struct cuda_doubles_filter {
 };
 
 FBP_BEGIN
-/** Compute line integrals of a batch in place.  Samples that are not finite are interpolated along
- * rows.  Bad pixels in detector rows [row0, row0 + n_rows) are interpolated from good pixels. */
+/** Convert a raw batch to line integrals, stored in raw->samples.  Samples that are not finite are
+ * interpolated along rows.  Bad pixels in detector rows [row0, row0 + n_rows) are interpolated from
+ * good pixels. */
 gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
                              const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
                              unsigned n_rows, gpuStream_t stream);
 
-/** Weight views and convolve them along columns, in place, with 2 S + 1 taps.  The first and last S
- * loaded rows are correct only if the detector ends there.  A filtered sample is the same sum in
- * the same order, whichever rows are loaded. */
+/** Weight rows [row0, row0 + n_rows) of views, and convolve each detector column of these rows, in
+ * place.  The first and last half_width of these rows are correct only if the detector ends there.
+ * A filtered sample is the same sum in the same order, whichever rows are loaded. */
 gpuError_t cuda_filter_columns(const struct cuda_columns *columns, gpuStream_t stream);
 
 /** Fit the extrapolation of prepared rows beyond the panel.  Must be called before the filter,
@@ -158,7 +162,7 @@ gpuError_t cuda_pad_add(const struct cuda_pad *pad, float2 *rows, unsigned strid
                         gpuStream_t stream);
 
 /** Copy pairs of rows as complex rows to out[n][row_length], weighted if there are weights, with
- * zeros on either side. */
+ * zeros on either side and, if pairs->apart > 1, between samples. */
 gpuError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,
                          gpuStream_t stream);
 
@@ -205,9 +209,10 @@ static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
     return p.intensity || p.hardening.n > 0;
 }
 
-/** Line integral of a measured sample: -log of the transmission, like fbp_transmission(), then the
- *  polynomial of beam hardening, like fbp_harden() (both in prep/prep.h).  pixel: index in `dark`
- * and `gain`; *clipped is incremented if the transmission is below 1e-6. */
+/** Line integral of a measured sample: for intensities -log of the transmission, like
+ * fbp_transmission(), then the polynomial of beam hardening, like fbp_harden() (both in
+ * prep/prep.h).  pixel: index in `dark` and `gain`; *clipped is incremented if a transmission is
+ * below 1e-6. */
 static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
                                                   unsigned *clipped)
 {
@@ -240,9 +245,9 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
         atomicAdd(to, (unsigned long long)n);
 }
 
-/** Returns whether repaired samples of this row are counted.  All threads of the block must call
- * this function before one calls cuda_row_counted(), which clears the tested bit; no other block of
- * the launch has the same row. */
+/** Returns whether repaired samples of this row are still to be counted.  Threads of the block call
+ * this function before one of them calls cuda_row_counted(), which clears the tested bit; no other
+ * block of the launch has the same row. */
 static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -266,7 +271,8 @@ static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view
 template <class T>
 static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
 {
-    unsigned repaired = 0, last = n; /* last: index of the previous finite sample; n: none */
+    /* last: index of the previous finite sample; n: there is none */
+    unsigned repaired = 0, last = n;
 
     for (unsigned c = 0; c < n; c++) {
         const T next = x[c * step];
@@ -290,9 +296,10 @@ struct cuda_pair {
     size_t first[2]; /**< index, in the raw batch, of the first sample of each row of the pair */
     unsigned n;      /**< rows of the pair, 1 or 2 */
     unsigned row;    /**< detector row */
-    size_t pixel;    /**< index of the first pixel of the pair's detector row in an image of the
-                        detector */
-    unsigned view;   /**< index of the first row's view in the scan; second row: view + 1 */
+    /** index of the first pixel of the pair's detector row in an image [row][column] of the
+     * detector */
+    size_t pixel;
+    unsigned view; /**< index of the first row's view in the scan; second row: view + 1 */
 };
 
 /** Returns the pair of rows that complex row p.first + local consists of. */

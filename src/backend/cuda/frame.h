@@ -152,9 +152,9 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
             at[k * LAYERS * slice] = cuda_pack(sum[k]);
 }
 
-/* Search for the views of a launch onto which a block's box of voxels projects; other views would
- * add zeros, and are skipped.  If all corners of a box lie in front of the source, its projection
- * is the convex hull of the projected corners. */
+/* Search for the views of a launch onto whose detector a block's box of voxels projects; other
+ * views would add zeros, and are skipped.  If all corners of a box lie in front of the source, its
+ * projection is the convex hull of the projected corners. */
 
 /** Method by which the samples of a view are loaded. */
 enum cuda_reach {
@@ -259,9 +259,9 @@ static __device__ inline void cuda_find_window(const cuda_hull &s, const gpu_vie
         (unsigned)(view.column + GPU_BORDER - out->first_column) - CUDA_FLOOR_BITS;
 }
 
-/** Store in list[0 … n - 1], in their order, the n views of a launch onto which the block's box of
- * voxels projects; returns n.  list has 2 GPU_PASS elements; all threads of the block call this
- * function. */
+/** Store in list[0 … n - 1], in their order, the n views of a launch onto whose detector the
+ * block's box of voxels projects, or may project because a corner is not in front of the source;
+ * returns n. list has 2 GPU_PASS elements; all threads of the block call this function. */
 template <class Tile, class Window>
 static __device__ inline int cuda_find_seen(const gpu_pass &pass, const gpu_grid &g,
                                             const gpu_plain &in, cuda_seen *list)

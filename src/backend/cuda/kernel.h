@@ -1,5 +1,6 @@
-/** @file kernel.h  The CUDA kernels of the backprojection: parameters of their launches, and
- * functions that store filtered rows in their layouts (internal; C and CUDA C++).
+/** @file kernel.h  The CUDA kernels of the backprojection: parameters of their launches, functions
+ * that store filtered rows in their layouts, and functions that convert finished slices (internal;
+ * C and CUDA C++).
  *
  * entry.c lists the kernels; volume.c launches the one that was selected for the job.  A new kernel
  * needs a line in backend/gpu/gpu_known.h, and a .cu file that defines its `struct cuda_kernel`.
@@ -14,7 +15,7 @@
 
 /** A device buffer of filtered views, in plain memory or in a layered texture. */
 struct cuda_views {
-    /** capacity of the buffer: groups of symmetric views, rows per view */
+    /** capacity of the buffer: n_groups groups of symmetric views, with n_rows rows per view */
     size_t n_groups, n_rows;
     void *memory;     /**< address of the views in plain memory; NULL: the views are in the texture
                          `array` */
@@ -35,10 +36,10 @@ struct cuda_views {
  */
 struct cuda_rows {
     const float2 *rows;
-    unsigned stride; /**< distance of complex rows in samples */
+    unsigned stride; /**< distance from a complex row to the next [complex samples] */
     unsigned first, n;
     unsigned n_lanes, n_groups, n_rows, n_columns;
-    unsigned group0; /**< texture layer of the batch's group 0 */
+    unsigned group0; /**< index, in the buffer of views, of the batch's group 0 */
 };
 
 /** One launch of a backprojection kernel, which adds views to slices of a slab: the views of `pass`
@@ -47,18 +48,21 @@ struct cuda_bp {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
     const struct cuda_views *views;
-    size_t first; /**< index in `views` of the first group of symmetric views */
+    /** index, in the buffer `views`, of the first group of symmetric views of `pass` */
+    size_t first;
     struct gpu_pass pass;
-    /** parameters of all views of plane integrals; NULL: the views of `pass` are added */
+    /** plane integrals: parameters of the batch's views, in device memory; NULL: line integrals,
+     * the views of `pass` are added */
     const struct gpu_plane *planes;
     struct gpu_grid grid;
-    float *volume; /**< from slice grid.z0 on */
+    float *volume; /**< sums of the voxels, from slice grid.z0 on */
     const struct fbp_slab *slab;
     int shape; /**< index of the kernel's shape (tile and window) */
     gpuStream_t stream;
 };
 
-/** Slices [z0, z1) of a slab, which cuda_convert() writes to out[z1 - z0][ny][nx]. */
+/** Slices [z0, z1) of a slab, counted from the volume's first slice, which cuda_convert() writes to
+ * out[z1 - z0][ny][nx]; `volume` contains the whole slab in the kernel's layout. */
 struct cuda_fetch {
     const struct fbp_job *job;
     const struct fbp_slab *slab;
@@ -71,8 +75,8 @@ struct cuda_fetch {
 struct cuda_kernel {
     struct gpu_kernel gpu; /**< properties that kernels of all GPU backends have; first member,
                               because cuda_kernel_of() casts pointers to it */
-    /** Launches the convolution of rows in space with the kernel's own function; NULL:
-     * cuda_convolve_rows() (filter_kernels.h) is used. */
+    /** Replaces cuda_convolve_rows() (filter_kernels.h), the convolution of rows in space, for jobs
+     * that use this kernel; NULL: it is not replaced. */
     gpuError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
                            unsigned half_width, float2 *out, gpuStream_t stream);
     /** Add the views of a pass to the volume. */
@@ -110,15 +114,16 @@ gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t
  * scale and shift them. */
 gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream);
 
-/** Add n voxels, float or double, to the statistics of GPU_STATISTICS_BLOCKS blocks: struct
- *  gpu_block_statistics or struct gpu_block_statistics_double. */
+/** Add n voxels, float or double, to the statistics found[GPU_STATISTICS_BLOCKS], one per thread
+ * block: struct gpu_block_statistics or struct gpu_block_statistics_double. */
 gpuError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *found,
                               gpuStream_t stream);
 FBP_END
 
 #ifdef GPU_COMPILER
 
-/** Defines a struct cuda_kernel; n_shapes 0: the kernel has no shapes (compiled variants). */
+/** Returns a struct cuda_kernel, made from the properties `known` and the kernel's functions.
+ * n_shapes: number of compiled variants (shapes); 0: the kernel has a single one. */
 static constexpr cuda_kernel cuda_kernel_from(gpu_kernel known,
                                               decltype(cuda_kernel::backproject) backproject,
                                               int n_shapes = 0,

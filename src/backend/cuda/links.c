@@ -1,4 +1,4 @@
-/* Measured rates of copies between memories, for any set of concurrent flows (copies from one
+/* Measures rates of copies between memories, for any set of concurrent flows (copies from one
  * memory to another).  entry.c stores the functions in the backend's struct fbp_link_meter, which
  * pipeline/links.c calls.  Devices have no common clock, so the host's clock times copies that are
  * long compared with the time to start them.
@@ -15,7 +15,7 @@
  * slow link); TOUCHING_THREADS: number of threads that first write to host memory. */
 enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 
-/* a link on which a copy takes longer than this counts as slow [s] */
+/* links are slow if one copy in each flow, all at the same time, takes longer than this [s] */
 static const double SLOW = 5e-3;
 
 /* Directions of copies of a device, with one stream each: from the host, to the host, to other

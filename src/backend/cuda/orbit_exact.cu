@@ -64,8 +64,9 @@ static __device__ inline void load_row(const typename S::packed *p, unsigned abo
     }
 }
 
-/* Project the thread's voxel, rotated I times, onto a group of symmetric views: the sample of view
- * j there is added to the voxel rotated I + j times (frame.h).  Then do the same for I + 1. */
+/* Project the thread's voxels, rotated I times by the angle between symmetric views, onto a group
+ * of symmetric views: the samples of view j there are added to the voxels rotated I + j times
+ * (frame.h).  Then do the same for I + 1. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view,
                                          const typename S::packed *__restrict__ samples,
@@ -77,7 +78,8 @@ static __device__ inline void add_places(const gpu_view &view,
     const float v_lo = (float)(-1 - view.row), v_hi = (float)(in.rows - view.row);
     const float last = tz + (float)(S::SLICES - 1);
 
-    /* Skip the group if no voxel of the thread projects onto the batch: it would add zeros. */
+    /* Skip the group if none of these voxels projects onto the rows of the batch: it would add
+     * zeros. */
     if (s.u > u_lo && s.u < u_hi && fmaf(last, s.dv, s.v) > v_lo && fmaf(tz, s.dv, s.v) < v_hi) {
         const float iu = __fadd_rd(s.u, CUDA_FLOOR), a = s.u - (iu - CUDA_FLOOR), rr = s.r * s.r;
         const float wr = a * rr, wl = rr - wr;

@@ -26,8 +26,9 @@ struct layout {
     float inverse;     /* 1 / scale of the views */
 };
 
-/* Project the thread's voxel, rotated I times, onto a group of symmetric views: the sample of view
- * j there is added to the voxel rotated I + j times (frame.h).  Then do the same for I + 1. */
+/* Project the thread's voxels, rotated I times by the angle between symmetric views, onto a group
+ * of symmetric views: the samples of view j there are added to the voxels rotated I + j times
+ * (frame.h).  Then do the same for I + 1. */
 template <class S, int I = 0>
 static __device__ inline void add_places(const gpu_view &view, const layout &in, int layer,
                                          const gpu_domain &d, float tx, float ty, float tz,
@@ -39,7 +40,8 @@ static __device__ inline void add_places(const gpu_view &view, const layout &in,
     const float row = ((float)view.row + 0.5f) - CUDA_ROUND, rr = s.r * s.r * in.inverse;
     const float last = tz + (float)((S::SLICES - 1) * S::Tile::LAYERS);
 
-    /* Skip the group if no voxel of the thread projects onto the batch: it would add zeros. */
+    /* Skip the group if none of these voxels projects onto the rows of the batch: it would add
+     * zeros. */
     if (column > -1 && column < in.width + 1 && fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
         fmaf(tz, s.dv, s.v) < in.rows + (float)(1 - view.row)) {
 #pragma unroll

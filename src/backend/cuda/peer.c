@@ -1,4 +1,4 @@
-/* Copies between the memories of two devices: direct access (peer access), test copies, and
+/* Copies between the memories of two CUDA devices: direct access (peer access), test copies, and
  * cuda_share(), which copies filtered views over the link between the devices or, without a link,
  * through the host.
  * Used by: entry.c, links.c. */
@@ -8,8 +8,9 @@
 
 enum { MOST = 64, SENT = 0xa5 };
 
-/* Result of test copies from one device to another: NOT_YET: not tested; RIGHT: unchanged;
- * BY_THE_HOST: unchanged only without peer access; WRONG: corrupted. */
+/* Result of test copies from one device to another: NOT_YET: not tested; RIGHT: the data arrive
+ * unchanged; BY_THE_HOST: unchanged only if peer access is disabled; WRONG: changed, or the copy
+ * failed. */
 enum known { NOT_YET = 0, RIGHT, BY_THE_HOST, WRONG };
 
 static struct {
@@ -60,8 +61,8 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
     return ok;
 }
 
-/* Allocate memory on both devices and make a test copy; returns NOT_YET if there is not enough
- * memory for the test. */
+/* Allocate memory on both devices and make a test copy; returns RIGHT, WRONG, or NOT_YET if memory
+ * or streams for the test cannot be created. */
 static enum known probe(int to, int from)
 {
     struct cuda_peer_end ends[2] = {{.device = from}, {.device = to}};
@@ -100,7 +101,7 @@ fbp_status cuda_peer_reach(int to, int from)
             *known = probe(to, from) == RIGHT ? BY_THE_HOST : WRONG;
         }
     } else if (*known == RIGHT) {
-        (void)cuda_peer_enable(to, from); /* cuda_link_close() may have disabled it */
+        (void)cuda_peer_enable(to, from); /* cuda_link_close() may have disabled peer access */
     }
     const bool wrong = *known == WRONG;
     pthread_mutex_unlock(&table.lock);

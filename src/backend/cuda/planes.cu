@@ -1,11 +1,13 @@
-/* Launches of kernel "planes" for plane integrals (planes_kernel.h), in float and double:
- * cuda/volume.c calls them through struct cuda_kernel, with all views of a batch in one launch.
+/* Launches of the backprojection kernel "planes" for plane integrals (planes_kernel.h), in float
+ * and double: cuda/volume.c calls them through struct cuda_kernel, with all views of a batch in one
+ * launch.
  * Used by: entry.c. */
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planes_kernel.h"
 
-/* Greatest number of bytes of each of the two buffers of windows, unless one window is larger: both
- * and the lists of views fit in the 48 KiB of shared memory that a block has by default. */
+/* Greatest number of bytes of each of the two buffers of windows (samples of views), unless one
+ * window is larger: both buffers and the lists of views fit in the 48 KiB of shared memory that a
+ * block has by default. */
 enum { STAGE_BYTES = 20 << 10 };
 
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>

@@ -37,8 +37,9 @@
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
-/** PLANES_CHUNK: most views with windows in one buffer of shared memory (one per lane of the warp
- * that finds them); PLANES_STAGES: number of buffers; PLANES_LISTS: number of lists of views. */
+/** PLANES_CHUNK: greatest number of views whose windows are in one buffer of shared memory (one per
+ * lane of the warp that finds them); PLANES_STAGES: number of buffers; PLANES_LISTS: number of
+ * lists of views. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
 /** X, Y: voxel columns of a thread block (8 x 4 per warp); SLICES: voxels of a thread along z;
@@ -54,14 +55,14 @@ template <int X_, int Y_, int SLICES_, int BLOCKS_> struct planes_shape {
 /** Parameters of a launch of kernel "planes", in addition to the slices it computes. */
 template <class T> struct planes_in {
     const gpu_plane *planes; /**< planes from the batch's first view on */
-    const T *views;          /**< [view][group of frames][column][frame] */
+    const T *views;          /**< [view][group of channels][column][channel] */
     T *volume;               /**< from slice grid.z0 on */
-    size_t frame;            /**< voxels from frame to frame of the volume */
+    size_t frame;            /**< number of voxels from one channel of the volume to the next */
     int n;                   /**< number of views */
     int columns;             /**< samples per row, including the zeros at its end */
     int groups, frames; /**< groups: number of groups of channels; frames: number of channels */
     int window;         /**< samples per window, a multiple of 4 */
-    int chunk;          /**< views per stage */
+    int chunk;          /**< number of views whose windows are in one buffer */
 };
 
 /** A view that a block adds. */
@@ -144,7 +145,7 @@ static PLANES_DEVICE planes_corner planes_corner_of(const gpu_grid &g, int group
             (int)(blockIdx.z / groups + g.z0 / Shape::SLICES) * Shape::SLICES};
 }
 
-/** Returns whether the requested region contains a voxel of the thread block. */
+/** Returns false if the requested region contains no voxel of the thread block. */
 template <class Shape>
 static PLANES_DEVICE bool planes_is_needed(const gpu_grid &g, const planes_corner &at)
 {
@@ -208,7 +209,7 @@ static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner
 }
 
 /** Store in list[0 … *n - 1] those of the batch's views [k, k + in.chunk) onto which the block of
- * voxels projects, in their order.  The first warp calls this function. */
+ * voxels projects, in their order. Only the first warp does this; other threads return at once. */
 template <class T, class Taps, class Shape>
 static PLANES_DEVICE void planes_find(const planes_in<T> &in, const planes_corner &at, int k,
                                       planes_seen<T> *list, int *n)
@@ -375,7 +376,7 @@ static PLANES_DEVICE void planes_add_all(const planes_in<T> &in, const gpu_grid 
         const bool more = k + in.chunk < in.n;
         if (more)
             planes_find<T, Taps, Shape>(in, at, k + in.chunk, lists[next], &seen[next]);
-        __syncthreads(); /* all threads have added the other stage */
+        __syncthreads(); /* all threads have added the views of the other buffer */
         if (more)
             planes_copy<T, FRAMES, Shape>(in, p.group, lists[next], seen[next],
                                           ring + (i + 1) % PLANES_STAGES * in.chunk * window);

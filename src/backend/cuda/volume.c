@@ -1,5 +1,6 @@
 /* Backprojection of filtered views into a slab on a CUDA device, one launch after the other, and
- * copies of the slab's slices to the host.  entry.c lists the functions in the backend's table.
+ * copies of the slab's slices to memory of the host or of a device, with statistics of their
+ * voxels.  entry.c lists the functions in the backend's table.
  * Used by: entry.c. */
 #include "backend/cuda/cuda.h"
 
@@ -82,7 +83,8 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
     for (size_t i = 0; i < fbp_channels(job); i++) {
         const char *from = (const char *)volume + i * frame * value;
         char *to = (char *)host + i * n * value; /* [z1 - z0][ny][nx] */
-        /* step 0: voxels are not scaled, shifted or moved: copy them, and compute statistics. */
+        /* step 0: voxels need no scale, no shift and no other layout: copy them, and compute
+         * statistics. */
         if (step == 0) {
             const void *voxels = from + (z0 - slab->z0) * slice * value;
             CUDA_TRY(cuda_statistics_of(voxels, n, fbp_in_double(job), found_of(dev), u->stream));

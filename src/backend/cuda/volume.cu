@@ -73,7 +73,8 @@ enum { TILE = 32, THREAD_ROWS = 8 };
 
 struct unpack {
     gpu_domain domain;
-    int nx, ny, first; /* slice of the slab */
+    int nx, ny, first; /* nx, ny: voxels of a slice along x, y; first: index, in the slab, of the
+                              first slice of the launch */
     float scale, shift;
 };
 
@@ -93,7 +94,8 @@ static __global__ void unpack_halves(const unpack p, const float2 *__restrict__ 
     out[((size_t)z * p.ny + y) * p.nx + x] = p.scale * (turned ? q.y : q.x) + p.shift;
 }
 
-/* Returns the position, in a slice, of the symmetric voxel number `lane` of voxel (x, y). */
+/* Returns the position, in a slice, of the voxel that is symmetric to voxel (x, y) by `lane`
+ * quarter turns, in the direction that member s of the domain gives. */
 static __device__ int2 voxel_of(const unpack &p, int lane, int x, int y)
 {
     const int last = p.nx - 1;
@@ -106,8 +108,8 @@ static __device__ int2 voxel_of(const unpack &p, int lane, int x, int y)
                        : make_int2(y, last - x);
 }
 
-/* Returns whether no lane before this one stores the same voxel: if an edge has an odd number of
- * voxels, those in the middle are stored twice. */
+/* Returns whether no lower lane than this one stores the voxel at position `at`: if an edge has an
+ * odd number of voxels, those in the middle are stored twice. */
 static __device__ bool counts(const unpack &p, int lane, int2 at)
 {
     const gpu_domain &d = p.domain;

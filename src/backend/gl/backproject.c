@@ -36,8 +36,7 @@ struct pass {
     struct view view[GPU_PASS];
 };
 
-/* Parameters that are common to all kernel launches by which a batch of views is added to a slab.
- */
+/* State of the kernel launches that add a batch of views to one channel of a slab. */
 struct state {
     struct gl_device *dev;
     const struct gl_bp *bp;
@@ -133,7 +132,8 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     s->depth = s->shape->layers * s->shape->slices;
 
     if (dev->kernel->gpu.planes) {
-        /* Bind the struct gpu_plane of each view, and set the samples and views per chunk. */
+        /* Bind the struct gpu_plane of each view, and set the numbers of samples per window and of
+         * views per chunk. */
         const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
         const size_t one = sizeof(struct gpu_plane);
         FBP_TRY(gl_bind(&dev->programs, &c, 3, &dev->memory,

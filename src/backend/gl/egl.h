@@ -27,7 +27,7 @@ struct gl_renderer {
     int major, minor; /**< OpenGL version */
     int texture_size, layers; /**< texture_size: greatest width or height of a texture; layers:
                                  greatest number of layers */
-    int shared_bytes;         /**< shared memory of a work group */
+    int shared_bytes;         /**< greatest shared memory of a work group */
     uint64_t block_bytes;     /**< greatest size of a storage block */
     uint64_t buffer_bytes;    /**< greatest size of a buffer */
     uint64_t texture_bytes;   /**< greatest size of a layered texture */
@@ -40,8 +40,8 @@ struct gl_renderer {
  * process. */
 void gl_renderers_find(void);
 
-/** Return the number of renderers, usable or not; 0 if none is usable. gl_renderers_count() then
- * writes the reason to `why`. */
+/** Both functions return the number of renderers in the list, including unusable ones; 0 if none is
+ * usable, and gl_renderers_count() then writes the reason to `why`. */
 int gl_renderers_listed(void);
 int gl_renderers_count(char *why, size_t n);
 const struct gl_renderer *gl_renderer_at(int index);
@@ -72,9 +72,9 @@ const char *gl_check_name(void);
  * gl_fault_injection). */
 void gl_check_shared(void);
 
-/** Returns whether the renderer was reset, by a watchdog or after a fault.  Fences of a lost
- * context may be signaled although the work is not done, and the contents of its memory are
- * undefined. */
+/** Returns whether the renderer of this thread's context was reset, by a watchdog or after a fault:
+ * the context is then lost.  Fences of a lost context may be signaled although the work is not
+ * done, and the contents of its memory are undefined. */
 bool gl_was_reset(void);
 /** Set the error message for a lost context; returns FBP_ERR_DEVICE. */
 fbp_status gl_check_lost(void);
@@ -87,13 +87,14 @@ struct gl_fault_injection {
     uint64_t block_bytes, buffer_bytes, texture_bytes;
     int layers;
     bool hardware;   /**< software renderers count as hardware */
-    bool short_runs; /**< rates of short commands are stored, too */
-    /** rates that gl_rates() returns; rates.update 0: gl_rates() reads the stored rates */
+    bool short_runs; /**< speeds measured in short commands are stored, too */
+    /** speeds of the device that gl_rates() returns; rates.update 0: gl_rates() reads the stored
+     * speeds */
     struct fbp_rates rates;
-    /** Number, counted from 1, of the call of gl_check() that reports exhausted memory (no_memory)
-     * or a lost context (lost); 0: none. */
+    /** Number, counted from 1, of the call of gl_check() that reports exhausted memory (no_memory),
+     * and of the one from which on a context is lost (lost); 0: none. */
     uint64_t no_memory, lost;
-    atomic_uint_fast64_t n_looks; /**< number of checks so far */
+    atomic_uint_fast64_t n_looks; /**< number of calls of gl_check() so far */
     bool no_context, no_current;  /**< true: creating a context fails (no_context); making a context
                                      current fails (no_current) */
     bool share_lost;              /**< gl_was_reset() reports shared contexts as lost */

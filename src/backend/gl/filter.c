@@ -128,8 +128,8 @@ static fbp_status run_groups(struct pass *p, struct gl_call *c, size_t n, size_t
     return gl_run(&p->dev->programs, c);
 }
 
-/* Compute the line integrals of all rows of the raw batch, and interpolate bad pixels from good
- * ones. */
+/* Correct the raw samples of all rows of the batch: convert them to float and, if they are
+ * intensities, to line integrals; interpolate samples that are not finite, and bad pixels. */
 static fbp_status prepare(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -166,7 +166,8 @@ static fbp_status prepare(struct pass *p)
     return FBP_OK;
 }
 
-/* Multiply views by their weights, and convolve them along columns. */
+/* Multiply views by their weights, and convolve each detector column, from row to row, with the
+ * filter along v (job->filtering.columns). */
 static fbp_status filter_columns(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -206,7 +207,8 @@ static enum gl_program_id fft_of(size_t length)
 }
 
 /* Transform rows, or (back) transform them inversely: one launch per factor (2, 3, 4 or 5) of the
- * length.  Each launch reads rows at offset *at, writes them to *other, and swaps both offsets. */
+ * length.  Each launch reads rows at offset *at, writes them to offset *other, and swaps both
+ * offsets; *at is in the end the offset of the result. */
 static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *other)
 {
     static const uint32_t radices[] = {4, 2, 3, 5};
@@ -232,7 +234,8 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
 
 /* Find the range [*begin, *end) of views of the raw batch that contains the real parts
  * (p->rows.part 0) or the imaginary parts (1) of p->rows.n pairs of rows from p->rows.first on.
- * These pairs belong to one symmetric part of the scan.  Returns false if the range is empty. */
+ * These pairs belong to one symmetric part of the scan (a rotation of the object maps these parts
+ * onto each other).  Returns false if the range is empty. */
 static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
 {
     const struct rows *r = &p->rows;
@@ -248,7 +251,8 @@ static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
 }
 
 /* Run a program twice, for the real and for the imaginary parts of the pairs of rows, with the
- * samples and weights bound; the program writes `bytes` bytes at offset `to`. */
+ * samples and weights bound; its output is bound, too: `bytes` bytes at offset `to` of the device's
+ * scratch memory. */
 static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, size_t to,
                                  size_t bytes)
 {
@@ -395,7 +399,8 @@ static fbp_status filter_lanes(struct pass *p)
     return FBP_OK;
 }
 
-/* Store the rows of zeros above and below each view in plain memory. */
+/* If the output is plain memory, not a texture: write zeros to the GPU_BORDER rows above and below
+ * each group of symmetric views. */
 static fbp_status store_borders(struct pass *p)
 {
     const size_t n = p->rows.n_groups, step = fit_block(p, p->group);
@@ -529,8 +534,9 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* Command that copies the bits of a struct fbp_row_bitmap (detector rows whose repaired samples are
- * counted) to the device; n_words 0: all rows are counted. */
+/* Command that copies the bits of a struct fbp_row_bitmap to the device: one bit per detector row
+ * and view, set while the row's repaired samples have not been counted.  n_words 0: no bitmap, and
+ * repaired samples are counted each time. */
 struct bitmap_command {
     size_t n_words;
     unsigned words[];

@@ -1,5 +1,5 @@
-/** @file gl.h  The device of the OpenGL backend (internal): struct gl_device, its memory and
- * kernels, and the functions of backend/gl that other files call.
+/** @file gl.h The device of the OpenGL backend (internal): struct gl_device, its memory and
+ * kernels, and the functions of memory.c, kernel.c, timing.c, filter.c, backproject.c and mip.c.
  *
  * Most functions of the backend's table (entry.c) submit commands to a queue; threads with one
  * OpenGL context each run the commands (queue.h).  Functions and members marked "in the queue"
@@ -69,8 +69,8 @@ size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_row
  * addressed by index. */
 size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** The shared context of a renderer: all devices of the renderer share its OpenGL objects, for
- * example host buffers. */
+/** The shared context of a renderer (a GPU, or software that draws on the CPU): all devices of the
+ * renderer share its OpenGL objects, for example host buffers. */
 struct gl_share {
     int index;              /**< index of the renderer */
     unsigned users;         /**< number of devices that use it */
@@ -167,9 +167,10 @@ void gl_inject_limits(void);
 /** State that determines the size of a device's next backprojection command.
  *
  * Operating systems reset a renderer that does not respond for some seconds, and the desktop
- * freezes meanwhile.  The first command of a device is small and not timed, because drivers
- * compile.  The next commands are small and timed.  Later commands are sized to take 0.25 s, and
- * some of them are timed.  The division into commands does not change values. */
+ * freezes meanwhile. The first command of a device is small and not timed, because drivers compile.
+ * The next commands are timed, each larger than the one before, until a time is long enough to be
+ * reliable. Later commands are sized to take 0.25 s, and some of them are timed. The division into
+ * commands does not change values. */
 struct gl_pace {
     unsigned n;   /**< number of commands so far */
     double rate;  /**< voxels x views per second; 0: unknown */

@@ -226,9 +226,9 @@ static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
     return n_slices <= 4 ? take(thin, 2, out) : take(n_slices <= 8 ? few : many, 4, out);
 }
 
-/* Returns whether windows of views in shared memory are fast: there is a hardware renderer, and
- * every hardware renderer has enough shared memory for the shape.  In software, shared memory is
- * not faster than other memory. */
+/* Returns whether windows (copies, in shared memory, of the samples of a view that a work group
+ * needs) make a kernel faster: there is a hardware renderer, and every hardware renderer has enough
+ * shared memory for the shape.  In software, shared memory is not faster than other memory. */
 static bool windows_pay(int shape)
 {
     bool pay = false;
@@ -244,8 +244,9 @@ static bool windows_pay(int shape)
     return pay;
 }
 
-/* Candidate shapes (compiled variants) that read views through windows in shared memory or, if
- * windows would be too large or the launch has at most 8 slices, directly from textures. */
+/* Candidate shapes (compiled variants) of windowed kernels.  Some of them read views through
+ * windows in shared memory if the launch has more than 8 slices, windows are small enough (few
+ * pixels per voxel), and windows_pay(); the others read textures directly. */
 static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int gathers[] = {1, 2, 4, 3};
@@ -296,8 +297,9 @@ static bool planes_fit(const struct fbp_job *job)
     return gpu_planes_usable(job) && gpu_planes_window(job, box, GL_PLANES_TAPS) <= GL_PLANES_ROOM;
 }
 
-/* Candidate shape (compiled variant) of the kernel for plane integrals: volumes of up to 2^20
- * voxels need small work groups, because large ones would be too few to fill the device. */
+/* Candidate shape (compiled variant) of the kernel for plane integrals: 0, with small work groups,
+ * for volumes of up to 2^20 voxels, because too few large groups would not fill the device; else
+ * 1. */
 static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t *n = job->grid.n;

@@ -129,8 +129,8 @@ static fbp_status open_device(void **out, int index, const struct fbp_turn *turn
 }
 
 /* Project n_slices slices along an axis into `to`; more: keep greater values that `to` contains
- * already.  The number of rows of results per launch is limited by the storage block, and so that a
- * launch reads at most MOST_SAMPLES samples. */
+ * already. The rows of results are divided into launches, each of which writes at most one storage
+ * block and, unless a single row needs more, reads at most MOST_SAMPLES samples. */
 static fbp_status project_along(struct device *dev, enum axis axis, size_t n_slices, bool more,
                                 const struct gl_buffer *to)
 {

@@ -1,5 +1,5 @@
 /* Compute programs (shaders) of the OpenGL backend: assembles their sources, compiles them and runs
- * them.  Compiled programs are not stored for later runs, because drivers do so.
+ * them.  Compiled programs are not stored for later runs, because the drivers store them.
  * Used by: backproject.c, entry.c, filter.c, mip.c. */
 #include "backend/gl/program.h"
 
@@ -47,8 +47,9 @@ static char *read_text(const char *folder, const char *name)
     return text;
 }
 
-/* Assemble the source of a program for one of its shapes.  If the environment variable
- * FBP_GL_SHADERS names a folder, a file NAME.glsl in it replaces the built-in text NAME. */
+/* Assemble the source of a program for one of its shapes (compiled variants).  If the environment
+ * variable FBP_GL_SHADERS names a folder, a file NAME.glsl in it replaces the built-in text
+ * NAME. */
 static fbp_status assemble(struct text *t, const struct gl_program *program, int shape)
 {
     const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);
@@ -81,8 +82,8 @@ static fbp_status assemble(struct text *t, const struct gl_program *program, int
     return FBP_OK;
 }
 
-/* Set the error message for a shader that the driver cannot compile; it contains the start of the
- * compiler's log in one line. */
+/* Set the error message for a shader that the driver cannot compile or link; it contains the start
+ * of the driver's log in one line. */
 static fbp_status refused(const char *name, const char *log)
 {
     char line[LOG_BYTES];

@@ -52,7 +52,7 @@ struct gl_lane_state {
     enum gl_lane id;
     pthread_t thread;
     bool started, begun, stop;
-    enum gl_order last; /* sequence of the command that was taken last */
+    enum gl_order last; /* sequence of the command that this thread took last */
     /* Used only by the lane: */
     unsigned polls; /* number of checks of pending fences */
     unsigned n_fences, oldest;
@@ -85,8 +85,8 @@ static void keep_failure(struct gl_queue *q, fbp_status st)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* The fence after a command is signaled: release the object that the command used, store the time
- * if the command is a timestamp, and mark the command as finished. */
+/* Finish a command, usually because the fence after it is signaled: release the object that the
+ * command used, store the time if the command is a timestamp, and mark the command as finished. */
 static void finish(struct gl_queue *q, const struct gl_fence *f)
 {
     if (f->with.release)
@@ -99,8 +99,8 @@ static void finish(struct gl_queue *q, const struct gl_fence *f)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Remove the oldest fence if it is signaled within `nanoseconds`, or if the renderer was reset;
- * else return false. */
+/* Remove the oldest fence and finish its command if the fence is signaled within `nanoseconds`, or
+ * if the renderer was reset; else return false. */
 static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
 {
     const struct gl_fence f = l->fences[l->oldest];
@@ -145,7 +145,8 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
 
 /* Take the next command that this thread (lane) can run; if there is none, wait until the queue
  * changes (while fences are pending, at most POLL_NS), and return NULL.  *runs: false if the
- * command is skipped; *over: true if the thread must end. */
+ * command is only counted, not run, as most commands after a failure; *over: true if the thread
+ * must end. */
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
@@ -249,8 +250,8 @@ static void *gl_lane_main(void *lane)
     if (st != FBP_OK && first)
         keep_failure(q, st);
     pthread_mutex_lock(&q->lock);
-    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++) /* begin failed: the computing thread runs
-                                                             this thread's sequences */
+    /* If this thread could not open its context, the computing thread runs its sequences. */
+    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++)
         if (q->lists[o].lane == l->id)
             q->lists[o].lane = GL_LANE_COMPUTES;
     l->begun = true;

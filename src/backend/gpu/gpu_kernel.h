@@ -6,7 +6,7 @@
  * of the driver.  It is compiled into the module of each GPU backend, and into fbp-bench, which
  * predicts times of GPUs that the machine lacks.
  *
- * Terms: a pass is one launch that adds up to GPU_PASS views to the volume.  A group is the set of
+ * Terms: a pass is one launch, which adds several views to the volume.  A group is a set of
  * job->selection.symmetric_views symmetric views, one per lane.  A shape is a compiled variant
  * (tile and window) of a kernel.
  * Used by: bench/gl/, bench/kernels/, bench/predict/, backend/cuda/, backend/gl/, backend/gpu/.
@@ -17,8 +17,9 @@
 #include "backend/backend.h"
 
 /** Greatest number of views, or groups of symmetric views, that one kernel launch (a "pass") adds,
- * except for plane integrals: their parameters must fit the constant cache.  A voxel adds views one
- * by one, so the division into passes does not change the result. */
+ * because the parameters of these views must fit the constant cache.  Kernels of plane integrals
+ * read their parameters from a table, and have other limits.  A voxel adds views one by one, so the
+ * division into passes does not change the result. */
 enum { GPU_PASS = 32 };
 
 /** Greatest number of candidate shapes (compiled variants) of a kernel, which the tuner compares
@@ -114,10 +115,10 @@ struct gpu_kernel {
     int (*candidates)(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES]);
 };
 
-/** The quarter or half of the grid, from voxel column (x0, y0) on, that represents each set of
- * symmetric voxel columns once.  If n is odd, the middle belongs to two of these parts, and both
- * store it.  With (tx, ty) counted from the reference voxel, a quarter turn maps it to (ex + s ty,
- * ey - s tx), half a turn to (ex - tx, ey - ty). */
+/** The quarter or half of a slice, from voxel column (x0, y0) on, that represents each set of
+ * symmetric voxel columns once.  If a side has an odd number of voxels, those in the middle belong
+ * to two parts, and both store them.  With indices counted from the reference voxel, a quarter turn
+ * maps column (tx, ty) to (ex + s ty, ey - s tx), half a turn to (ex - tx, ey - ty). */
 struct gpu_domain {
     int x0, y0, nx, ny;
     float s, ex, ey;
@@ -186,8 +187,8 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 }
 
 /** Returns whether kernels that combine symmetric views can be used: scan and volume have the
- * symmetries `flags` (FBP_SYM_…) and FBP_SYM_COLUMN, detector rows run in the direction of z, and
- * views may be read in any order. */
+ * symmetries `flags` (FBP_SYM_…) and FBP_SYM_COLUMN, row indices of the detector increase with z,
+ * and views may be read in any order. */
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
 
 /** Computes the part of a slab that represents each set of symmetric voxels once; a thread of a

@@ -9,9 +9,9 @@
 
 #include "backend/gpu/gpu_kernel.h"
 
-/** The CUDA kernels, fastest first: X(id, name, precision, symmetric views per group, required
- * symmetry, function that tests usability, bits per texture channel).  0 bits: views are stored in
- * plain memory. */
+/** The CUDA kernels in the order in which they are tried; a job gets the first one that suits it.
+ * X(id, name, precision, symmetric views per group, required symmetry, function that tests
+ * usability, bits per texture channel).  0 bits: views are stored in plain memory. */
 #define GPU_KNOWN(X)                                                               \
     X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                   \
     X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                 \

@@ -57,8 +57,8 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
     job->selection.isa = isa;
     job->selection.entry = kernel;
     job->selection.symmetric_views = kernel->symmetric_views;
-    /* the voxels of a symmetric set lie in different quarters of a slice, so slabs cannot be boxes
-     * smaller than a slice */
+    /* kernels with rotational symmetry compute voxels of all quarters (or of both halves) of a
+     * slice together, so their slabs cannot be boxes smaller than a slice */
     job->selection.boxes = kernel->symmetric_views == 1;
 }
 
@@ -89,8 +89,8 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab, str
     }
 }
 
-/* Returns the greatest number of pixels that an edge of a voxel covers at the iso-centre, along
- * detector axis u (row 0) or v (row 1). */
+/* Returns the greatest number of pixels, in all views, that an edge of a voxel at the iso-centre
+ * covers along detector axis u (row 0) or v (row 1). */
 static double most_pixels(const struct fbp_job *job, size_t row)
 {
     double most = 0;

@@ -132,8 +132,9 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
                 place(t, (t->way == GPU_FILTER_SPATIAL ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
                              (t->in_double ? sizeof(double) : sizeof(float)));
     }
-    /* Number of complex rows if the whole scan were one batch: each contains the same row of two
-     * views of one symmetric part of the scan or, in double, of one view. */
+    /* Number of complex rows if the whole scan were one batch. A complex row contains a detector
+     * row of two views, as real and imaginary part, both of one symmetric part of the scan; in
+     * double, a row of one view. */
     const size_t rows = lanes * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
     const size_t row = t->row_length * COMPLEX;
     const size_t call = (t->way == GPU_FILTER_CHAIN ? CALL_BYTES : STEPS_CALL_BYTES) / row;

@@ -79,8 +79,8 @@ struct gpu_block_statistics_double {
 };
 enum { GPU_STATISTICS_BLOCKS = 512 };
 
-/** Offsets [bytes] of the tables from the start of the memory block that contains all of them.  The
- * offset of a table that the job does not need is 0. */
+/** Offsets [bytes] of the tables from the start of the memory block that contains all of them, and
+ * their sizes.  The offset of a table that the job does not need is 0. */
 struct gpu_tables {
     size_t dark, gain; /**< dark image and gain image, float [row][column], if the scan has them */
     size_t bridges;    /**< array of struct gpu_bridge, one per bad pixel */
@@ -107,13 +107,13 @@ struct gpu_tables {
     size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
     size_t ends; /**< struct fbp_pad_end [complex row][real, imaginary part][left, right end] */
     size_t planes;   /**< struct gpu_plane per view, for kernels of plane integrals */
-    size_t wanted;   /**< requested slices: struct gpu_wanted [y][x], one per cell of voxel columns;
-                        only for jobs with a region */
+    size_t wanted;   /**< range of the requested slices for each cell of 8 x 8 voxel columns: struct
+                        gpu_wanted [y][x]; only for jobs with a region */
     size_t counters; /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
     size_t row_bitmap; /**< bits of struct fbp_row_bitmap: detector rows whose repaired samples were
                           not counted yet */
-    size_t found;      /**< statistics of output voxels: struct gpu_block_statistics
-                          [GPU_STATISTICS_BLOCKS] */
+    size_t found;      /**< statistics of output voxels [GPU_STATISTICS_BLOCKS]: struct
+                          gpu_block_statistics, or gpu_block_statistics_double for jobs in double */
     size_t slices;     /**< finished slices (scaled, layout [z][y][x]) before their copy to the
                           host: GPU_STAGES buffers of slice_bytes */
     /** rows_per_call: complex rows that one call filters; row_length: values per complex row;

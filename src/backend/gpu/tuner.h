@@ -1,11 +1,12 @@
 /** @file tuner.h  Choice of the fastest shape of a GPU kernel by measurement, for the CUDA and
  * OpenGL backends (internal).
  *
- * A shape is a compiled variant (tile and window) of a kernel.  All shapes give the same bits,
- * therefore a run may change shapes between passes.  The first run of a kernel on a type of device
- * times its first passes with each candidate in turn: no pass is computed twice, and no additional
- * memory is used.  The fastest shape is cached for later runs.  If a measurement fails, the run
- * continues with the likeliest shape.  Passes of up to 8 slices have shapes that are not measured.
+ * A shape is a compiled variant (tile and window) of a kernel. A pass is one launch, which adds up
+ * to GPU_PASS views. All shapes give bitwise identical results, therefore a run may change shapes
+ * between passes. The first large run of a kernel on a type of device times its first passes with
+ * each candidate in turn: no pass is computed twice, and no additional memory is used. The fastest
+ * shape is cached for later runs. If a measurement fails, the run continues with the first
+ * candidate (the "likeliest"). The shapes of passes of up to 8 slices are not measured.
  * Used by: backend/cuda/cuda.h, backend/gl/gl.h, tuner.c.
  */
 #ifndef FBP_SRC_BACKEND_GPU_TUNER_H
@@ -26,7 +27,7 @@ enum {
 /** Functions of a backend that time kernel launches by events in the device's queue.  A function
  * that fails returns false and sets no error message; the run continues without timing. */
 struct gpu_timer {
-    /** cache file that stores the fastest shape of each kernel, for CUDA or for OpenGL */
+    /** file in which the fastest shapes are cached; CUDA and OpenGL have separate files */
     struct fbp_cache_file file;
     /** Writes the properties of a device on which the fastest shape depends: name, driver, and
      * others.  Returns false if they are unknown, or if kernels of the device are not timed. */
@@ -50,15 +51,17 @@ struct gpu_tuner {
     int thin[2]; /**< shapes of thin launches: thin[0]: up to 4 slices; thin[1]: 5 to 8 slices */
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
-    int n; /**< number of timed launches so far; the next launch uses candidate n % n_candidates */
+    int n; /**< number of timed launches so far; the next timed launch uses candidate n %
+              n_candidates */
     /** size and position of every timed launch: only equal launches are compared */
     struct gpu_grid grid;
     char key[GPU_TUNER_KEY];
 };
 
-/** Selects the shapes (compiled variants) of the kernel of a device: shape n if FBP_SHAPE=n
- * (tests), else the cached one, else the likeliest.  In the last case, launches are timed to find
- * the fastest shape, if the job is large enough and gpu_timing_key() returns true. */
+/** Selects the shapes (compiled variants) of the kernel of a device: shape i if the environment
+ * variable FBP_SHAPE=i (tests). Otherwise, if the job is large enough and gpu_timing_key() returns
+ * true: the cached shape or, if none is cached, launches are timed to find the fastest. Otherwise
+ * the likeliest shape. */
 void gpu_tuner_open(struct gpu_tuner *tuner, const struct gpu_kernel *kernel,
                     const struct fbp_job *job, int index, const struct gpu_timer *timer,
                     void *user);
@@ -67,17 +70,19 @@ void gpu_tuner_open(struct gpu_tuner *tuner, const struct gpu_kernel *kernel,
 bool gpu_tuner_is_due(const struct gpu_kernel *kernel, const struct fbp_job *job, int index,
                       const struct gpu_timer *timer);
 
-/** The backend calls gpu_tuner_begin() before the launch of a pass of n views, and gpu_tuner_end()
- * after it; gpu_tuner_begin() returns the shape that the backend must launch. */
+/** The backend calls gpu_tuner_begin() before the launch of a pass of n views (or groups of
+ * symmetric views), and gpu_tuner_end() after it; gpu_tuner_begin() returns the shape that the
+ * backend must launch. */
 int gpu_tuner_begin(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 
-/** Stores the fastest shape in the cache, if shapes are being timed and enough trials are complete,
- * and stops timing. */
+/** Stores the fastest shape in the cache, if shapes are being timed and at least two trials per
+ * shape were launched, and stops timing. */
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
-/** Writes the key under which measurements of a kernel on a device are cached.  Returns false if
- * they are not cached: if the job has a region, if FBP_TUNE=0, or if describe() fails. */
+/** Writes the key under which measurements of a kernel on a device are cached. Returns false if
+ * they are not cached, for example if the job has a region, if FBP_TUNE=0, or if describe()
+ * fails. */
 bool gpu_timing_key(const struct gpu_kernel *kernel, const struct fbp_job *job, int index,
                     const struct gpu_timer *timer, char key[GPU_TUNER_KEY]);
 

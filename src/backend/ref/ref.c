@@ -1,6 +1,7 @@
-/* The reference device (fbp_backend_ref, --device ref): plain C in double, one thread.  It is the
- * specification of all other devices, which tests compare with it, and computes any geometry.
- * Filtered views are [view][row][column] of the padded detector, slabs [channel][z][y][x].
+/* The reference device (fbp_backend_ref, --device ref): plain C in double, one thread.  It computes
+ * any geometry, and is the specification of the other devices, which tests compare with it.
+ * Filtered views are [view][row][column] of the padded detector, slabs (blocks of slices)
+ * [channel][z][y][x].
  * Used by: bench/common/truth.c, backend/backend.c. */
 #include "backend/ref/ref.h"
 #include "backend/rows.h"
@@ -17,8 +18,8 @@
 
 struct ref_device {
     const struct fbp_job *job;
-    pthread_mutex_t lock; /* protects the members below: several threads of the pipeline use the
-                             device at the same time */
+    pthread_mutex_t lock; /* held while the device filters or backprojects, because several threads
+                             of the pipeline call it at the same time */
     double *weights;      /* one row */
     struct fbp_row_work work;
     struct fbp_row_filter filter;
@@ -132,7 +133,7 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
 
     memset(dev->work.line, 0, job->filtering.design->n_fft * sizeof *dev->work.line);
     if (job->filtering.columns) { /* filter along columns: sum the row and its neighbours, each
-                                     multiplied by a tap */
+                                     multiplied by its element of the kernel */
         const size_t S = job->filtering.columns->half_width, n = job->panel.n_rows;
         for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
             add_row(dev, batch, k, i, job->filtering.columns->kernel[i > r ? i - r : r - i], raw);
@@ -243,7 +244,7 @@ static double value_at(const struct fbp_job *job, const struct fbp_batch *batch,
     const double c = floor_of(u), r = floor_of(v), fu = u - c, fv = v - r;
     const double first = (double)batch->row0, end = first + (double)batch->n_rows;
     double q[4];
-    if (c >= 0 && c + 1 < (double)nc && r >= first && r + 1 < end) { /* usually, all exist */
+    if (c >= 0 && c + 1 < (double)nc && r >= first && r + 1 < end) { /* all four samples exist */
         const double *at = view + (size_t)(r - first) * nc + (size_t)c;
         q[0] = at[0], q[1] = at[1], q[2] = at[nc], q[3] = at[nc + 1];
     } else {
@@ -254,7 +255,8 @@ static double value_at(const struct fbp_job *job, const struct fbp_batch *batch,
 }
 
 /* Returns `sum` plus the interpolated values of all views of the batch at point x [mm], each
- * divided by the square of the point's depth w. */
+ * divided by w^2; w is the depth of the point in the view, from the third row of the view's matrix.
+ * Views with w <= 0 are omitted. */
 static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
                      const double *filtered, size_t view_size, const double x[3], double sum)
 {
@@ -276,9 +278,9 @@ double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const
     return sum_at(job, batch, filtered, batch->n_rows * job->padded.panel.n_columns, x, 0);
 }
 
-/* Add a batch of views to the voxels of row (y, z) of one channel; `out` is the row's first voxel
- * in the slab.  Jobs in double add view after view, so the result does not depend on the batches;
- * jobs in float add one sum per batch. */
+/* Add a batch of views to the voxels of row y in slice z of one channel (time point); `out` is the
+ * first voxel of this row in the slab.  Jobs in double add view after view, so the result does not
+ * depend on the division into batches; jobs in float add one sum per batch. */
 static void backproject_row(const struct fbp_job *job, const struct fbp_batch *batch,
                             const double *filtered, size_t view_size, const struct fbp_slab *slab,
                             size_t y, size_t z, double *out)
@@ -315,7 +317,7 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
     one_row.padded.panel.n_rows = row.n_rows = 1;
     pthread_mutex_lock(&dev->lock);
     for (size_t f = 0; f < fbp_channels(job); f++) {
-        const bool channels = job->channels > 1; /* each is a row of its own */
+        const bool channels = job->channels > 1; /* each channel is one row of the filtered views */
         double *out = (double *)volume + (f * slab->nz + z0 - slab->z0) * slice;
         for (size_t z = z0; z < z1; z++)
             for (size_t y = slab->y0; y < slab->y0 + slab->ny && !fbp_stopped(); y++) {
@@ -329,8 +331,8 @@ static fbp_status backproject(fbp_device *device, const struct fbp_batch *batch,
     return fbp_check_cancelled();
 }
 
-/* Compute rows of a sinogram image, the result of the first of two stages of plane integrals
- * (struct fbp_meridian_images), sample by sample. */
+/* Compute rows of a sinogram image, sample by sample: the first stage of the backprojection of
+ * plane integrals in two stages (struct fbp_meridian_images). */
 static fbp_status meridian(fbp_device *device, const void *filtered, const struct fbp_image_rows *p,
                            void *out)
 {

@@ -6,8 +6,9 @@
 
 #include "backend/backend.h"
 
-/** Returns sum_k bilinear(view_k, u, v) / w^2 over a batch's views at the point x [mm], with depth
- * w = 1 at the origin; Zinsser and Keck 2013, section II.  filtered:
+/** Returns the sum over a batch's views k of view_k(u, v) / w^2 at the point x [mm]: (u, v) is the
+ * projection of x, between samples interpolated (for line integrals bilinearly), and w the depth of
+ * x, 1 at the origin; Zinsser and Keck 2013, section II. filtered:
  * [n_views][n_rows][padded.panel.n_columns]. */
 double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
                  const double x[3]);

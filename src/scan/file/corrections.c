@@ -1,5 +1,6 @@
-/* Corrections of measured views (beam hardening, rings, phase retrieval after Paganin 2002): their
- * checks and descriptions, and parsing of a method of ring removal such as "wavelet:5,1,db9".
+/* Corrections of measured views (beam hardening, rings, phase retrieval after Paganin 2002) as
+ * properties of a scan: checks of their parameters, fbp_scan_correct(), description of the beam
+ * hardening polynomial, and parsing of a method of ring removal such as "wavelet:5,1,db9".
  * Used by: cli/, pipeline/, prep/, scan/, scan/file/. */
 #include "scan/file/scan.h"
 
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Greatest coefficient of beam hardening; a larger one counts as a typing error. */
+/* Greatest magnitude of a coefficient of the beam hardening polynomial; a larger one counts as a
+ * typing error. */
 static const double MOST_COEFFICIENT = 1e9;
 
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out)

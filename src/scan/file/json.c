@@ -122,7 +122,7 @@ static bool is_one_of(const char *word, const char *const *words, size_t n)
 
 fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n)
 {
-    /* keys as other programs call them */
+    /* names that other programs use for these keys */
     static const struct {
         const char *key, *theirs[4];
     } names[] = {{"source_to_axis_mm", {"sod", "sod_mm", "sad", "dso"}},

@@ -139,8 +139,8 @@ static struct band band_of(const struct fbp_reduction *r)
     return b;
 }
 
-/* Compute one row of reduced pixels: means over blocks of the stored pixels x, whose first row is
- * row `row` of the file. */
+/* Compute one row of reduced pixels: means of the good pixels in blocks of the stored pixels x,
+ * whose first row is row `row` of the file. */
 static void join_row(const struct reduced *s, size_t row, const float *x, double *sums,
                      size_t *counts, float *out)
 {

@@ -1,5 +1,6 @@
-/* A scan in memory: its guesses, notes, files and images; copying and clearing it, and remarks
- * about its volume.  Public functions of fbp/scan.h, and helpers for readers of scans.
+/* Functions for a scan in memory (struct fbp_scan): its guesses, notes, files and images; copying
+ * and clearing it, and remarks about its volume.  Some are public (fbp/scan.h), others help readers
+ * of scans.
  * Used by: bench/, cli/, analysis/, picture/, pipeline/, prep/, scan/, weight/. */
 #include "scan/file/scan.h"
 
@@ -16,7 +17,7 @@
 
 enum { N_TEXTS = 7 };
 
-/* Members of struct fbp_scan that are strings, which the scan owns. */
+/* Get the addresses of those members of a scan that are strings, which the scan owns. */
 static void texts_of(struct fbp_scan *scan, char **out[N_TEXTS])
 {
     char **const texts[N_TEXTS] = {&scan->path,       &scan->projections, &scan->dark, &scan->flat,
@@ -55,7 +56,7 @@ void fbp_scan_free(struct fbp_scan *scan)
     *scan = (struct fbp_scan){.struct_size = sizeof *scan};
 }
 
-/* struct_size 0: the scan was never used. */
+/* A scan with struct_size 0 was never used, and is left unchanged. */
 void fbp_scan_clear(struct fbp_scan *scan)
 {
     struct fbp_scan own;
@@ -178,8 +179,9 @@ void fbp_scan_confirm(struct fbp_scan *scan, const char *key)
     FBP_COPY_OUT(scan, scan, &own);
 }
 
-/* A guess in a scan file is listed as key and value; one remedy, to edit the file, follows the last
- * guess of the file.  A guess for a file of another program is listed with its reason. */
+/* Print the guesses of a scan to buf[n].  A guess in a scan file is printed as key and value, and
+ * the file's last guess is followed by the remedy, to edit the file.  A guess for a file of another
+ * program is printed with its reason. */
 size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 {
     struct fbp_scan whole, *const scan = &whole;

@@ -37,7 +37,8 @@ fbp_status fbp_scan_note(struct fbp_scan *scan, const char *fmt, ...)
 fbp_status fbp_scan_note_ignored(struct fbp_scan *scan, const char *file, const char *key,
                                  const char *value, const char *remedy);
 
-/** fbp_scan_clear() and fbp_scan_confirm() for structs of this release, with no check of size. */
+/** fbp_scan_free() is fbp_scan_clear(), and fbp_scan_settle() is fbp_scan_confirm(), without the
+ * check of struct_size. */
 void fbp_scan_free(struct fbp_scan *scan);
 void fbp_scan_settle(struct fbp_scan *scan, const char *key);
 
@@ -113,7 +114,8 @@ double fbp_corrections_turn(const struct fbp_corrections *c, double most);
 /** Precession frequency of an electron [MHz/G]. */
 static const double FBP_MHZ_PER_GAUSS = 2.8025;
 
-/** Positions of the samples of a row: sample i is at first + step i. */
+/** Positions of the n samples of a row: sample i is at first + step i. The unit depends on the
+ * data. */
 struct fbp_axis {
     size_t n;
     double first, step;
@@ -127,8 +129,8 @@ void fbp_preparation_free(struct fbp_preparation *p);
 /** Check preparation steps for rows of n samples; file: path that begins the messages. */
 fbp_status fbp_preparation_check(const char *file, const struct fbp_preparation *p, size_t n);
 
-/** Get the axis of samples at the positions v[n], called `name` in messages.  The steps must be
- * equal, unless p (which may be NULL) contains resampling; p->places is then set to a copy of v. */
+/** Get the axis of samples at the positions v[n], called `name` in messages. If the steps are
+ * unequal, p (which may be NULL) must request resampling, and p->places is set to a copy of v. */
 fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp_preparation *p,
                                   const double *v, size_t n, struct fbp_axis *out);
 

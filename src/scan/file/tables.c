@@ -1,6 +1,6 @@
-/* Tables of numbers: plain text (blanks, commas or semicolons between numbers, comments after #),
- * CSV with a line of column names, and arrays of any format.  They contain, for example, angles,
- * directions, matrices, profiles and spectra that a scan file names.
+/* Reads tables of numbers from plain text (blanks, commas or semicolons between numbers, comments
+ * after #), CSV with a line of column names, and arrays of any format.  The tables contain, for
+ * example, angles, directions, matrices, profiles and spectra that a scan file names.
  * Used by: cli/, pipeline/, prep/, scan/, scan/folder/, scan/format/. */
 #include "scan/file/text.h"
 
@@ -23,7 +23,7 @@ struct numbers {
     double *v;
     size_t n, room;
     size_t width;     /* numbers per row */
-    const char *what; /* "12 numbers a view" */
+    const char *what; /* expected contents, for messages, such as "12 numbers per view" */
     bool heading;     /* true: the first line may contain column names, as in CSV */
 };
 
@@ -59,7 +59,7 @@ static fbp_status read_line(struct numbers *a, const char *text, size_t line)
     }
 }
 
-/* Read a table from text[n], which ends with a 0 byte and is changed. */
+/* Read a table from text[n], which ends with a 0 byte; line ends in it are overwritten. */
 static fbp_status read_lines(struct numbers *a, char *text, size_t n)
 {
     const char *const end = text + n;

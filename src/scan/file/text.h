@@ -35,8 +35,8 @@ fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size
 /** Value of a key; NULL if it is absent. */
 const cJSON *fbp_json_get(const struct fbp_json *o, const char *key);
 
-/** Fail with "FILE: KEY: found 3, expected WHAT", or with "FILE: KEY is missing; REMEDY":
- * FBP_ERR_INVALID. */
+/** Fail with FBP_ERR_INVALID: fbp_json_wrong() with "FILE: KEY: found VALUE, expected EXPECTED",
+ * fbp_json_missing() with "FILE: KEY is missing; REMEDY". */
 fbp_status fbp_json_wrong(const struct fbp_json *o, const char *key, const char *expected);
 fbp_status fbp_json_missing(const struct fbp_json *o, const char *key, const char *remedy);
 #if defined __clang_analyzer__ && !defined FBP_SCAN_JSON_C
@@ -55,8 +55,8 @@ fbp_status fbp_json_context(const struct fbp_json *o, const char *key, fbp_statu
 fbp_status fbp_json_child(const struct fbp_json *o, const char *key, const char *prefix,
                           const char *const *keys, size_t n, struct fbp_json *out);
 
-/** Get n_min to n_max numbers from a list.  If n_min is 1, one number without brackets is accepted,
- * too; if n_max is 1, it is required. */
+/** Get n_min to n_max numbers from a list; *n: how many.  If n_min is 1, the value may also be one
+ * number without brackets; if n_max is 1, a list is an error. */
 fbp_status fbp_json_numbers(const struct fbp_json *o, const char *key,
                             const struct fbp_range *range, size_t n_min, size_t n_max, double *out,
                             size_t *n);
@@ -69,7 +69,7 @@ fbp_status fbp_json_table(const struct fbp_json *o, const char *key, size_t widt
                           size_t *n);
 /** Get a string that is not empty; the JSON owns it. */
 fbp_status fbp_json_text(const struct fbp_json *o, const char *key, const char **out);
-/** Get the index of a string in names[n]. */
+/** Get the index *out, in names[n], of the string at `key`. */
 fbp_status fbp_json_choice(const struct fbp_json *o, const char *key, const char *const *names,
                            size_t n, size_t *out);
 fbp_status fbp_json_flag(const struct fbp_json *o, const char *key, bool *out);
@@ -97,7 +97,8 @@ struct fbp_writer {
     bool not_finite; /**< true: a number was written that JSON cannot represent */
 };
 
-/** Open a text file for writing: plain text, or one JSON object. */
+/** fbp_writer_open() opens a file for writing plain text, fbp_writer_open_json() one for a JSON
+ * object, which it begins. */
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path);
 fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
 
@@ -114,7 +115,8 @@ void fbp_put_text(struct fbp_writer *w, const char *text);
 void fbp_put_number(struct fbp_writer *w, double x);
 /** Write "[a, b, c]". */
 void fbp_put_numbers(struct fbp_writer *w, const double *v, size_t n);
-/** Write numbers v[i] * scale: one number alone, or several as a list over several lines. */
+/** Write the numbers v[i] * scale: without brackets if n is 1, else as a list in brackets, eight
+ * numbers per line. */
 void fbp_put_list(struct fbp_writer *w, const double *v, size_t n, double scale);
 /** Write a key with a text, a number, or n numbers in brackets. */
 void fbp_put_key_text(struct fbp_writer *w, const char *key, const char *text);

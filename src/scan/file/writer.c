@@ -1,5 +1,5 @@
-/* Writing text files and JSON (struct fbp_writer), without cJSON, which would put each number of a
- * list on a line: scan files, geometries of other programs, drawings.
+/* Writes text files and JSON (struct fbp_writer): scan files, geometries of other programs,
+ * drawings. JSON is written without cJSON, which would put all numbers of a list on one line.
  * Used by: picture/, scan/, scan/format/. */
 #include "scan/file/text.h"
 

@@ -1,5 +1,5 @@
-/** @file folder.h  Discovery of scans: the files of a folder, their roles, and the scan file that
- * `fbp init` writes for them (internal).  The command finds scan files in folders by
+/** @file folder.h Discovery of scans: the files of a folder, their roles, and the scan file that
+ * `fbp init` writes for them (internal). The commands of fbp find the scan file of a folder by
  * fbp_folder_scan().
  * Used by: cli/, scan/folder/. */
 #ifndef FBP_SRC_SCAN_FOLDER_FOLDER_H
@@ -75,8 +75,8 @@ extern _Thread_local struct fbp_init_state *fbp_init_now;
 void fbp_init_log(enum fbp_log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** List the files of a folder as series (numbered files, or single files), and read the headers of
- * their arrays.  Free *out by fbp_init_clear(). */
+/** List the files of a folder and of its direct subfolders as series (numbered files, or single
+ * files), and read the headers of their arrays. Free *out by fbp_init_clear(). */
 fbp_status fbp_init_list(const char *path, struct fbp_init_folder *out);
 void fbp_init_clear(struct fbp_init_folder *folder);
 
@@ -102,7 +102,8 @@ char *fbp_init_pattern(const struct fbp_init_series *series);
 
 /* folder_scan.c: roles and whole scans */
 
-/** True if the text contains the word; alone: only if no letter precedes or follows the word. */
+/** True if the text contains the word, in upper or lower case; alone: only if no letter precedes or
+ * follows the word. */
 bool fbp_init_has_word(const char *text, const char *word, bool alone);
 
 /** Return the part of a path after the folder's path: the name of the folder itself does not
@@ -120,7 +121,8 @@ enum fbp_init_role fbp_init_role_of(const struct fbp_init_folder *folder,
 void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found *out);
 
 /** True if the file of a series describes a whole scan, of fbp or of another program, whose
- * projections can be opened. */
+ * projections can be opened. projections: the series of the projections in the folder, NULL: none;
+ * if there is one, other files are only read if they have the extension of a scan file. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections);
 
@@ -146,10 +148,10 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
 fbp_status fbp_folder_scan(char **path, const char *folder, const struct fbp_folder_known *known);
 
 /**
- * Guess a scan file, as text, for a folder without one.  Projections are the largest array or
- * series of numbered files; darks, flats, bad pixels and angles are recognized by their names, a
- * geometry by its size.  The text has a comment before the key of each guess, and lists assumptions
- * in "assumed".
+ * Guess a scan file, as text, for a folder without one. Projections are the largest array or series
+ * of numbered files; darks, flats, bad pixels and angles are recognized by their names, and a
+ * geometry file by its number of views. The text has a comment before the key of each guess, and
+ * lists assumptions in "assumed".
  *
  * @param[out] text  JSON, free with free()
  * @return FBP_ERR_INVALID: the folder has no projections, or already has a scan file; FBP_ERR_IO,

@@ -1,7 +1,8 @@
-/* The scan file that fbp init makes of a folder.  The origin of a value is a comment before its
- * key; a value that is only a guess is listed in "assumed", and commands warn of it until it is
- * removed from the file.  Origins and guesses are also passed to the log.  Folders of EPR images (a
- * .DSC with its .DTA, a .mat file, or an array beside directions) are recognised first.
+/* Makes the contents of the scan file (JSON) that `fbp init` writes for a folder of projections.
+ * A comment before a key states where its value was found.  A value that is only a guess has an
+ * entry in "assumed", with the reason; commands warn of it until the entry is removed.  Comments
+ * and entries are also logged.  Folders of EPR images (a .DSC with its .DTA, a .mat file, or an
+ * array beside directions) are recognised first.
  * Used by: folder_scan.c. */
 #include "array/file/bytes.h"
 #include "geometry/kind.h"
@@ -29,7 +30,7 @@ struct guess {
     /* pitch: pixel pitch for a geometry file that contains none [mm], else 0; i0: intensity without
      * an object, from the geometry file; 0: not known */
     double pitch, i0;
-    char base[PATH_MAX]; /* folder that the scan file will be in */
+    char base[PATH_MAX]; /* folder in which the caller will store the scan file */
     cJSON *root;
     cJSON *at;      /* object that is being written */
     cJSON *assumed; /* member "assumed" of root */
@@ -56,7 +57,8 @@ static void say(struct guess *g, enum origin origin, const char *key, const char
     fbp_init_log(FBP_LOG_NOTE, "%s: %s%s", key, assumed ? "ASSUMED: " : "", text);
 }
 
-/* Write the path of a file or pattern to the scan file, relative to the scan file's folder. */
+/* Write the path of a file or pattern to the scan file: relative if it lies in or below the scan
+ * file's folder, else absolute. */
 static void put_path(struct guess *g, const char *key, const char *pattern)
 {
     char *scan = fbp_format("%s/scan.json", g->base);
@@ -105,8 +107,8 @@ static void put_list(struct guess *g, const char *key, const double *v, size_t n
         cJSON_AddItemToObject(g->root, key, cJSON_CreateDoubleArray(v, (int)n));
 }
 
-/* Fill the scan file from a .dsc or .mat file that contains a whole EPR scan; false: the file
- * contains none. */
+/* Fill the scan file from a .dsc or .mat file that contains a whole EPR scan; false: the file does
+ * not contain one. */
 static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
 {
     const char *name = fbp_init_inside(g->folder, s->path);
@@ -229,8 +231,9 @@ static void put_series(struct guess *g, const char *key, enum fbp_init_role role
     free(pattern);
 }
 
-/* Add darks, flats and bad pixels.  Without flats, add i0, from the geometry file or as a guess;
- * small floats count as line integrals, without i0. */
+/* Add darks, flats and bad pixels.  Without flats, add i0, the intensity without an object: from
+ * the geometry file or as a guess, unless the projections are floats below 100, which are taken for
+ * line integrals. */
 static void put_intensity(struct guess *g)
 {
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
@@ -424,7 +427,8 @@ static void put_geometry(struct guess *g)
     put_angles(g);
 }
 
-/* Fail if the folder has no projections, or if a file in it describes a complete scan. */
+/* Fail if the folder has no projections, if a file in it describes a complete scan, or if the .dsc
+ * file of the projections cannot be loaded. */
 static fbp_status check_need(const struct guess *g)
 {
     const struct fbp_init_folder *folder = g->folder;

@@ -1,5 +1,6 @@
-/* Listing a folder: single files, and series of files whose names differ by numbers; and reading
- * the headers of their arrays.  Also the log and the failures of a search for scans.
+/* Lists the files of a folder and of its direct subfolders, as single files and series of files
+ * whose names differ by numbers, and reads the headers of their arrays. Also the log and the
+ * failures of a search for scans.
  * Used by: folder_guess.c, folder_scan.c. */
 #include "geometry/kind.h"
 #include "scan/folder/folder.h"
@@ -109,7 +110,7 @@ void fbp_init_failed(fbp_status st)
         fbp_init_log(FBP_LOG_WARNING, "%s: ignored", fbp_message());
 }
 
-/* True if the file name has an extension of array files that fbp writes. */
+/* True if the file name has an extension of an array format that fbp can write. */
 static bool is_array_name(const char *path)
 {
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)
@@ -195,9 +196,9 @@ static bool start_series(const struct file *file, struct fbp_init_series *s)
     return s->path && s->before && s->after;
 }
 
-/* Add a file to a series; false: its name differs from those of the series not only by its number.
- * A number that follows the last one (8, 9, 10, or 08, 09, 10) extends the series; files after a
- * gap are only counted. */
+/* Add a file to a series; false: the file does not belong to it, because its name differs in more
+ * than the number. A number that follows the last one (8, 9, 10, or 08, 09, 10) extends the series;
+ * files after a gap are only counted. */
 static bool continues(struct fbp_init_series *s, const struct file *file)
 {
     char plain[24];
@@ -244,7 +245,8 @@ static fbp_status join_files(const struct file *files, size_t n, size_t runs,
     for (size_t i = 0; i < n; i++)
         paths[i] = files[i].path;
     st = fbp_number_files(paths, n, files[0].kind, &s->order);
-    /* The names allow two orders of the files: keep the message in case they are projections. */
+    /* The names allow two orders of the files: keep the error message, which is reported if the
+     * files are the projections. */
     if (st == FBP_ERR_INVALID) {
         s->why = strdup(fbp_message());
         if (runs <= n / 2)

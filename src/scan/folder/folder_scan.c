@@ -95,9 +95,9 @@ void fbp_init_assign(const struct fbp_init_folder *folder, struct fbp_init_found
     }
 }
 
-/* If the folder contains projections, other files are read only if they have the extension of a
- * scan file.  If the projections of a scan cannot be opened, the scan is incomplete, but its file
- * may still be used as the geometry. */
+/* Return whether s is the file of a whole scan: it can be loaded, and its projections can be
+ * opened.  If the folder contains projections, other files are read only if they have the extension
+ * of a scan file.  A scan whose projections cannot be opened may still be used as the geometry. */
 bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
                             const struct fbp_init_series *projections)
 {

@@ -19,8 +19,8 @@
 enum { WIDTH = 12 };
 _Static_assert(sizeof(struct fbp_view) == WIDTH * sizeof(double), "s, d, u, v of a view");
 
-/* Make views from ASTRA's vectors[n][12]: source or ray direction (of any length), panel's centre,
- * steps to the next column and row; out->kind must be set before. */
+/* Make views from ASTRA's vectors[n][12]: source (parallel: ray direction of any length), centre of
+ * the panel, steps to the next column and to the next row. out->kind must be set before. */
 static fbp_status make_views(struct fbp_scan *out, const char *path,
                              const struct fbp_geometry_known *known, const double *vectors,
                              size_t n)
@@ -151,8 +151,8 @@ fail:
     return st;
 }
 
-/* True if ASTRA can store the scan as distances and angles, not as vectors; ASTRA's FDK supports
- * only such scans. */
+/* True if ASTRA can store the scan as distances and angles, so it needs no vectors: an upright
+ * panel on a circle, without offset. *first: parameters of the first view. */
 static bool is_circle(const struct fbp_scan *scan, struct fbp_upright *first)
 {
     for (size_t k = 0; k < scan->n_views; k++) {

@@ -1,8 +1,8 @@
-/* Importer of EPR images of Bruker's spectrometers (BES3T, array/format/bes3t/) as scans of plane
- * integrals: field sweeps under gradients G (cos a sin b, sin a sin b, cos b), with the angles a =
- * first_alpha (1 + 2 i) and b = first_beta (1 + 2 j); a changes faster.  The field at a point is
- * the field of the sweep plus that of the gradient: samples of increasing field have decreasing
- * positions along the gradient.
+/* Importer of EPR images of Bruker's spectrometers (BES3T, read by array/format/bes3t.c) as scans
+ * of plane integrals: field sweeps under gradients G (cos a sin b, sin a sin b, cos b), with the
+ * angles a = first_alpha (1 + 2 i) and b = first_beta (1 + 2 j); a changes faster. Resonance needs
+ * a fixed sum of the swept field and the field of the gradient: samples of increasing swept field
+ * have decreasing positions along the gradient.
  * Used by: scan/geometry_file.c.
  */
 #include "scan/format/importers.h"
@@ -160,8 +160,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         fbp_plane_view(n, spacing, first, out->panel.n_columns, &out->views[k]);
     }
 
-    /* Get the volume that the image was measured for, a cube, if the file contains its number of
-     * voxels and its side. */
+    /* Get the volume for which the image was measured, a cube, if the file contains the number of
+     * voxels per side and the length of a side. */
     if (fbp_bes3t_text(&d, gradients, "NPixel") && fbp_bes3t_text(&d, gradients, "FieldOfView")) {
         const char *unit = "";
         double side = 0;

@@ -1,9 +1,10 @@
 /*
- * Importer of logs of Bruker's (SkyScan's) scanners. The stage turns counter-clockwise ("CC") seen
- * from above, and the source therefore clockwise about the object; "CW" is the other sense.  Lines,
- * such as that of the optical axis, count from the bottom of the image; files start at the top, and
- * at the right as seen from the source. TIGRE's BrukerDataLoader takes images as they are stored
- * and the source counter-clockwise: the same scan turned over, not mirrored.
+ * Importer of the log files of Bruker's (SkyScan's) micro-CT scanners: geometry, and the
+ * projections beside the log. The stage turns counter-clockwise ("CC") seen from above, and the
+ * source therefore clockwise about the object; "CW" is the other sense. Lines, such as that of the
+ * optical axis, count from the bottom of the image; files start at the top, and at the right as
+ * seen from the source. TIGRE's BrukerDataLoader takes images as they are stored, and the source
+ * counter-clockwise: its volume is turned over, not mirrored.
  * Used by: scan/geometry_file.c.
  */
 #include "scan/format/importers.h"
@@ -22,7 +23,8 @@
 
 static const char system_section[] = "System", acquisition[] = "Acquisition";
 
-/* Least source distance for which the scanner's program assumes a parallel beam [mm]. */
+/* Least distance from source to object for which the scanner's program assumes a parallel beam
+ * [mm]. */
 static const double PARALLEL_MM = 10000;
 
 /* Keys of the log that NRecon, the scanner's reconstruction program, applies and this importer
@@ -54,9 +56,10 @@ static bool says(const struct fbp_ini *ini, const char *key, const char *start)
     return text && strncasecmp(text, start, strlen(start)) == 0;
 }
 
-/* Read distances and pitch.  A log without the camera's distance contains the pixel size at the
- * object: a panel at twice the source's distance, with pixels of twice the size, gives the same
- * rays. */
+/* Read the distances and the pixel pitch of the panel. If the log lacks the distance from camera to
+ * source, it contains the pixel size at the object; a panel at twice the distance of the object
+ * from the source, with pixels of twice this size, measures the same rays. In a parallel beam, the
+ * pitch is the pixel size at the object. */
 static fbp_status read_distances(const struct fbp_ini *ini, struct distances *d)
 {
     const char *text = fbp_ini_text(ini, acquisition, "Camera binning"); /* "2x2" */
@@ -117,8 +120,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY_GOTO(fbp_ini_load(&ini));
 
-    /* Refuse a table of shifts of the images, one per view, because the sign of the shifts is not
-     * known. */
+    /* Refuse a log with a table of shifts of the images, one per view (the file .csv beside it),
+     * because the sign of the shifts is not known. */
     const size_t length = strlen(path);
     if (says(&ini, "Random Movement", "ON") && length >= 4) {
         FBP_TRY_GOTO(fbp_scan_path(&table, NULL, "%.*s.csv", (int)(length - 4), path));
@@ -130,8 +133,9 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                             "supported; shift the images back first, then rename the table",
                             path));
 
-    /* Find PREFIX0000.tif, PREFIX0001.tif …, beside the log.  If the log has no "Filename Prefix",
-     * the name of the log is PREFIX.log, and without these files the log is only a geometry. */
+    /* The projections are the files PREFIX0000.tif, PREFIX0001.tif … beside the log. If the log has
+     * no "Filename Prefix", PREFIX is its own name without .log, and if the first of these files is
+     * missing, only the geometry is loaded. */
     FBP_TRY_GOTO(fbp_ini_count(&ini, acquisition, "Number Of Files", &n));
     const char *prefix = fbp_ini_text(&ini, acquisition, "Filename Prefix");
     const char *format = fbp_ini_text(&ini, acquisition, "Image Format");

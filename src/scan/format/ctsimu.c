@@ -433,8 +433,8 @@ static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 }
 
 /* Get the path of n files from a name in the metadata `file`.  Numbers in place of %d start at 0,
- * or at 1 if file 1 exists and file 0 does not.  *there: number of files up to the last one that
- * exists; there NULL: the path names n files. */
+ * or at 1 if file 1 exists and file 0 does not.  The path names the files up to the last one that
+ * exists, at least one; *there: their number.  there NULL: it names n files. */
 static fbp_status name_files(const char *file, const char *name, size_t n, size_t *there,
                              char **out)
 {

@@ -181,8 +181,8 @@ struct content {
     double gradient; /* magnitude in the first view [G/cm] */
 };
 
-/* Get, for view k, the direction n and the position of the first sample, in units of the distance
- * between samples.  Returns this distance [mm]. */
+/* Get, for view k, the direction n and the position of the first sample relative to the origin, in
+ * units of the distance between samples.  Returns this distance [mm]. */
 static double axis_of(const struct fbp_scan *scan, size_t k, double n[3], double *first)
 {
     const struct fbp_view *view = &scan->views[k];
@@ -276,7 +276,8 @@ fbp_status fbp_scan_sink_prj(fbp_sink **out, const char *path, const struct fbp_
         if (!(fabs(at - first) <= same))
             return FBP_UNSUPPORTED(
                 "%s: a MAT file has one axis B for all views, but sample 0 is %.6g samples from "
-                "the centre in view %zu, and %.6g in view 0; write a scan file (.json)",
+                "the centre in view %zu, and %.6g in view 0 (the centre is the plane through the "
+                "origin); write a scan file (.json)",
                 path, at, k, first);
     }
     const struct fbp_array_info info = {

@@ -36,8 +36,8 @@ struct search {
     struct found found;
 };
 
-/* Find the data set called `name`, such as "control/data", whose path has the longest beginning in
- * common with the path `to`; n > 0: only a list of n numbers. */
+/* Of the data sets whose path ends with `name`, such as "control/data", find the one whose path has
+ * the longest beginning in common with the path `to`; n > 0: only a list of n numbers. */
 static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
                                             const char *to, hsize_t n)
 {
@@ -288,8 +288,8 @@ static fbp_status find_exchange(struct search *s, const struct fbp_hdf5_entry *d
     return read_angles(s, "/exchange/theta", angles, &f->n_angles);
 }
 
-/* NXtomo: find a data set of images and, near it, the list of one rotation angle per image; *is_one
- * false: the file has none. */
+/* NXtomo: find a data set of images and, near it, a list with one rotation angle per image; *is_one
+ * false: the file has no such pair. */
 static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
 {
     struct found *f = &s->found;
@@ -429,8 +429,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     if (f.note[0])
         FBP_TRY_GOTO(fbp_scan_note(out, "%s: %s", path, f.note));
 
-    /* The files do not contain the position of the rotation axis, and may not contain the pixel
-     * size. */
+    /* A position of the rotation axis in the file is not applied (note_ignored()), and the file may
+     * lack the pixel size: assume both. */
     const bool has_pitch = f.pitch_mm[0] > 0;
     struct fbp_circle c = {
         .struct_size = sizeof c, .kind = FBP_PARALLEL, .n_views = f.n_angles, .angles_rad = angles};

@@ -27,8 +27,9 @@ struct fbp_geometry_format {
      * first 4096 bytes.  No words: detect(), probe() or the name identifies the format. */
     const char *words[5];
     /** Function that returns true if the file, or the first file of a pattern, begins as files of
-     * this format do.  head: first n bytes of the file (at most 4096; 0 for a folder).  NULL:
-     * `words`, probe() or the name identifies the format. */
+     * this format do or, in formats without fixed first bytes, has their extension.  head: first n
+     * bytes of the file (at most 4096; 0 for a folder).  NULL: `words`, probe() or the name
+     * identifies the format. */
     bool (*detect)(const char *path, const unsigned char *head, size_t n);
     /** Function that is called if neither `words` nor detect() identified the format: sets *is if
      * the file, or the folder (n is 0), has the format.  Fails only if the format cannot be

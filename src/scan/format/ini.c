@@ -137,7 +137,7 @@ fbp_status fbp_ini_panel(const struct fbp_ini *ini, const char *section, const c
     return FBP_OK;
 }
 
-/* "Post alignment" is "Postalignment". */
+/* Compare keys without regard to case, blanks, '-' and '_': "Post alignment" is "Postalignment". */
 static bool same_key(const char *a, const char *b)
 {
     for (;; a++, b++) {

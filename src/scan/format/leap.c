@@ -1,6 +1,7 @@
-/* Importer and exporter of LEAP's parameter files, "key = value": parallel, fan, cone and modular
- * beams.  Reference: LEAP, src/leapctype.py (load_param), src/file_io.cpp (saveParametersToFile),
- * src/parameters.cpp (set_angles, set_helicalPitch, convert_conebeam_to_modularbeam, z_0).
+/* Reads and writes geometries as parameter files of LEAP (Livermore's CT library), lines "key =
+ * value": parallel, fan, cone and modular beams.  Reference: LEAP, src/leapctype.py (load_param),
+ * src/file_io.cpp (saveParametersToFile), src/parameters.cpp (set_angles, set_helicalPitch,
+ * convert_conebeam_to_modularbeam, z_0).
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
@@ -14,7 +15,8 @@
 
 static const double DEGREE = FBP_PI / 180;
 
-/* LEAP's types of beams: a fan beam has horizontal rays, a modular beam vectors for each view. */
+/* LEAP's types of beams.  In a fan beam, all rays are perpendicular to z.  A modular beam lists
+ * positions of source and panel, and directions of rows and columns, for each view. */
 enum beam_type { PARALLEL, FAN, CONE, MODULAR };
 static const char *const beam_names[] = {"parallel", "fan", "cone", "modular"};
 
@@ -60,7 +62,7 @@ static fbp_status missing(const struct fbp_ini *ini, const char *key)
     return FBP_INVALID("%s: %s is missing; add it", ini->path, key);
 }
 
-/* Read exactly n numbers of a key, with commas or blanks between them. */
+/* Read the value of a key: exactly n numbers, separated by commas or blanks. */
 static fbp_status numbers(const struct fbp_ini *ini, const char *key, double *out, size_t n)
 {
     const char *text = fbp_ini_text(ini, "", key);
@@ -93,7 +95,7 @@ static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, s
     FBP_TRY(fbp_calloc((void **)&phis, n, sizeof *phis, "angles"));
     if (fbp_ini_text(ini, "", "phis")) {
         FBP_TRY_GOTO(numbers(ini, "phis", phis, n));
-    } else { /* for evenly spaced angles, LEAP stores only their range */
+    } else { /* no list of angles: they are evenly spaced, from 0 on, over angularRange [degrees] */
         if (!fbp_ini_text(ini, "", "angularRange"))
             FBP_TRY_GOTO(missing(ini, "phis"));
         FBP_TRY_GOTO(numbers(ini, "angularRange", &range, 1));
@@ -113,7 +115,7 @@ static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, s
         FBP_TRY_GOTO(fbp_ini_positive(ini, "", "sdd", &p.sdd));
         FBP_TRY_GOTO(fbp_ini_number(ini, "", "tau", &p.tau));
     }
-    if (beam == FAN) { /* horizontal rays: the source is as high as the detector row */
+    if (beam == FAN) { /* rays are perpendicular to z: source and detector row have one height */
         p.height = p.shift[1];
         p.shift[1] = 0;
     }
@@ -133,8 +135,8 @@ fail:
     return st;
 }
 
-/* Read a modular beam: positions of sources and panels, rowVectors (direction from row to row) and
- * colVectors (direction from column to column). */
+/* Read the views of a modular beam: positions of sources and panel centres [mm], and unit vectors:
+ * rowVectors from row to row, colVectors from column to column. */
 static fbp_status modular_views(const struct fbp_ini *ini, struct fbp_scan *out)
 {
     double width = 0, height = 0, *list = NULL;
@@ -176,8 +178,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     fbp_status st;
 
     FBP_TRY_GOTO(fbp_ini_load(&ini));
-    /* Replace old names of keys, and reverse the order of the keys: fbp_ini_text() finds the first
-     * of equal keys, but LEAP uses the last one. */
+    /* Replace old names of keys.  Reverse the order of the lines, because fbp_ini_text() returns
+     * the first of several values of a key, but LEAP uses the last one. */
     for (size_t i = 0; i < ini.n; i++)
         for (size_t k = 0; k < N_OF(keys); k++)
             if (strcmp(ini.items[i].key, keys[k].old) == 0)
@@ -188,7 +190,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         ini.items[ini.n - 1 - i] = first;
     }
 
-    /* Read the kind of beam; refuse curved detectors and integrals that are not line integrals. */
+    /* Read the type of the beam.  Refuse curved detectors, reconstruction of a symmetric object
+     * from one view (axisOfSymmetry), and attenuated projections (muCoeff). */
     const char *name = fbp_ini_text(&ini, "", "geometry"),
                *detector = fbp_ini_text(&ini, "", "detectorType");
     if (!name)
@@ -227,7 +230,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, n));
     FBP_TRY_GOTO(beam == MODULAR ? modular_views(&ini, out) : circle_views(&ini, beam, out));
 
-    /* Add notes about numbers that LEAP, as far as known, does not apply to this type of beam. */
+    /* Add notes about parameters that are not 0, but do not apply to this type of beam. */
     const bool flat = beam == PARALLEL || beam == FAN;
     const struct {
         const char *key;
@@ -244,8 +247,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                                "it applies to other beams"));
     }
 
-    /* The volume's centre is at offsetX, offsetY, offsetZ; in parallel and fan beams, slice k
-     * belongs to detector row k. */
+    /* The volume's centre is at offsetX, offsetY, offsetZ.  In parallel and fan beams, LEAP ignores
+     * offsetZ: slice k is at the height of detector row k. */
     if (fbp_ini_text(&ini, "", "numX")) {
         FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numX", &grid->n[0]));
         FBP_TRY_GOTO(fbp_ini_count(&ini, "", "numY", &grid->n[1]));
@@ -271,7 +274,8 @@ fail:
     return st;
 }
 
-/* True if a line begins with "geometry" or "proj_geometry" and "=". */
+/* True if a line in the beginning of the file, head[n], sets the key "geometry" or
+ * "proj_geometry". */
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
     static const char word[] = "geometry", old[] = "proj_geometry";
@@ -293,21 +297,24 @@ static bool detect(const char *path, const unsigned char *head, size_t n)
     return false;
 }
 
-/* Writing: the simplest beam and the fewest parameters that describe the scan. */
+/* Writing: of LEAP's types of beams, the simplest one that describes the scan. */
 
-/* Relative tolerance of the sizes and positions of voxels. */
+/* Greatest difference between sizes or positions of voxels that count as equal, as a fraction of
+ * the voxel size. */
 static const double EQUAL = 1e-10;
-/* LEAP's limit of tiltAngle. */
+/* LEAP's limit of tiltAngle [rad]. */
 static const double MOST_TILT = 5 * FBP_PI / 180;
 
 struct beam {
     enum beam_type type;
     struct fbp_upright first;
-    double *phis; /* angles of the views without jumps of 2 pi [rad]; not for modular beams */
+    double *phis; /* [n_views] angles of the views [rad], without jumps of 2 pi; unused for modular
+                     beams */
     double pitch; /* rise of a helix [mm/rad] */
 };
 
-/* Find the simplest type of beam that describes all views, and write its parameters to *b. */
+/* Return the simplest type of beam that describes all views; MODULAR if no other type does.  The
+ * parameters of other types are written to *b. */
 static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
 {
     const size_t n = scan->n_views;
@@ -333,8 +340,9 @@ static enum beam_type beam_of(const struct fbp_scan *scan, struct beam *b)
     if (!source)
         return fbp_is_close(b->first.tilt_rad, 0, 1) ? PARALLEL : MODULAR;
 
-    /* A fan beam has one row, in one plane with the source.  In a cone beam, heights of the source
-     * follow LEAP's helix, which is at height 0 in the middle of the angles. */
+    /* A fan beam has one detector row, at the height of the source, and this height is the same in
+     * all views.  In a cone beam, the source follows LEAP's helix (or circle, if the pitch is 0),
+     * which is at height 0 at the mean of the first and the last angle. */
     const double size = b->first.sod + b->first.sdd, middle = (phis[0] + phis[n - 1]) / 2;
     bool fan = scan->panel.n_rows == 1 && fbp_is_close(b->first.shift[1], 0, size) &&
                fbp_is_close(b->first.tilt_rad, 0, 1);
@@ -439,7 +447,8 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     for (size_t k = 0; b.type == MODULAR && k < scan->n_views; k++)
         FBP_TRY_GOTO(fbp_geometry_check_square(scan, path, k, "LEAP"));
 
-    /* In parallel and fan beams, the detector determines the slices: slice k belongs to row k. */
+    /* In LEAP's parallel and fan beams, slice k is at the height of detector row k, so the detector
+     * determines number, distance and heights of the slices. */
     const bool rows = b.type <= FAN;
     const double voxel = p->pitch[0] * (source ? p->sod / p->sdd : 1);
     const struct fbp_grid slices = {

@@ -35,7 +35,9 @@ static fbp_status load_text(struct fbp_scan *out, const char *path,
         if (fbp_view_from_matrix(P, pitch[0], &out->panel, &out->views[k]) != FBP_OK) {
             fbp_message_clear();
             FBP_TRY_GOTO(FBP_INVALID(
-                "%s: matrix %zu describes no source in front of the origin; correct it", path, k));
+                "%s: matrix %zu has no source, or the origin is at depth 0, beside the source; "
+                "correct it",
+                path, k));
         }
     }
 fail:
@@ -105,9 +107,10 @@ fbp_status fbp_rabbitct_load(struct fbp_scan *out, const char *path)
         const double *P = matrices + 12 * k;
         if (fbp_view_from_matrix(P, pitch, &out->panel, &out->views[k]) != FBP_OK) {
             fbp_message_clear();
-            FBP_TRY_GOTO(FBP_INVALID("%s: the matrix of view %zu describes no source in front of "
-                                     "the origin; the file is damaged, copy it again",
-                                     out->path, k));
+            FBP_TRY_GOTO(
+                FBP_INVALID("%s: the matrix of view %zu has no source, or the origin is at depth "
+                            "0, beside the source; the file is damaged, copy it again",
+                            out->path, k));
         }
         out->depths[k] = fabs(P[11]);
     }

@@ -29,12 +29,13 @@ static const struct fbp_ini_ignored ignored[] = {
 
 struct machine {
     double pitch[2], sod, sdd, offset[2]; /* mm */
-    double axis_x;                        /* point of the axis on y = z = 0 [mm] */
+    double axis_x;                        /* x of the rotation axis at y = z = 0 [mm] */
     double roll, tilt;                    /* angles of the axis about y and x [rad] */
 };
 
-/* Compute the view at angle 0 in CIL's reference frame: the rotation axis is the z axis, and the
- * line from the source to the panel's centre lies in a plane x = constant, towards +y. */
+/* Compute the view at angle 0, in CIL's reference frame after a shift and a rotation that make the
+ * rotation axis the z axis, and the line from the source to the panel's centre lie in a plane x =
+ * constant, towards +y. */
 static void view_at_rest(const struct machine *m, struct fbp_view *out)
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
@@ -78,8 +79,9 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_ini_load(&ini));
     FBP_TRY_GOTO(fbp_ini_count(&ini, section, "Projections", &n));
 
-    /* Find NAME_0001.tif … in the folder of the scan file, or in its subfolder InputFolderName.  An
-     * absolute InputFolderName is a folder of the scanner's computer, and is ignored. */
+    /* Set the projections to NAME_0001.tif … (the default separator and number of digits) in the
+     * folder of the .xtekct file, or in its subfolder InputFolderName.  An InputFolderName that is
+     * absolute or contains '\' or ':' is a folder of the scanner's computer, and is ignored. */
     const char *name = fbp_ini_text(&ini, section, "Name");
     const char *below = fbp_ini_text(&ini, section, "InputFolderName");
     const char *separator = fbp_ini_text(&ini, section, "InputSeparator");

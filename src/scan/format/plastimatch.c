@@ -35,7 +35,8 @@ static void files_clear(struct files *f)
     free(f->names);
 }
 
-/* 19 numbers, then the factors or nothing. */
+/* Parse the text of a matrix file: 19 numbers, then the factors of the matrix or nothing. False:
+ * the text has another form. */
 static bool parse(const char *text, double v[N_NUMBERS])
 {
     for (int i = 0; i < N_NUMBERS; i++) {
@@ -151,9 +152,10 @@ static fbp_status load(struct fbp_scan *out, const char *path,
             P[i] = v[MATRIX + i] + (i < 8 ? v[CENTRE + i / 4] * v[MATRIX + 8 + i % 4] : 0);
         if (fbp_view_from_matrix(P, 1, &out->panel, view) != FBP_OK) {
             fbp_message_clear();
-            FBP_TRY_GOTO(
-                FBP_INVALID("%s: its matrix describes no source in front of the origin; correct it",
-                            files.names[k]));
+            FBP_TRY_GOTO(FBP_INVALID(
+                "%s: its matrix has no source, or the origin is at depth 0, beside the source; "
+                "correct it",
+                files.names[k]));
         }
         fbp_cross(view->u, view->v, normal);
         fbp_normalise(normal);
@@ -229,9 +231,10 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     if (!pattern)
         return fbp_fail_nomem(strlen(path), "a path");
     if (count != scan->n_views && !single)
-        FBP_TRY_GOTO(FBP_INVALID(
-            "%s: one file name for %zu views; name the files by a pattern such as proj_%%04d.txt",
-            path, scan->n_views));
+        FBP_TRY_GOTO(FBP_INVALID("%s: does not give one file name for each of the %zu views; name "
+                                 "the files by a pattern "
+                                 "such as proj_%%04d.txt",
+                                 path, scan->n_views));
     FBP_TRY_GOTO(list_pattern(single ? path : pattern, count, &files));
     FBP_TRY_GOTO(fbp_calloc((void **)&outs, files.n, sizeof *outs, "output files"));
     for (; n < files.n; n++) {

@@ -1,5 +1,6 @@
-/* Importer and exporter of RTK's ThreeDCircularProjectionGeometry: its XML files of versions 2 and
- * 3 (read by expat), and its parameters and matrices.
+/* Importer and exporter of RTK's ThreeDCircularProjectionGeometry: reads XML files of versions 2
+ * and 3 (by expat), writes version 3, and converts RTK's parameters of a projection to a view or a
+ * matrix, and a view to parameters.
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
@@ -12,13 +13,15 @@
 #include <string.h>
 #include <strings.h>
 
-/* SID of parallel projections [mm]; RTK writes the same value, and no result depends on it. */
+/* Source-to-isocentre distance (SID) that is written for parallel projections [mm]; RTK writes the
+ * same value, and no result depends on it. */
 static const double PARALLEL_SID = 1000;
-/* Relative tolerance of right angles. */
+/* Parallel beam: the panel counts as perpendicular to the rays if its unit normal and the direction
+ * to the source differ by at most this length. */
 static const double EQUAL = 1e-10;
 static const double DEGREE = FBP_PI / 180;
 
-/* R = Rz(-i) Rx(-o) Ry(-g), row by row. */
+/* R = Rz(-i) Rx(-o) Ry(-g), row by row; i, o, g: in-plane, out-of-plane and gantry angle. */
 static void rotation(const struct fbp_rtk *p, double R[3][3])
 {
     const double cg = cos(p->gantry_rad), sg = -sin(p->gantry_rad);
@@ -135,7 +138,7 @@ static const struct {
     size_t offset; /* in struct fbp_rtk */
     bool degrees;
 } elements[] = {{"GantryAngle", offsetof(struct fbp_rtk, gantry_rad), true},
-                {"Angle", offsetof(struct fbp_rtk, gantry_rad), true}, /* name in version 1 */
+                {"Angle", offsetof(struct fbp_rtk, gantry_rad), true}, /* older name */
                 {"OutOfPlaneAngle", offsetof(struct fbp_rtk, out_of_plane_rad), true},
                 {"InPlaneAngle", offsetof(struct fbp_rtk, in_plane_rad), true},
                 {"SourceToIsocenterDistance", offsetof(struct fbp_rtk, sid_mm), false},
@@ -351,8 +354,9 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     const size_t sides[2] = {out->panel.n_columns, out->panel.n_rows};
-    /* If the caller gives a pitch, the panel is centred on the image's origin.  Else take its pitch
-     * and centre from the header of the projections, which contains RTK's spacing and origin. */
+    /* If the caller gives a pitch, the panel is centred on the origin of RTK's image coordinates.
+     * Otherwise its pitch and centre are those in the header of the projections (RTK's spacing and
+     * origin). */
     if (known->pitch_mm[0] > 0 || !(known->header_spacing_mm[0] > 0))
         FBP_TRY_GOTO(fbp_geometry_need_pitch(path, known, pitch));
     else

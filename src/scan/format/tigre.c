@@ -51,7 +51,7 @@ static const struct {
   lists[N_LISTS] = {{"DSD", 1},         {"DSO", 1},       {"COR", 1},
                     {"offDetector", 2}, {"offOrigin", 3}, {"rotDetector", 3}};
 
-/* Row k of a list; zeros if there is none. */
+/* Row k of a list; the single row if it applies to all views; zeros if the list was not given. */
 static void row_of(const struct list *list, size_t k, double out[3])
 {
     out[0] = out[1] = out[2] = 0;
@@ -59,7 +59,8 @@ static void row_of(const struct list *list, size_t k, double out[3])
         out[i] = list->v[(list->n == 1 ? 0 : k) * list->width + i];
 }
 
-/* Check n (number), d (pitch) and s = n d (size) of pixels or voxels; d or s may be missing. */
+/* Check n (number), d (pitch) and s = n d (size) of pixels or voxels; d or s may be missing. pitch:
+ * receives d, or s / n. */
 static fbp_status complete(const char *path, const struct tigre *t, size_t first, double *pitch)
 {
     const double *n = t->sizes[first], *d = t->sizes[first + 1], *s = t->sizes[first + 2];
@@ -541,7 +542,8 @@ static void put_member(struct fbp_writer *w, const char *key, const struct pose 
         fputc(']', w->f);
 }
 
-/* Write numbers, sizes and extents (their product) of pixels or voxels, in the order z, y, x. */
+/* Write numbers, sizes and extents (their product) of pixels or voxels in TIGRE's order: (v, u) of
+ * pixels, (z, y, x) of voxels, the reverse of n[] and d[]. */
 static void put_sizes(struct fbp_writer *w, const char *name, const size_t *n, const double *d,
                       size_t count)
 {
