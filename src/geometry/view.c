@@ -160,8 +160,8 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
                         k);
     if (!(P[11] > 0))
         return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: source and panel are on the same side of the axis; "
-                        "check source and panel centre, or the sign of the matrix",
+                        "geometry: view %zu: the iso-centre is not on the panel's side of the "
+                        "source; check source and panel centre, or the sign of the matrix",
                         k);
     fbp_cross(view->u, view->v, n);
     fbp_normalise(n);

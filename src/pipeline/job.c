@@ -108,8 +108,8 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
         const double w0 = m[11];
         if (!(w0 > 0))
             return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: view %zu: the iso-centre does not lie between source and "
-                            "detector; check the signs of the matrix or distances",
+                            "geometry: view %zu: the iso-centre is not on the panel's side of the "
+                            "source; check source and panel centre, or the sign of the matrix",
                             k);
         for (int i = 0; i < 12; i++)
             m[i] *= (depths ? depths[k] : 1) / w0;

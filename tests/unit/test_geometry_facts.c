@@ -375,7 +375,7 @@ TEST(impossible_scans_are_refused)
 {
     struct scan scan = usual;
     struct fbp_geometry_facts f = {.struct_size = sizeof f};
-    const char *const reason[] = {"same side", "not finite", "parallel to the",
+    const char *const reason[] = {"the panel's side of the source", "not finite", "parallel to the",
                                   "through the source", "exchange rows"};
 
     scan.n = 4;
