@@ -225,8 +225,8 @@ TEST(wrong_files)
 TEST(wrong_arrays)
 {
     static const char *const shapes[] = {"(2, 6)", "(2, 6, 2)", "(3, 12)", "(24,)"};
-    static const char *const messages[] = {"views x 12 float64", "views x 12 float64", "",
-                                           "views x 12 float64"};
+    static const char *const messages[] = {"views x 12 numbers", "views x 12 numbers", "",
+                                           "views x 12 numbers"};
     const struct fbp_geometry_known known = {.struct_size = sizeof known, .panel = {3, 2}};
 
     for (size_t i = 0; i < N_OF(shapes); i++) {

@@ -226,8 +226,7 @@ static fbp_status load_vectors(struct fbp_scan *out, const char *path,
     FBP_TRY(fbp_geometry_need_panel(path, known, &out->panel));
     out->row_order = FBP_ROWS_BOTTOM_UP;
     if (fbp_has_extension(path, ".npy"))
-        FBP_TRY(fbp_number_table_load(path, WIDTH, "an array of views x 12 float64 numbers",
-                                      &vectors, &n));
+        FBP_TRY(fbp_number_table_load(path, WIDTH, "an array of views x 12 numbers", &vectors, &n));
     else
         FBP_TRY(fbp_matrices_load(path, &vectors, &n));
     const fbp_status st = make_views(out, path, known, vectors, n);
