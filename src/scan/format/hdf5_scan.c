@@ -249,9 +249,9 @@ static fbp_status read_angles(struct search *s, const char *path, double **out, 
     units_of(s, path, unit, sizeof unit);
     const double factor = value_of(angles_rad, unit[0] ? unit : "deg");
     if (!(factor > 0))
-        return FBP_UNSUPPORTED(
-            "%s: %s has the unknown unit \"%s\"; use deg, mdeg, rad, mrad, arcsec, grad or turn",
-            s->path, path, unit);
+        return FBP_UNSUPPORTED("%s: %s has the unknown unit \"%s\"; use deg, mdeg, rad, mrad, "
+                               "urad, arcmin, arcsec, grad or turn",
+                               s->path, path, unit);
     FBP_TRY(fbp_hdf5_numbers(s->file, s->path, path, MAX_VIEWS, out, n));
     for (size_t i = 0; i < *n; i++)
         (*out)[i] *= factor;
