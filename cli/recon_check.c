@@ -170,9 +170,9 @@ static int check_output(const struct command *self, const struct recon_args *a)
     if (!recon_is_picture(a) && is_png(a))
         return opt_usage(
             self,
-            "-o: \"%s\" is an image of one slice; give --slice K too, or write a volume (%s) with "
-            "--preview FILE.png, or give --output-type to store values",
-            a->output, cli_volumes());
+            "-o: \"%s\" is an image of one slice; give --slice K too, or write a volume, such as "
+            "v.mha, with --preview FILE.png, or give --output-type to store values",
+            a->output);
     if (is_folder && !cli_is_volume_folder(a->output))
         return opt_usage(self,
                          "-o: \"%s\" is a folder; name a file in it, such as %s%svolume.mha, or "
