@@ -17,7 +17,7 @@
 
 static fbp_team *team;
 /* reason why the processes that the launcher started cannot connect; "": none */
-static char apart[400];
+static char apart[1200];
 
 fbp_team *team_own(void)
 {
@@ -36,8 +36,9 @@ int team_start(void)
 
     if (st == FBP_ERR_CANCELLED) /* rank 0 prints why it was interrupted */
         say_nothing();
-    if (st != FBP_OK &&
-        (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("FBP_TEAM_MODULE")))
+    /* FBP_ERR_UNSUPPORTED: the processes cannot connect. This is no error with --part, so
+     * team_check() reports it. */
+    if (st != FBP_OK && (st != FBP_ERR_UNSUPPORTED || getenv("FBP_TEAM_MODULE")))
         return cli_fail();
     if (st != FBP_OK)
         snprintf(apart, sizeof apart, "%s", fbp_message());
@@ -50,8 +51,10 @@ int team_check(bool has_part)
 {
     if (!apart[0] || has_part)
         return 0;
-    /* Without PMI_RANK and SLURM_PROCID the rank is unknown: every process prints the error. */
-    if (is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID")))
+    /* Without PMI_RANK and SLURM_PROCID the rank is unknown: every process prints the error. With
+     * Open MPI or PMIx, too, because the error may concern one machine only. */
+    const bool by_mpi = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK");
+    if (!by_mpi && is_later(getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("SLURM_PROCID")))
         say_nothing();
     return cli_error("%s", apart);
 }

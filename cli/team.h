@@ -14,8 +14,9 @@
 int team_start(void);
 
 /** Fail if team_start() could not connect the processes of the launcher, unless each computes a
- * part of its own (has_part: --part is given). If PMI_RANK or SLURM_PROCID contains the rank, only
- * the first process prints the error. Returns 0 or an exit status. */
+ * part of its own (has_part: --part is given). If the launcher is not that of Open MPI or PMIx, and
+ * PMI_RANK or SLURM_PROCID contains the rank, only the first process prints the error. Returns 0 or
+ * an exit status. */
 int team_check(bool has_part);
 
 /** Let only the first process print (rank in PMIX_RANK, which Open MPI sets), if several processes

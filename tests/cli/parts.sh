@@ -27,6 +27,19 @@ has out '^v\.mha: all parts are complete'
 same v.mha
 clean v.mha
 
+# A part needs no MPI, whatever launcher started it; the whole volume does.
+export SLURM_STEP_NUM_TASKS=2
+for launcher in OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1 PMI_RANK=1 SLURM_PROCID=1; do
+    export "${launcher?}"
+    run 0 recon scan.json -o alone.mha -q --part 1/3 "${options[@]}"
+    run 1 recon scan.json -o whole.mha -q "${options[@]}"
+    absent whole.mha
+    run 2 recon --frobnicate
+    unset "${launcher%=*}"
+    rm alone.mha.part*
+done
+unset SLURM_STEP_NUM_TASKS
+
 # A part that is started again when all is complete ends at once, until the output is removed.
 run 0 recon scan.json -o v.mha --part 3/3 "${options[@]}" --json
 same v.mha
