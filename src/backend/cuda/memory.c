@@ -374,16 +374,25 @@ static fbp_status open_memory(int index, void *queue, struct fbp_device_memory *
 
 static fbp_status alloc_memory(int index, size_t bytes, void **out)
 {
+    const int ordinal = cuda_ordinal(index);
+    int before;
+
     *out = NULL;
-    CUDA_TRY(gpuSetDevice(cuda_ordinal(index)));
-    CUDA_TRY(gpuMalloc(out, bytes ? bytes : 1));
-    return FBP_OK;
+    FBP_TRY(enter(ordinal, &before));
+    const gpuError_t e = gpuMalloc(out, bytes ? bytes : 1);
+    leave(ordinal, before);
+    return e == gpuSuccess ? FBP_OK : cuda_failed(e, GPU_TEXT(gpuMalloc));
 }
 
 static void release_memory(int index, void *memory)
 {
-    (void)gpuSetDevice(cuda_ordinal(index));
+    const int ordinal = cuda_ordinal(index);
+    int before;
+
+    if (enter(ordinal, &before) != FBP_OK)
+        return;
     (void)gpuFree(memory);
+    leave(ordinal, before);
 }
 
 const struct fbp_device_memory_access cuda_device_memory = {
