@@ -332,7 +332,10 @@ static fbp_status copy_common(struct chunks *c, const struct box *b, const struc
     }
     FBP_TRY_GOTO(open_plain(c, chunk, b->write, &fd));
     if (fd < 0)
-        return fbp_fail(FBP_ERR_IO, "%s/%s: is missing", c->out.part, chunk->plain);
+        return fbp_fail(FBP_ERR_IO,
+                        "%s/%s: is missing, because another program changed it while the output "
+                        "was written; restore it and continue, or remove %s* and start again",
+                        c->out.part, chunk->plain, c->out.part);
 
     /* One read or write copies a slice of the chunk if the box has all its columns, and all slices
      * if the box has all its rows, too. */
