@@ -134,8 +134,9 @@ static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
     }
     say(g, FOUND, "directions", "from %s; fbp geometry show draws them", name);
     double(*n)[3] = calloc(scan.n_views, sizeof *n);
-    double *step = calloc(scan.n_views, 2 * sizeof *step), *first = step + scan.n_views;
+    double *step = calloc(scan.n_views, 2 * sizeof *step);
     if (fbp_init_tried(n && step ? FBP_OK : FBP_ERR_NOMEM)) {
+        double *const first = step + scan.n_views;
         for (size_t k = 0; k < scan.n_views; k++) {
             const struct fbp_view *v = &scan.views[k];
             step[k] = fbp_norm(v->u);
