@@ -625,11 +625,12 @@ class plan
               from.functions());
         return out;
     }
-    /** Reconstruct into memory: an array [z][y][x] of the size info().volume.n; not for plans with
-     * several time points. For those, and for the report, use run_to() with sink::memory(). */
+    /** Reconstruct into memory: an array [time point][z][y][x] of info().time_points volumes of the
+     * size info().volume.n. For the report, use run_to() with sink::memory(). */
     std::vector<float> run()
     {
-        const std::size_t(&n)[3] = info().volume.n;
+        const std::size_t(&v)[3] = info().volume.n;
+        const std::size_t n[3] = {v[0], v[1], info().time_points * v[2]};
         std::vector<float> volume(n[0] * n[1] * n[2]);
         sink to = sink::memory(volume.data(), n);
         run_to(to);
@@ -731,7 +732,8 @@ class accumulator
 };
 
 /** Reconstruct from memory into memory.  views: [n_views][n_rows][n_columns], as stored, before
- * fbp_scan_reduce().  Returns the volume [z][y][x], whose grid is written to *grid. */
+ * fbp_scan_reduce().  Returns the volume [z][y][x], or [time point][z][y][x], whose grid is written
+ * to *grid. */
 inline std::vector<float> reconstruct(const scan &scan, const float *views,
                                       const recon_params &params = {}, fbp_grid *grid = nullptr)
 {

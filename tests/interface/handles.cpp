@@ -280,6 +280,19 @@ void views_one_by_one()
     } catch (const fbp::error &e) {
         EXPECT(e.status() == FBP_ERR_INVALID);
     }
+
+    /* Two time points: views of two rows, the first of them as above, the second of zeros. */
+    std::vector<float> rows(2 * samples.size());
+    for (std::size_t i = 0; i < samples.size(); i++)
+        rows[i / 24 * 48 + i % 24] = samples[i];
+    planes.n_time_points = 2;
+    fbp::scan series = fbp::scan::plane_integrals(planes);
+    series.set_volume({{12, 10, 8}, {1, 1, 1}, {0, 0, 0}});
+    const std::vector<float> both = fbp::reconstruct(series, rows.data());
+    volume.resize(2 * volume.size());
+    EXPECT(both.size() == volume.size());
+    for (std::size_t i = 0; i < both.size(); i++)
+        EXPECT(std::abs(both[i] - volume[i]) < 1e-4);
 }
 
 void no_function()
