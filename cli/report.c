@@ -94,13 +94,13 @@ void report_end(struct recon_report *report)
     report->folder[0] = '\0';
 }
 
-/* Append an image file to a page. If the file has more than DRAWING bytes (4 MiB) or cannot be
- * read, append a line with its size and the text `otherwise` instead. */
+/* Append an image file to a page. If the file is larger than DRAWING or cannot be read, append a
+ * line with the reason and the text `otherwise`, which may be empty. */
 static void put_file(struct markup *m, const char *path, const char *type, const char *alt,
                      const char *otherwise)
 {
     struct stat info;
-    char size[24];
+    char size[24], why[80] = "cannot be read";
     FILE *f = stat(path, &info) == 0 ? fopen(path, "rb") : NULL;
     const size_t n = f ? (size_t)info.st_size : 0;
     char *bytes = f && n <= DRAWING ? malloc(n + 1) : NULL;
@@ -110,8 +110,11 @@ static void put_file(struct markup *m, const char *path, const char *type, const
         markup_image(m, type, bytes, n, alt);
         markup_put(m, "</div>\n");
     } else {
-        markup_printf(m, "<p class=\"facts\">The preview has %s: %s.</p>\n",
-                      fbp_bytes_text(size, sizeof size, n), otherwise);
+        if (n > DRAWING)
+            snprintf(why, sizeof why, "has %s, which is too large for this page",
+                     fbp_bytes_text(size, sizeof size, n));
+        markup_printf(m, "<p class=\"facts\">The image %s%s%s.</p>\n", why, *otherwise ? "; " : "",
+                      otherwise);
     }
     free(bytes);
     if (f)
@@ -173,7 +176,7 @@ static int put_volume(struct page *page, const struct recon_args *a,
     fbp_source *volume;
 
     if (recon_is_picture(a)) {
-        put_file(&page->before, a->output, "image/png", "the slice", "too large for this page");
+        put_file(&page->before, a->output, "image/png", "the slice", "");
         return 0;
     }
     if (!recon_is_file(a->output)) {
