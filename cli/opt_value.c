@@ -268,4 +268,6 @@ void opt_describe(const struct opt *o, char *buf, size_t n)
     len = snprintf(buf, n, "%s", noun[o->type]);
     if (o->min < o->max && (size_t)len < n)
         snprintf(buf + len, n - (size_t)len, " from %.10g to %.10g", o->min, o->max);
+    else if ((o->type == OPT_INT || o->type == OPT_SIZE || o->type == OPT_SIZES) && (size_t)len < n)
+        snprintf(buf + len, n - (size_t)len, " from 0"); /* as in_range() checks */
 }

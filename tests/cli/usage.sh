@@ -67,6 +67,7 @@ wrong 'expected A, B, C, D, E, F, G or M' bench S3 --variant K
 wrong_line '--case: expected a or b' bench S2 --case S2
 wrong_line '--count: expected 1, 2 or 4' bench S2 --count 3
 wrong_line '--case: expected fft, spatial, matrix, paper or ladder' bench S0 --case ftt
+wrong_line '--seed: expected N, a whole number from 0, got "-1"' simulate --size 8 -o s.json --seed -1
 wrong_line '--size: expected N, a whole number from 8' bench S0 --size 7
 wrong_line '--test: expected 1...9, a whole number from 1 to 9' bench S1 --test 10
 wrong_line '--views: expected K, a whole number from 2' bench S1 --views 1
