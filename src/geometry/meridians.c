@@ -173,7 +173,8 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     if (w.most * LEAST > n)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "geometry: two stages need directions in planes through one axis, at "
-                              "least %d in each, but these %zu directions lie in %zu planes",
+                              "least %d per plane on average, but these %zu directions lie in %zu "
+                              "planes",
                               (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
 
     /* make the largest component of the axis positive; set `pole` for an axis along x, y or z */

@@ -232,9 +232,9 @@ TEST(what_has_no_planes_is_refused)
     rings.projections = write_array("rings.mha", PLANES_S, 1, rings.n_views, views);
     assert_no_plan(
         &rings, STAGES(2, 0, .device = "cpu"), FBP_ERR_UNSUPPORTED,
-        "geometry: two stages need directions in planes through one axis, at least 3 in each, but "
-        "these 208 directions lie in 93 planes; use one stage, or resample the rings (--angles "
-        "18)");
+        "geometry: two stages need directions in planes through one axis, at least 3 per plane on "
+        "average, but these 208 directions lie in 93 planes; use one stage, or resample the rings "
+        "(--angles 18)");
     circle.projections = write_array("circle.mha", circle.panel.n_columns, circle.panel.n_rows,
                                      circle.n_views, views);
     assert_no_plan(
