@@ -52,8 +52,10 @@ static size_t voxels(const fbp_accumulator *a)
 /* Reject scans and parameters that an accumulator does not support. */
 static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_params *p)
 {
-    const bool box =
-        p->box[0][1] || p->box[1][1] || p->box[2][1] || p->region.shape || p->region.mask;
+    bool box = p->region.shape || p->region.mask;
+
+    for (int i = 0; i < 3; i++)
+        box = box || p->box[i][0] || p->box[i][1];
     const char *what = scan->filtered                                ? "filtered views"
                        : p->precision == FBP_PRECISION_DOUBLE        ? "precision double"
                        : p->epr.stages > 1                           ? "two stages"

@@ -128,6 +128,7 @@ TEST(what_cannot_be_added_is_refused)
     refused(&scan, fbp_recon_params(.epr.angles = 10), "resampled angles");
     refused(&scan, fbp_recon_params(.precision = FBP_PRECISION_DOUBLE), "precision double");
     refused(&scan, fbp_recon_params(.box = {{0, 4}}), "a part of the volume");
+    refused(&scan, fbp_recon_params(.box = {{0}, {0}, {4}}), "a part of the volume");
     refused(&scan, fbp_recon_params(.device = "mock:0,1"), "selects 2 devices; give one");
     refused(&scan, fbp_recon_params(.filter = (enum fbp_filter)99), "filter");
     refused(&scan, fbp_recon_params(.device = "mock", .epr.interpolation = FBP_INTERPOLATION_CUBIC),
