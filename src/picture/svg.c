@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words)
 {
@@ -95,12 +96,22 @@ struct drawing {
     double px;   /* pixels per millimetre */
 };
 
+/* Get the direction of length 1 from the iso-centre to the source of view k. */
+static void towards_source(const struct drawing *d, size_t k, double out[3])
+{
+    memcpy(out, d->of.view[k].s, 3 * sizeof *out);
+    fbp_normalise(out);
+}
+
 /* Get the source position of view k; for parallel rays, the point at distance d->far from the
  * iso-centre in the direction of the source. */
 static void source_of(const struct drawing *d, size_t k, double out[3])
 {
+    double towards[3];
+
+    towards_source(d, k, towards);
     for (int i = 0; i < 3; i++)
-        out[i] = d->of.view[k].s[i] * (d->source ? 1 : d->far);
+        out[i] = d->source ? d->of.view[k].s[i] : d->far * towards[i];
 }
 
 static void to_page(const struct drawing *d, const struct frame *fr, const double x[3],
@@ -140,19 +151,24 @@ static void include_volume(const struct drawing *d, struct frame *fr)
 static void panel_point(const struct drawing *d, double c, double r, double out[3])
 {
     const struct fbp_view *v = &d->of.view[0];
+    double towards[3];
 
     fbp_axpy(v->d, c * (double)d->of.panel.n_columns / 2, v->u, out);
     fbp_axpy(out, r * (double)d->of.panel.n_rows / 2, v->v, out);
+    towards_source(d, 0, towards);
     if (!d->source)
-        fbp_axpy(out, -(fbp_dot(out, v->s) + d->far), v->s, out);
+        fbp_axpy(out, -(fbp_dot(out, towards) + d->far), towards, out);
 }
 
 /* Get the start of the ray to a point `edge` of the first view's panel: the source or, with
  * parallel rays, a point on the source side of the object. */
 static void ray_start(const struct drawing *d, const double edge[3], double out[3])
 {
+    double towards[3];
+
+    towards_source(d, 0, towards);
     if (!d->source)
-        fbp_axpy(edge, 2 * d->far, d->of.view[0].s, out);
+        fbp_axpy(edge, 2 * d->far, towards, out);
     else
         source_of(d, 0, out);
 }
@@ -208,7 +224,7 @@ static void label(const struct drawing *d, const struct frame *fr, const double 
 static void draw_panel(const struct drawing *d, const struct frame *fr, bool along_u)
 {
     static const char thin[] = "stroke=\"#b7791f\" stroke-width=\"0.8\" stroke-opacity=\"0.8\"";
-    double away[3] = {d->of.view[0].s[0], d->of.view[0].s[1], d->of.view[0].s[2]};
+    double away[3];
     double a[3], b[3], from[3], tip[3], p[2];
 
     panel_point(d, along_u ? -1 : 0, along_u ? 0 : -1, a);
@@ -219,7 +235,7 @@ static void draw_panel(const struct drawing *d, const struct frame *fr, bool alo
     line(d, fr, from, b, thin);
     line(d, fr, a, b, "stroke=\"#276749\" stroke-width=\"3\"");
 
-    fbp_normalise(away);
+    towards_source(d, 0, away);
     for (int i = 0; i < 3; i++) {
         from[i] = (a[i] + b[i]) / 2 - 9 / d->px * away[i];
         tip[i] = from[i] + .25 * (b[i] - a[i]);

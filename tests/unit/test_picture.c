@@ -244,6 +244,14 @@ TEST(drawing_of_a_scan)
     assert_well_formed(svg);
     assert_null(strstr(svg, "SOD"));
     assert_null(strstr(svg, "nan"));
+
+    /* The length of s does not matter for parallel rays. */
+    AUTO_FREE char *of_unit = strdup(svg);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++)
+            views[k].s[i] *= 4;
+    OK(fbp_geometry_svg((struct fbp_views){FBP_PARALLEL, 3, panel, views}, NULL, &facts, SVG));
+    assert_string_equal(slurp(SVG), of_unit);
 }
 
 TEST(drawings_that_fail)
