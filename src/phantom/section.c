@@ -360,10 +360,11 @@ fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **
         struct fbp_body *b = &(*out)[phantom->n + i];
         fbp_body_of(&phantom->shapes[i], b);
         if (isinf(b->ball_r))
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "phantom: shape %zu is infinitely long, so its plane integrals are not "
-                            "finite; give it a length",
-                            i + 1);
+            return fbp_fail(
+                FBP_ERR_UNSUPPORTED,
+                "phantom: shape %zu is infinitely long without its cutting planes, so its "
+                "plane integrals are not computed; give it a length",
+                i + 1);
         if (b->m > 0 && b->n_planes > 0)
             return fbp_fail(FBP_ERR_UNSUPPORTED,
                             "phantom: shape %zu is a soft ellipsoid with cutting planes, whose "
