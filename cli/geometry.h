@@ -1,7 +1,7 @@
 /** @file geometry.h Options --centre, --offset, --tilt, --sod, --sdd, --flip-u, --flip-v and
  * --reverse, which correct the geometry of a scan (commands recon, plan and geometry), and the
  * input of the commands `fbp geometry show`, `check` and `convert`. Implemented in geometry.c.
- * Used by: cmd_geometry.c, geometry.c, recon.h. */
+ * Used by: cmd_calibrate.c, cmd_geometry.c, geometry.c, recon.h. */
 #ifndef FBP_CLI_GEOMETRY_H
 #define FBP_CLI_GEOMETRY_H
 

@@ -1,7 +1,7 @@
 /* Cancellation of calls, a pool of compute threads, and a bounded queue of indices between threads
  * (threads.h).
- * Used by: bench/, cli/, array/, backend/, base/, filter/, geometry/, phantom/, picture/,
- * pipeline/, prep/, team/, weight/. */
+ * Used by: bench/, cli/, analysis/, array/, backend/, base/, filter/, geometry/, phantom/,
+ * picture/, pipeline/, prep/, team/, weight/. */
 #include "base/threads.h"
 
 #include "base/system.h"

@@ -1,7 +1,7 @@
 /** @file threads.h  Cancellation of calls, a pool of compute threads, and a bounded queue of
  * indices between threads, such as the stages of a run.
- * Used by: bench/, cli/, array/, backend/, base/, filter/, geometry/, phantom/, picture/,
- * pipeline/, prep/, team/, weight/. */
+ * Used by: bench/, cli/, analysis/, array/, backend/, base/, filter/, geometry/, phantom/,
+ * picture/, pipeline/, prep/, team/, weight/. */
 #ifndef FBP_SRC_BASE_THREADS_H
 #define FBP_SRC_BASE_THREADS_H
 

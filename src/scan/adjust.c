@@ -1,7 +1,7 @@
 /* Correction of a scan's geometry: one quantity of all views (column of the axis, tilt, detector
  * offset, distances of the source), or flips of the detector and of the direction of rotation.
  * fbp_scan_adjust() and fbp_scan_flip() are public; adjust.h declares the other functions.
- * Used by: cli/geometry.c, cli/sweep.c, pipeline/names.c. */
+ * Used by: cli/, analysis/, pipeline/. */
 #include "scan/adjust.h"
 
 #include "base/math.h"

@@ -1,6 +1,6 @@
 /** @file adjust.h  Functions that get, check and set the geometry values that fbp_scan_adjust() can
  * change: column of the axis, tilt, detector offset, distances of the source (internal).
- * Used by: cli/geometry.c, cli/sweep.c, pipeline/names.c, adjust.c. */
+ * Used by: cli/, analysis/, pipeline/, scan/. */
 #ifndef FBP_SRC_SCAN_ADJUST_H
 #define FBP_SRC_SCAN_ADJUST_H
 

@@ -1,8 +1,7 @@
 /* Saves a scan as a scan file (JSON): numbers with enough digits to be read back exactly; paths of
  * arrays are relative to the file's folder if they lie in it, else absolute.  fbp_scan_save() is
  * public; fbp_scan_save_geometry() saves a geometry without projections.
- * Used by: bench/papers/okitsu2008/command.c, cli/cmd_simulate.c, folder/folder_guess.c,
- * geometry_file.c. */
+ * Used by: bench/papers/okitsu2008/, cli/, scan/, scan/folder/. */
 #include "array/file/bytes.h"
 #include "geometry/directions.h"
 #include "scan/scan_file.h"

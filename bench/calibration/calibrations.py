@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""calibrations.py [--cases N] [--first K] [--fbp PATH] [--work DIR] [--threads T]: `fbp calibrate` on simulated scans
+with planted errors of the geometry. Each case has a random object, noise, and errors that the scan file does not
+contain; a few classes add rings, few views, an object longer or wider than the panel, a panel off centre. Prints one
+line per case and a table per class: greatest errors, and how often the 95 % intervals contain the truth."""
+import argparse
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--cases', type=int, default=200)
+parser.add_argument('--first', type=int, default=0)
+parser.add_argument('--fbp', default='build/release/bin/fbp')
+parser.add_argument('--work', default='/tmp/calibrations')
+parser.add_argument('--threads', type=int, default=2)
+parser.add_argument('--only', help='run one class only')
+args = parser.parse_args()
+os.makedirs(args.work, exist_ok=True)
+
+CLASSES = (['full turn'] * 50 + ['short scan'] * 25 + ['long object'] * 20 + ['rings'] * 20 + ['few views'] * 15 +
+           ['off centre'] * 20 + ['wide object'] * 15 + ['parallel'] * 35)
+
+
+def make(case, kind):
+    """Simulate the scan of a case; returns the path of its scan file and the planted truth."""
+    rng = random.Random(case)
+    n = rng.choice([160, 192, 256])
+    parallel = kind == 'parallel'
+    pitch, sod, sdd = 200 / n, rng.uniform(350, 600), 0
+    sdd = sod * rng.uniform(1.3, 2.2)
+    mag = 1 if parallel else sdd / sod
+    pitch *= mag
+    radius = 100 * 0.78
+    wide = kind == 'wide object'
+    lines = [f'0 0 0 {radius * rng.uniform(.75, .95) * (1.6 if wide else 1):.3f} {radius * rng.uniform(.6, .9) * (1.6 if wide else 1):.3f} '
+             f'{(220 if kind == "long object" else radius * rng.uniform(.7, .9)):.3f} {rng.uniform(0, 180):.1f} 0.01']
+    for _ in range(rng.randint(5, 14)):
+        r, a, z = radius * .62 * math.sqrt(rng.random()), rng.uniform(0, 2 * math.pi), rng.uniform(-.6, .6) * radius
+        s = [rng.uniform(3, 16) for _ in range(3)]
+        lines.append(f'{r * math.cos(a):.3f} {r * math.sin(a):.3f} {z:.3f} {s[0]:.3f} {s[1]:.3f} {s[2]:.3f} '
+                     f'{rng.uniform(0, 180):.1f} {rng.uniform(.004, .02) * rng.choice([1, 1, -1 / 2]):.4f}')
+    base = f'{args.work}/case{case}'
+    with open(base + '.txt', 'w') as f:
+        f.write('\n'.join(lines) + '\n')
+    arc = 360
+    if kind == 'short scan':
+        arc = rng.choice([1, -1]) * rng.uniform(215, 240)
+    elif parallel:
+        arc = rng.choice([180, -180, 360])
+    elif rng.random() < .4:
+        arc = -360
+    views = rng.randint(50, 90) if kind == 'few views' else rng.choice([120, 180, 240, 360])
+    noise = 10 ** rng.uniform(4, 5.7)
+    small = 1 if rng.random() < .5 else 0
+    truth = {'column': rng.uniform(-8, 8), 'row': 0 if parallel else rng.uniform(-2, 2) * rng.choice([1, 1, 1, 6]), 'roll': rng.uniform(-1.2, 1.2),
+             'pitch': 0, 'yaw': 0, 'sdd': 0}
+    if not parallel and small:
+        truth |= {'pitch': rng.uniform(-.5, .5), 'yaw': rng.uniform(-.5, .5), 'sdd': rng.uniform(-.01, .01) * sdd}
+    offset = rng.choice([-1, 1]) * rng.uniform(.12, .25) * n if kind == 'off centre' else 0
+    command = [args.fbp, 'simulate', '--phantom', base + '.txt', '--size', str(n), '--voxel', str(200 / n), '--views',
+               str(views), '--arc', str(arc), '--detector', f'{2 * n}x{2 * n}', '--pitch', str(pitch / 2), '--noise', str(noise / 4),
+               '--seed', str(case), '--tilt', f'{truth["pitch"]},{truth["yaw"]},{truth["roll"]}', '--offset',
+               f'{(truth["column"] + offset) * pitch},{truth["row"] * pitch}', '-q', '-o', base + '.json',
+               '--threads', str(args.threads)]
+    if parallel:
+        command += ['--kind', 'parallel']
+    else:
+        command += ['--sod', str(sod), '--sdd', str(sdd + truth['sdd'])]
+    subprocess.run(command, check=True)
+    with open(base + '.json') as f:
+        scan = json.load(f)
+    join(base + '.mha', views, n)
+    if 'matrices' in scan: # of the pixels that are joined
+        c = np.mean([[(m[3] / m[11] - .5) / 2, (m[7] / m[11] - .5) / 2] for m in scan['matrices']], 0)
+    elif 'views' in scan:
+        c = np.mean([project(v, n, pitch) for v in scan['views']], 0)
+    else:
+        o = scan['detector']['offset_mm']
+        c = [(n - 1) / 2 - o[0] / pitch, (n - 1) / 2 - o[1] / pitch]
+    reversed_ = not parallel and rng.random() < .2
+    step = arc / views
+    arc_error = rng.choice([0, 0, 0, rng.uniform(-.006, .006)]) if kind == 'full turn' else 0
+    step /= 1 + arc_error # the file's angles are wrong by this factor
+    nominal = {'fbp_scan': 1, 'kind': scan['kind'], 'projections': os.path.basename(base) + '.mha',
+               'detector': {'columns': n, 'rows': n, 'pitch_mm': [pitch, pitch], 'offset_mm': [offset, 0],
+                            'row_order': 'bottom-up'},
+               'angles_deg': {'start': 0, 'step': -step if reversed_ else step}, 'volume': scan['volume']}
+    if not parallel:
+        nominal |= {'source_to_axis_mm': sod, 'source_to_detector_mm': sdd}
+    if kind == 'rings':
+        nominal['projections'] = os.path.basename(base) + '-rings.mha'
+        with open(base + '.mha', 'rb') as f:
+            raw = f.read()
+        at = len(raw) - 4 * n * n * views
+        data = np.frombuffer(raw[at:], '<f4').reshape(views, n, n)
+        gen = np.random.default_rng(case)
+        error = gen.normal(0, .01, (n, n)) + gen.normal(0, .005, (1, n))
+        with open(base + '-rings.mha', 'wb') as f:
+            f.write(raw[:at] + (data + error).astype('<f4').tobytes())
+    path = base + '-nominal.json'
+    with open(path, 'w') as f:
+        json.dump(nominal, f)
+    return path, {'column': c[0], 'row': c[1], 'roll': truth['roll'], 'pitch': truth['pitch'], 'yaw': truth['yaw'],
+                  'sdd': sdd + truth['sdd'], 'arc': abs(arc / views * (views - 1)), 'arc_error': arc_error, 'reversed': reversed_, 'sdd_nominal': sdd, 'noise': noise, 'views': views, 'n': n}
+
+
+def join(path, views, n):
+    """Join 2 x 2 pixels of a file of projections to one: means of the transmissions, as a detector measures them."""
+    with open(path, 'rb') as f:
+        raw = f.read()
+    at = len(raw) - 16 * n * n * views
+    header = raw[:at].decode()
+    size = f'DimSize = {2 * n} {2 * n} {views}'
+    assert size in header
+    p = np.frombuffer(raw, '<f4', offset=at).reshape(views, n, 2, n, 2)
+    joined = np.empty((views, n, n), '<f4')
+    for k in range(views):
+        joined[k] = -np.log(np.exp(-p[k].astype('f8')).mean((1, 3)))
+    with open(path, 'wb') as f:
+        f.write(header.replace(size, f'DimSize = {n} {n} {views}').encode() + joined.tobytes())
+
+
+def project(view, n, pitch):
+    """Column and row of the projected iso-centre of a parallel view (s, d, u, v), in pixels of the given pitch."""
+    s, d, u, v = np.array(view).reshape(4, 3)
+    u, v = u / np.linalg.norm(u) * pitch, v / np.linalg.norm(v) * pitch
+    x = np.linalg.solve(np.stack([u, v, s], 1), -d)
+    return [(n - 1) / 2 + x[0], (n - 1) / 2 + x[1]]
+
+
+results = []
+for case in range(args.first, args.first + args.cases):
+    kind = CLASSES[case * 83 % len(CLASSES)] # spread the classes
+    if args.only and kind != args.only:
+        continue
+    path, truth = make(case, kind)
+    run = subprocess.run([args.fbp, 'calibrate', path, '--json', '-q', '--threads', str(args.threads)],
+                         capture_output=True, text=True)
+    for name in os.listdir(args.work):
+        if name.startswith(f'case{case}.m') or name.startswith(f'case{case}-rings'):
+            os.unlink(f'{args.work}/{name}')
+    try:
+        found = json.loads(run.stdout)
+    except ValueError:
+        print(case, kind, run.stderr.strip())
+        found = {}
+    row = {'case': case, 'kind': kind, 'reliable': found.get('reliable', False), 'seconds': found.get('seconds', math.nan),
+           'sense': ('reversed' not in found) or found['reversed'] == truth['reversed'],
+           'sense_known': 'reversed' in found}
+    for name in ('column', 'roll', 'row', 'pitch', 'yaw', 'sdd', 'arc'):
+        value = found.get(name, {})
+        row[name] = value['value'] - truth[name] if value.get('observable') else math.nan
+        row['u_' + name] = value.get('uncertainty', math.nan)
+    results.append(row)
+    print(f'{case:3d} {kind:12s} {truth["n"]} {truth["views"]:3d} {truth["noise"]:8.0f} {row["seconds"]:5.1f} s '
+          f'pitch {truth["pitch"]:+.2f} yaw {truth["yaw"]:+.2f} sdd {truth["sdd"] - truth["sdd_nominal"]:+.1f} arc {360 * truth["arc_error"]:+.2f}: '
+          f'{"" if row["sense"] else "WRONG SENSE "}{"" if row["reliable"] else "doubtful "}'
+          + ' '.join(f'{name} {row[name]:+.4f} ({row["u_" + name]:.4f})' for name in ('column', 'roll', 'row', 'yaw', 'sdd', 'arc')
+                     if not math.isnan(row[name])), flush=True)
+
+print('\n| class | cases | column <= .1, roll <= .02 | stated reliable | greatest column, roll | column, roll, row, yaw, sdd, arc in the 95 % '
+      'interval | sense right |')
+print('|---|---|---|---|---|---|---|')
+for kind in dict.fromkeys(CLASSES):
+    rows = [r for r in results if r['kind'] == kind]
+    if not rows:
+        continue
+    good = [abs(r['column']) <= .1 and abs(r['roll']) <= .02 for r in rows]
+    inside = []
+    for k in ('column', 'roll', 'row', 'yaw', 'sdd', 'arc'):
+        known = [r for r in rows if not math.isnan(r[k])]
+        inside.append(f'{sum(abs(r[k]) <= r["u_" + k] for r in known)}/{len(known)}')
+    print(f'| {kind} | {len(rows)} | {sum(good)} | {sum(r["reliable"] for r in rows)} | '
+          f'{np.nanmax([abs(r["column"]) for r in rows] + [0]):.3f}, {np.nanmax([abs(r["roll"]) for r in rows] + [0]):.3f} | '
+          f'{", ".join(inside)} | {sum(r["sense"] for r in rows)} |')

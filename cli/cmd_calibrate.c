@@ -1,0 +1,173 @@
+/* Command `fbp calibrate`: determines the geometry of a scan from its views (fbp_calibrate()),
+ * prints the values, and writes a scan file with the geometry found.
+ * Used by: commands.c. */
+#include "geometry.h"
+#include "say.h"
+
+#include "fbp/analysis.h"
+
+#include "geometry/kind.h"
+#include "scan/file/scan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct calibrate_args {
+    struct geometry_from from;
+    const char *output;
+    int threads;
+    bool force, json, quiet;
+};
+
+#define C struct calibrate_args
+static const struct opt table[] = {
+    GEOMETRY_FROM_OPTIONS(C),
+    OPT(C, output, .name = "output", .letter = 'o', .arg = "SCAN.json",
+        .help = "scan file to write, with the geometry found"),
+    OPT(C, threads, .name = "threads", .arg = "N", .min = 1, .max = 4096, .fallback = "all cores",
+        .help = "number of threads"),
+    FORCE_OPTION(C, force),
+    OPT(C, json, .name = "json", .help = "print one JSON object"),
+    OPT(C, quiet, .name = "quiet", .letter = 'q', .help = "print only the result and errors"),
+};
+#undef C
+
+static int print_json(const struct fbp_calibration *c, double seconds)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "method", c->method);
+    cJSON_AddBoolToObject(root, "reliable", c->reliable);
+    if (c->sense_known)
+        cJSON_AddBoolToObject(root, "reversed", c->reversed);
+    for (int i = 0; i < FBP_CALIBRATED_COUNT; i++) {
+        const struct fbp_estimate *v = &c->values[i];
+        cJSON *value = cJSON_AddObjectToObject(root, fbp_calibrated_name((enum fbp_calibrated)i));
+        cli_json_add(value, {"before", v->before});
+        cJSON_AddStringToObject(value, "unit", fbp_calibrated_unit((enum fbp_calibrated)i));
+        cJSON_AddBoolToObject(value, "observable", v->observable);
+        if (v->observable)
+            cli_json_add(value, {"value", v->value}, {"uncertainty", v->uncertainty});
+    }
+    if (isfinite(c->misfit_before))
+        cli_json_add(root, {"misfit_before", c->misfit_before});
+    cli_json_add(root, {"misfit", c->misfit}, {"seconds", seconds});
+    if (c->why[0])
+        cJSON_AddStringToObject(root, "why", c->why);
+    return cli_json(root, false);
+}
+
+/* Format a value with the decimals that its uncertainty leaves. */
+static const char *rounded(char buf[32], double value, double uncertainty)
+{
+    const int decimals = uncertainty > 0 ? (int)fmax(0, 1 - floor(log10(uncertainty))) : 6;
+
+    snprintf(buf, 32, "%.*f", decimals < 9 ? decimals : 9, value);
+    return buf;
+}
+
+static void print_text(const struct fbp_calibration *c, double seconds)
+{
+    bool kept = false;
+
+    printf("%-9s %s, %.2g s\n", "method", c->method, seconds);
+    for (int i = 0; i < FBP_CALIBRATED_COUNT; i++) {
+        const struct fbp_estimate *v = &c->values[i];
+        const char *unit = fbp_calibrated_unit((enum fbp_calibrated)i);
+        char a[32], b[32];
+        if (v->observable)
+            printf("%-9s %s +- %.2g %s (scan file: %s)\n",
+                   fbp_calibrated_name((enum fbp_calibrated)i),
+                   rounded(a, v->value, v->uncertainty), v->uncertainty, unit,
+                   rounded(b, v->before, v->uncertainty));
+        kept |= !v->observable;
+    }
+    printf("%-9s %s\n", "rotation",
+           !c->sense_known ? "direction not observable: that of the scan file is kept"
+           : c->reversed   ? "opposite to that of the scan file (--reverse)"
+                           : "as in the scan file");
+    if (kept) {
+        printf("%-9s", "kept");
+        for (int i = 0; i < FBP_CALIBRATED_COUNT; i++)
+            if (!c->values[i].observable)
+                printf(" %s", fbp_calibrated_name((enum fbp_calibrated)i));
+        printf(": not observable in these views\n");
+    }
+    if (isfinite(c->misfit_before))
+        printf("%-9s %.2g %% before, %.2g %% after\n", "misfit", 100 * c->misfit_before,
+               100 * c->misfit);
+}
+
+/* Write the scan file: with angles and distances if these describe the views. */
+static int save(const struct fbp_scan *scan, const char *path)
+{
+    double *numbers = calloc(3 * scan->n_views, sizeof *numbers);
+    struct fbp_views views = fbp_scan_views(scan);
+    struct fbp_circle circle;
+
+    if (!numbers)
+        return cli_error("out of memory for the views; close other programs");
+    const bool is_circle = fbp_circle_of(&views, &circle, numbers);
+    const int rc = fbp_scan_save(scan, path, is_circle ? &circle : NULL) == FBP_OK ? 0 : cli_fail();
+    free(numbers);
+    return rc;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct calibrate_args a = {.from = GEOMETRY_FROM};
+    struct fbp_scan scan = {.struct_size = sizeof scan}, found = {.struct_size = sizeof found};
+    struct fbp_recon_params params = {.struct_size = sizeof params};
+    struct fbp_calibration c = {.struct_size = sizeof c};
+    struct timespec begin, end;
+    int rc = opt_parse(self, &a, argc, argv);
+
+    if (rc == OPT_GO_ON)
+        rc = geometry_check_usage(self, &a.from);
+    if (rc != OPT_GO_ON)
+        return rc;
+    if (a.output && !cli_ends_with(a.output, ".json"))
+        return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", a.output);
+    rc = geometry_load(&a.from, &scan, a.quiet);
+    if (rc == 0 && a.output)
+        rc = cli_check_files(&(struct cli_files){
+            .force = a.force, .scan = &scan, .inputs = {a.from.path}, .outputs = {a.output}});
+    if (rc == 0) {
+        params.n_threads = a.threads;
+        timespec_get(&begin, TIME_UTC);
+        rc = fbp_calibrate(&scan, &params, &c, &found) == FBP_OK ? 0 : cli_fail();
+        timespec_get(&end, TIME_UTC);
+    }
+    if (rc == 0 && a.output)
+        rc = save(&found, a.output);
+    if (rc == 0) {
+        const double seconds =
+            (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+        if (c.why[0])
+            say_warning(a.quiet, "%s", c.why);
+        if (a.json)
+            rc = print_json(&c, seconds);
+        else
+            print_text(&c, seconds);
+    }
+    fbp_scan_clear(&scan);
+    fbp_scan_clear(&found);
+    return rc;
+}
+
+const struct command cmd_calibrate = {
+    .name = "calibrate",
+    .summary = "determine the geometry of a scan from its views",
+    .usage = "SCAN [-o CALIBRATED.json] [options]",
+    .about = "No phantom is needed. Values are printed with half of their 95 % confidence "
+             "interval; values that the views do not determine keep those of the scan file. roll, "
+             "pitch and yaw are rotations of the panel about its normal, its rows and its columns, "
+             "in addition to those of the scan file. The distance from source to axis is a matter "
+             "of scale, which needs an object of known size.",
+    .examples = "  fbp calibrate scan.json -o calibrated.json\n"
+                "  fbp calibrate scan.json --json\n",
+    COMMAND_OPTS(table),
+    .run = run,
+};

@@ -1,0 +1,707 @@
+/* fbp_calibrate(): determines the geometry of a circular scan from its views. Cone beams: epipolar
+ * consistency (epipolar.c). Parallel beams, panels off centre and objects wider than the panel: the
+ * axis column at several heights, from rays that are measured twice and from sharp slices. */
+#include "analysis/calibrate.h"
+#include "analysis/centre.h"
+
+#include "base/base.h"
+#include "base/math.h"
+#include "geometry/kind.h"
+#include "geometry/view.h"
+#include "pipeline/job.h"
+#include "scan/adjust.h"
+#include "scan/file/scan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    N = FBP_CALIBRATED_COUNT,
+    COARSE_COLUMNS = 96,
+    COARSE_VIEWS = 60,
+    FINE_COLUMNS = 512,
+    FINE_VIEWS = 360,
+    ROW_VIEWS = 400,
+    FEWEST_ROWS = 24, /* of a panel, for epipolar consistency */
+    TRIED = 48,       /* number of columns of the coarse search */
+    ROWS_TRIED = 10,  /* half the number of rows of the coarse search */
+};
+
+static const double DEGREES = 180 / FBP_PI;
+
+/* Least vertical shift that is corrected [rows]: smaller ones are not certain. */
+static const double LEAST_SHIFT = 2;
+
+static const struct {
+    const char *name, *unit;
+} names[N] = {
+    [FBP_CALIBRATED_COLUMN] = {"column", "pixels"}, [FBP_CALIBRATED_ROW] = {"row", "pixels"},
+    [FBP_CALIBRATED_ROLL] = {"roll", "deg"},        [FBP_CALIBRATED_PITCH] = {"pitch", "deg"},
+    [FBP_CALIBRATED_YAW] = {"yaw", "deg"},          [FBP_CALIBRATED_SDD] = {"sdd", "mm"},
+    [FBP_CALIBRATED_ARC] = {"arc", "deg"},
+};
+
+const char *fbp_calibrated_name(enum fbp_calibrated which)
+{
+    return (unsigned)which < N ? names[which].name : NULL;
+}
+
+const char *fbp_calibrated_unit(enum fbp_calibrated which)
+{
+    return (unsigned)which < N ? names[which].unit : NULL;
+}
+
+void fbp_views_change(const struct fbp_view *from, struct fbp_view *to, size_t n,
+                      enum fbp_kind kind, const double axis[3], const double *angles,
+                      const struct fbp_change *c)
+{
+    const double *p = c->p, middle = (angles[0] + angles[n - 1]) / 2;
+
+    for (size_t k = 0; k < n; k++) {
+        const struct fbp_view *v = &from[k];
+        double axes[3][3], about[3][9], pitch_roll[9], R[9], turn[9], iso[3], arm[3];
+        memcpy(axes[0], v->u, sizeof axes[0]);
+        fbp_normalise(axes[0]);
+        fbp_cross(v->u, v->v, axes[2]);
+        fbp_normalise(axes[2]);
+        fbp_cross(axes[2], axes[0], axes[1]);
+        /* Rotations about axes that move with the panel: the product in the order of the rotations,
+         * each about the axis before all of them. */
+        fbp_turn_about(axes[0], p[FBP_CALIBRATED_PITCH], about[0]);
+        fbp_turn_about(axes[1], p[FBP_CALIBRATED_YAW], about[1]);
+        fbp_turn_about(axes[2], p[FBP_CALIBRATED_ROLL], about[2]);
+        fbp_matmul(about[0], about[1], pitch_roll);
+        fbp_matmul(pitch_roll, about[2], R);
+        fbp_turn_about(axis, p[FBP_CALIBRATED_ARC] * (angles[k] - middle), turn);
+
+        /* iso: point of the panel on which the iso-centre is projected */
+        const double t = fbp_dot(v->d, axes[2]) / fbp_dot(v->s, axes[2]);
+        for (int i = 0; i < 3; i++) {
+            iso[i] = t * v->s[i];
+            arm[i] = v->d[i] - iso[i] + p[FBP_CALIBRATED_COLUMN] * axes[0][i] +
+                     p[FBP_CALIBRATED_ROW] * axes[1][i];
+        }
+        if (fbp_kind_has_source(kind))
+            for (int i = 0; i < 3; i++)
+                iso[i] += p[FBP_CALIBRATED_SDD] * (iso[i] - v->s[i]);
+        fbp_turned(R, arm, arm);
+        fbp_turned(R, v->u, to[k].u);
+        fbp_turned(R, v->v, to[k].v);
+        for (int i = 0; i < 3; i++)
+            to[k].d[i] = iso[i] + arm[i];
+        fbp_turned(turn, v->s, to[k].s);
+        fbp_turned(turn, to[k].d, to[k].d);
+        fbp_turned(turn, to[k].u, to[k].u);
+        fbp_turned(turn, to[k].v, to[k].v);
+    }
+}
+
+/* Work of one call of fbp_calibrate(). */
+struct work {
+    const struct fbp_scan *scan;
+    const struct fbp_recon_params *params;
+    struct fbp_geometry_facts facts;
+    double *angles; /* [n_views] of the scan's views, in the order of the file [rad] */
+    double *sorted; /* the same in ascending order */
+    fbp_pool *pool;
+    struct fbp_calibration *out;
+    struct fbp_scan *corrected;
+};
+
+static void add_reason(struct fbp_calibration *c, const char *fmt, double a)
+{
+    const size_t used = strlen(c->why);
+
+    if (used > 0 && used + 3 < sizeof c->why)
+        memcpy(c->why + used, "; ", 3);
+    snprintf(c->why + strlen(c->why), sizeof c->why - strlen(c->why), fmt, a);
+}
+
+/* Mean over the views of the column and the row of the projected iso-centre, mean distance from
+ * source to panel [mm], and arc [deg]. */
+static fbp_status values_of(const struct fbp_scan *scan, double values[N])
+{
+    memset(values, 0, N * sizeof *values);
+    for (size_t k = 0; k < scan->n_views; k++) {
+        double P[12];
+        FBP_TRY(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
+        values[FBP_CALIBRATED_COLUMN] += P[3] / P[11] / (double)scan->n_views;
+        values[FBP_CALIBRATED_ROW] += P[7] / P[11] / (double)scan->n_views;
+    }
+    if (fbp_kind_has_source(scan->kind))
+        FBP_TRY(fbp_adjust_get(scan, FBP_ADJUST_SDD, &values[FBP_CALIBRATED_SDD]));
+    return FBP_OK;
+}
+
+/* Read the views with at most `columns` columns. */
+static fbp_status read_views(struct work *w, struct fbp_epipolar *e, size_t columns, size_t views)
+{
+    struct fbp_scan reduced = {.struct_size = sizeof reduced};
+    const size_t nc = w->scan->panel.n_columns, nr = w->scan->panel.n_rows;
+    size_t bin = (nc + columns - 1) / columns;
+    fbp_status st;
+
+    while (bin > 1 && nr / bin < FEWEST_ROWS)
+        bin--;
+    FBP_TRY(fbp_scan_copy(&reduced, w->scan));
+    if (bin > 1)
+        FBP_TRY_GOTO(fbp_scan_reduce(&reduced, 1, bin));
+    st = fbp_epipolar_create(e, &reduced, w->params->input.source, views, w->pool);
+fail:
+    fbp_scan_clear(&reduced);
+    return st;
+}
+
+static void reverse(struct fbp_epipolar *e)
+{
+    fbp_views_flip(e->views, e->n_views, FBP_FLIP_DIRECTION);
+    for (size_t k = 0; k < e->n_views; k++)
+        e->angles[k] = -e->angles[k];
+}
+
+/* Find the column of the axis within a quarter of the panel from its middle, and fit it with the
+ * panel's rotation about its normal. */
+static fbp_status search_coarsely(const struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
+{
+    static const bool first[N] = {[FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true};
+    const double pitch = fbp_norm(e->views[0].u), nc = (double)e->panel.n_columns;
+    double P[12], best = INFINITY;
+    struct fbp_change change = {{0}};
+
+    FBP_TRY(fbp_view_to_matrix(&e->views[0], FBP_CONE, &e->panel, P));
+    const double middle = ((nc - 1) / 2 - P[3] / P[11]) * pitch; /* moves the axis to the middle */
+    for (int i = 0; i <= TRIED; i++) {
+        struct fbp_change c = {{0}};
+        double misfit;
+        c.p[FBP_CALIBRATED_COLUMN] = -middle + pitch * nc / 2 * ((double)i / TRIED - 0.5);
+        FBP_TRY(fbp_epipolar_misfit(e, &c, &misfit));
+        if (misfit < best) {
+            best = misfit;
+            change = c;
+        }
+    }
+    *fit = (struct fbp_epipolar_fit){.change = change};
+    FBP_TRY(fbp_epipolar_fit(e, first, fit));
+    /* A panel that is shifted vertically by up to a tenth of its height */
+    const double rows = 0.1 * (double)e->panel.n_rows * fbp_norm(e->views[0].v);
+    const struct fbp_change level = fit->change;
+    best = fit->misfit * 0.9;
+    for (int i = -ROWS_TRIED; i <= ROWS_TRIED; i++) {
+        struct fbp_change c = level;
+        double misfit;
+        c.p[FBP_CALIBRATED_ROW] = rows * i / ROWS_TRIED;
+        FBP_TRY(fbp_epipolar_misfit(e, &c, &misfit));
+        if (misfit < best) {
+            best = misfit;
+            fit->change = c;
+        }
+    }
+    if (fabs(fit->change.p[FBP_CALIBRATED_ROW]) > 0)
+        FBP_TRY(fbp_epipolar_fit(e, first, fit));
+    return FBP_OK;
+}
+
+/* Mean square of the distance of n columns from their middle. */
+static double mean_square(size_t n)
+{
+    return (double)n * (double)n / 12;
+}
+
+/* Rows of the panel near the plane of the sources, and the comparison of rays in that plane that are measured from both
+ * sides. */
+struct midplane {
+    struct fbp_sinogram rows; /* near the row of the iso-centre */
+    struct fbp_sinogram line; /* one row: samples along the line in which a plane cuts the panel */
+    struct fbp_match match;
+};
+
+/* Read up to n_rows rows of a scan, next to the row of the iso-centre. */
+static fbp_status midplane_read(struct midplane *m, const struct fbp_scan *scan,
+                                fbp_source *source, size_t n_rows)
+{
+    FBP_TRY(fbp_sinogram_read(&m->rows, scan, source, n_rows));
+    m->line = m->rows;
+    m->line.n_rows = 1;
+    m->line.angles = NULL;
+    m->line.values = NULL;
+    FBP_TRY(fbp_calloc((void **)&m->line.angles, m->rows.n_views, sizeof(double), "angles"));
+    return fbp_alloc((void **)&m->line.values,
+                     m->rows.n_views * m->rows.n_columns * sizeof(float), "a sinogram");
+}
+
+static void midplane_clear(struct midplane *m)
+{
+    fbp_match_clear(&m->match);
+    fbp_sinogram_clear(&m->rows);
+    fbp_sinogram_clear(&m->line);
+}
+
+/*
+ * Sample all views along a line of the panel through (column, row) with a slope, as a panel without
+ * yaw would measure them: a panel rotated about its columns by `yaw` measures ray x [columns from
+ * the axis] at x + yaw x^2 / D, D: distance from the source in columns.  The mean of that shift
+ * over the panel is left out, so that it does not move the axis.  half_rows: mean of 2 half_rows + 1 lines.
+ */
+static fbp_status set_line(struct midplane *m, double column, double row, double slope, double yaw,
+                           int half_rows)
+{
+    const struct fbp_sinogram *s = &m->rows;
+    const size_t nc = s->n_columns, n = s->n_views;
+    const double curve = yaw * s->tangent, last = (double)nc - 1.000001;
+    const bool one_row = s->n_rows == 1;
+
+    fbp_match_clear(&m->match);
+    memcpy(m->line.angles, s->angles, n * sizeof *s->angles);
+    for (size_t c = 0; c < nc; c++) {
+        const double x = (double)c - column;
+        const double to = fmin(fmax((double)c + curve * (x * x - mean_square(nc)), 0), last);
+        for (int h = -half_rows; h <= half_rows; h++) {
+            double at = row + h + slope * x - (double)s->first_row;
+            at = one_row ? 0 : fmin(fmax(at, 0), (double)s->n_rows - 1.000001);
+            const size_t i = (size_t)at, j = (size_t)to;
+            const float share = 1 / (float)(2 * half_rows + 1), v = (float)(to - (double)j);
+            const float w1 = share * (float)(at - (double)i), w0 = share - w1;
+            for (size_t k = 0; k < n; k++) {
+                const float *a = s->values + (i * n + k) * nc + j, *b = one_row ? a : a + n * nc;
+                float *out = &m->line.values[k * nc + c];
+                *out = (h > -half_rows ? *out : 0) + w0 * ((1 - v) * a[0] + v * a[1]) +
+                       w1 * ((1 - v) * b[0] + v * b[1]);
+            }
+        }
+    }
+    return fbp_match_create(&m->match, &m->line, 4);
+}
+
+static double midplane_misfit(struct midplane *m, double column, const double offsets[3],
+                              size_t part, size_t parts)
+{
+    struct fbp_agreement a;
+
+    m->line.tangent = m->rows.tangent / (1 + offsets[1]);
+    for (size_t k = 0; k < m->rows.n_views; k++)
+        m->line.angles[k] = m->rows.angles[k] * (1 + offsets[2]);
+    fbp_match_at(&m->match, column + offsets[0], 1, part, parts, &a);
+    return a.misfit;
+}
+
+/* Position of the least value of a parabola through `at` at x, and `before` and `after` one step
+ * beside it; at most one step from x. */
+static double vertex(double x, double step, double before, double at, double after)
+{
+    const double bend = before - 2 * at + after;
+    const double move = bend > 0 ? (before - after) / (2 * bend) : before < after ? -1 : 1;
+
+    return x + step * fmax(-1, fmin(1, move));
+}
+
+static void set_value(struct work *w, int i, double value, double before, double error)
+{
+    /* Least uncertainties, of interpolation and of values that are not fitted [pixels, deg, relative
+     * for SDD]; they and the factor were found on simulated scans (bench/calibration). */
+    static const double least[N] = {
+        [FBP_CALIBRATED_COLUMN] = 0.03, [FBP_CALIBRATED_ROW] = 2,    [FBP_CALIBRATED_ROLL] = 0.008,
+        [FBP_CALIBRATED_YAW] = 0.15,    [FBP_CALIBRATED_SDD] = 3e-3, [FBP_CALIBRATED_ARC] = 0.05};
+    const double floor = least[i] * (i == FBP_CALIBRATED_SDD ? value : 1);
+
+    w->out->values[i] = (struct fbp_estimate){value, before, hypot(2.4 * error, floor), true};
+}
+
+enum { MIDPLANE_ROWS = 64, LINES = 7, PARTS = 4, STEPS = 6 };
+
+/* Values that rays in the plane of the sources determine: index of offsets. */
+enum { BY_COLUMN, BY_SDD, BY_ARC, BY_YAW, BY_COUNT };
+
+/* Find the offsets of column [pixels], distance to the panel, arc [relative] and yaw [rad] for which
+ * opposite rays agree best: means of the results of LINES lines near the plane of the sources, by
+ * parabolas of decreasing steps, one value after another.  errors: standard deviations, from the
+ * scatter of lines and of parts of the views; FBP_ERR_UNSUPPORTED: no ray is measured from both
+ * sides. */
+static fbp_status by_midplane(struct work *w, double column, double row, double slope,
+                              double offsets[BY_COUNT], double errors[BY_COUNT])
+{
+    static const double steps[BY_COUNT] = {0.4, 0.01, 0.002, 0.01};
+    struct midplane m = {0};
+    double found[LINES][1 + PARTS][BY_COUNT] = {{{0}}}; /* [0]: all views, [1 + part] */
+    fbp_status st;
+
+    FBP_TRY_GOTO(midplane_read(&m, w->corrected, w->params->input.source, MIDPLANE_ROWS));
+    for (int l = 0; l < LINES; l++)
+        for (size_t part = 0; part <= PARTS; part++) {
+            double *x = found[l][part];
+            if (part > 0)
+                memcpy(x, found[l][0], sizeof found[l][0]);
+            for (int round = 0; round < (part ? 1 : STEPS); round++)
+                for (int i = 0; i < BY_COUNT; i++) {
+                    const double step = steps[i] / (part ? 2 : 1 << round / 2);
+                    double y[3];
+                    for (int k = 0; k < 3; k++) {
+                        double o[BY_COUNT];
+                        memcpy(o, x, sizeof o);
+                        o[i] += (k - 1) * step;
+                        if (i == BY_YAW || k == 0)
+                            FBP_TRY_GOTO(
+                                set_line(&m, column, row + l - LINES / 2, slope, o[BY_YAW], 0));
+                        y[k] = midplane_misfit(&m, column, o, part ? part - 1 : 0, part ? PARTS : 1);
+                    }
+                    x[i] = vertex(x[i], step, y[0], y[1], y[2]);
+                }
+        }
+    for (int i = 0; i < BY_COUNT; i++) {
+        double mean = 0, squares = 0, scatter = 0;
+        for (int l = 0; l < LINES; l++)
+            mean += found[l][0][i] / LINES;
+        for (size_t part = 1; part <= PARTS; part++) {
+            double x = 0;
+            for (int l = 0; l < LINES; l++)
+                x += found[l][part][i] / LINES;
+            squares += (x - mean) * (x - mean);
+        }
+        for (int l = 0; l < LINES; l++)
+            scatter += (found[l][0][i] - mean) * (found[l][0][i] - mean);
+        offsets[i] = mean;
+        errors[i] = sqrt(fmax(squares / (PARTS * (PARTS - 1)), scatter / (LINES * (LINES - 1))));
+    }
+fail:
+    midplane_clear(&m);
+    return st;
+}
+
+static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
+{
+    bool free_values[N] = {[FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true,
+                           [FBP_CALIBRATED_ROW] = true};
+    struct fbp_calibration *out = w->out;
+    const size_t n = w->scan->n_views;
+    struct fbp_epipolar fine = {0};
+    struct fbp_epipolar_fit same, opposite;
+    double before[N], after[N], offsets[BY_COUNT], errors[BY_COUNT];
+    fbp_status st;
+
+    out->method = "epipolar consistency and opposite rays";
+    FBP_TRY_GOTO(search_coarsely(coarse, &same));
+    reverse(coarse);
+    FBP_TRY_GOTO(search_coarsely(coarse, &opposite));
+    out->reversed = opposite.misfit < same.misfit;
+    const double ratio = fmax(opposite.misfit, same.misfit) / fmin(opposite.misfit, same.misfit);
+    out->sense_known = ratio > 1.5;
+
+    struct fbp_epipolar_fit fit = out->reversed ? opposite : same;
+    struct fbp_change none = {{0}};
+    FBP_TRY_GOTO(read_views(w, &fine, FINE_COLUMNS, FINE_VIEWS));
+    FBP_TRY_GOTO(fbp_epipolar_misfit(&fine, &none, &out->misfit_before));
+    if (out->reversed)
+        reverse(&fine);
+    FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit));
+    /* A vertical shift is nearly the same as a shift of the object along the axis: only a great one
+     * is observable. */
+    const double pitch_v = fbp_norm(w->scan->views[0].v);
+    if (fabs(fit.change.p[FBP_CALIBRATED_ROW]) < LEAST_SHIFT * pitch_v) {
+        free_values[FBP_CALIBRATED_ROW] = false;
+        fit.change.p[FBP_CALIBRATED_ROW] = 0;
+        FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit));
+    }
+    out->misfit_before = sqrt(out->misfit_before);
+    out->misfit = sqrt(fit.misfit);
+
+    struct fbp_scan *found = w->corrected;
+    FBP_TRY_GOTO(values_of(found, before));
+    if (out->reversed) {
+        fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
+        for (size_t k = 0; k < n; k++)
+            w->angles[k] = -w->angles[k];
+    }
+    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles,
+                     &fit.change);
+    FBP_TRY_GOTO(values_of(found, after));
+
+    const double pitch[2] = {fbp_norm(found->views[0].u), fbp_norm(found->views[0].v)};
+    const struct fbp_view *view = &found->views[0];
+    /* rows per column of the line in which the plane of the sources cuts the panel */
+    const double slope = -fbp_dot(w->facts.axis, view->u) / fbp_dot(w->facts.axis, view->v);
+    st = by_midplane(w, after[FBP_CALIBRATED_COLUMN], after[FBP_CALIBRATED_ROW], slope, offsets,
+                     errors);
+    if (st == FBP_ERR_UNSUPPORTED) { /* no ray is measured from both sides */
+        fbp_message_clear();
+        errors[BY_COLUMN] = errors[BY_SDD] = errors[BY_ARC] = INFINITY;
+        offsets[BY_COLUMN] = 0;
+        st = FBP_OK;
+    }
+    FBP_TRY_GOTO(st);
+    for (int i = 0; i < N; i++)
+        out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+    set_value(w, FBP_CALIBRATED_ROLL, fit.change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
+              fit.error[FBP_CALIBRATED_ROLL] * DEGREES);
+    set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
+              fit.error[FBP_CALIBRATED_COLUMN] / pitch[0]);
+    if (free_values[FBP_CALIBRATED_ROW]) {
+        set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW], 0);
+    }
+    struct fbp_change change = {{0}};
+    if (isfinite(errors[BY_COLUMN])) {
+        const double b = errors[BY_COLUMN];
+        const double tangent = pitch[0] / before[FBP_CALIBRATED_SDD];
+        const double middle = ((double)found->panel.n_columns - 1) / 2;
+        const bool centred = fabs(after[FBP_CALIBRATED_COLUMN] - middle) < 0.1 * middle;
+        if (errors[BY_YAW] < 0.0015 && centred) {
+            offsets[BY_COLUMN] -= offsets[BY_YAW] * tangent * mean_square(found->panel.n_columns);
+            change.p[FBP_CALIBRATED_YAW] = offsets[BY_YAW];
+            set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0, errors[BY_YAW] * DEGREES);
+        }
+        change.p[FBP_CALIBRATED_COLUMN] = -offsets[BY_COLUMN] * pitch[0];
+        set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
+                  before[FBP_CALIBRATED_COLUMN], b);
+    }
+    if (errors[BY_ARC] < 5e-4 && fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3)) {
+        const double arc = fabs(w->sorted[n - 1] - w->sorted[0]) * DEGREES;
+        change.p[FBP_CALIBRATED_ARC] = offsets[BY_ARC];
+        set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc, arc * errors[BY_ARC]);
+    }
+    if (errors[BY_SDD] < 0.002) {
+        change.p[FBP_CALIBRATED_SDD] = offsets[BY_SDD];
+        set_value(w, FBP_CALIBRATED_SDD, before[FBP_CALIBRATED_SDD] * (1 + offsets[BY_SDD]),
+                  before[FBP_CALIBRATED_SDD], before[FBP_CALIBRATED_SDD] * errors[BY_SDD]);
+    }
+    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
+    out->reliable = true;
+    if (out->misfit > 0.3) {
+        out->reliable = false;
+        add_reason(out, "views differ by %.0f %% of the compared values, so the geometry may be wrong "
+                        "in another way", 100 * out->misfit);
+    }
+    if (out->values[FBP_CALIBRATED_COLUMN].uncertainty > 0.5) {
+        out->reliable = false;
+        add_reason(out, "the column is uncertain by %.2g pixels", out->values[FBP_CALIBRATED_COLUMN].uncertainty);
+    }
+    if (!out->sense_known)
+        add_reason(out, "the direction of rotation is not certain: the opposite one fits %.2g times as badly", ratio);
+fail:
+    fbp_epipolar_clear(&fine);
+    return st;
+}
+
+/* Column of the axis in one row of a sinogram of parallel beams, near c. */
+static fbp_status column_of_row(const struct fbp_sinogram *s, double c, double range,
+                                double *column, double *error)
+{
+    struct fbp_match m = {0};
+    struct fbp_wedge wedge;
+    double best = INFINITY, least = c;
+    fbp_status st;
+
+    *error = INFINITY;
+    FBP_TRY_GOTO(fbp_match_create(&m, s, 4));
+    const size_t stride = m.joins ? 1 : (s->n_views + 199) / 200;
+    for (int round = 0; round < 4; round++) {
+        const double step = round ? 1.0 / (1 << round) : 0.5, reach = round ? step : range;
+        const double middle = least;
+        double y[3] = {0, 0, 0};
+        for (double x = middle - reach; x <= middle + reach + 1e-9; x += step) {
+            struct fbp_agreement a;
+            fbp_match_at(&m, x, round ? 1 : stride, 0, 1, &a);
+            if (round)
+                y[(int)lround((x - middle) / step) + 1] = a.misfit;
+            else if (a.misfit < best) {
+                best = a.misfit;
+                least = x;
+            }
+        }
+        if (round)
+            least = vertex(middle, step, y[0], y[1], y[2]);
+    }
+    *column = least;
+    double squares = 0; /* scatter of the results of parts of the views */
+    for (size_t part = 0; part < PARTS; part++) {
+        double y[3];
+        for (int i = 0; i < 3; i++) {
+            struct fbp_agreement a;
+            fbp_match_at(&m, least + 0.5 * (i - 1), 1, part, PARTS, &a);
+            y[i] = a.misfit;
+        }
+        const double x = vertex(least, 0.5, y[0], y[1], y[2]) - least;
+        squares += x * x / (PARTS * (PARTS - 1));
+    }
+    *error = fmax(sqrt(squares), 0.01);
+    if (m.joins) { /* all views of half a turn are consistent only for the right column */
+        st = fbp_wedge_find(&wedge, s, least);
+        if (st == FBP_OK && isfinite(wedge.error)) {
+            *column = wedge.column;
+            *error = fmax(wedge.error, 0.01);
+        }
+        if (st == FBP_ERR_UNSUPPORTED) {
+            fbp_message_clear();
+            st = FBP_OK;
+        }
+    }
+fail:
+    fbp_match_clear(&m);
+    return st;
+}
+
+/* A straight line through columns of the axis at several rows. */
+struct axis_line {
+    double at, slope;       /* column at row 0, and columns per row */
+    double error[2];        /* standard deviations of both */
+};
+
+/* Fit a line to n columns with standard deviations error[]; columns far from it count less
+ * (Cauchy's weights). */
+static void fit_axis(const double *row, const double *column, const double *error, size_t n,
+                     struct axis_line *line)
+{
+    double sums[5], determinant = 1, squares = 0, count = 0;
+
+    line->at = line->slope = 0;
+    for (int round = 0; round < 30; round++) {
+        memset(sums, 0, sizeof sums);
+        for (size_t i = 0; i < n; i++) {
+            const double x = row[i], width = hypot(0.1, 2 * error[i]);
+            const double r = round ? (column[i] - line->at - line->slope * x) / width : 0;
+            const double k = 1 / (error[i] * error[i] * (1 + r * r));
+            sums[0] += k;
+            sums[1] += k * x;
+            sums[2] += k * x * x;
+            sums[3] += k * column[i];
+            sums[4] += k * x * column[i];
+        }
+        determinant = sums[0] * sums[2] - sums[1] * sums[1];
+        line->slope = n > 3 ? (sums[0] * sums[4] - sums[1] * sums[3]) / determinant : 0;
+        line->at = (sums[3] - line->slope * sums[1]) / sums[0];
+    }
+    for (size_t i = 0; i < n; i++) { /* scatter about the line */
+        const double r = column[i] - line->at - line->slope * row[i], width = hypot(0.1, 2 * error[i]);
+        const double k = 1 / (1 + r * r / (width * width));
+        squares += k * r * r / (error[i] * error[i]);
+        count += k;
+    }
+    const double variance = squares / fmax(count - 2, 1);
+    line->error[0] = n > 3 ? sqrt(variance * sums[2] / determinant) : error[0];
+    line->error[1] = n > 3 ? sqrt(variance * sums[0] / determinant) : INFINITY;
+}
+
+/* Parallel beams, and fans: fit a line to the columns of the axis at up to BANDS rows, which are
+ * found along lines at right angles to that line. */
+static fbp_status by_rows(struct work *w)
+{
+    enum { BANDS = 32, ROUNDS = 4 };
+    struct fbp_calibration *out = w->out;
+    struct fbp_scan reduced = {.struct_size = sizeof reduced}, *found = w->corrected;
+    const size_t n = found->n_views, nc = found->panel.n_columns, nr = found->panel.n_rows;
+    const size_t bin = nr > 1 ? (nc + FINE_COLUMNS - 1) / FINE_COLUMNS : 1;
+    struct midplane m = {0};
+    struct fbp_centre centre = {.struct_size = sizeof centre};
+    double column[BANDS], error[BANDS], row[BANDS], before[N], now[N];
+    struct axis_line line = {0};
+    fbp_status st;
+
+    out->method = "axis column of single rows";
+    FBP_TRY_GOTO(values_of(found, before));
+    for (int i = 0; i < N; i++)
+        out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+    FBP_TRY_GOTO(fbp_centre_find(found, w->params, &centre));
+    FBP_TRY_GOTO(fbp_scan_copy(&reduced, found));
+    const size_t every = (n + ROW_VIEWS - 1) / ROW_VIEWS;
+    if (bin > 1 || every > 1)
+        FBP_TRY_GOTO(fbp_scan_reduce(&reduced, every, bin < nr ? bin : nr));
+    FBP_TRY_GOTO(values_of(&reduced, now));
+    FBP_TRY_GOTO(midplane_read(&m, &reduced, w->params->input.source, reduced.panel.n_rows));
+    const size_t n_rows = m.rows.n_rows, bands = n_rows < BANDS ? n_rows : BANDS;
+    const struct fbp_view *view = &found->views[0];
+    const double pitch[2] = {fbp_norm(view->u), fbp_norm(view->v)};
+    const double axis[2] = {fbp_dot(w->facts.axis, view->u) / pitch[0],
+                            fbp_dot(w->facts.axis, view->v) / pitch[1]};
+    const double aspect = pitch[0] / pitch[1];
+    /* columns per row of the axis according to the scan */
+    const double slope = axis[0] / axis[1] * pitch[1] / pitch[0];
+    line.slope = slope;
+    line.at = now[FBP_CALIBRATED_COLUMN] + (centre.column - before[FBP_CALIBRATED_COLUMN]) / (double)bin;
+    for (int round = 0; round < ROUNDS; round++) {
+        const int half = (int)(n_rows / bands / 2);
+        const double range = round ? 1.5 : 2 + 0.02 * (double)n_rows;
+        for (size_t i = 0; i < bands; i++) {
+            row[i] = ((double)i + 0.5) / (double)bands * (double)n_rows - 0.5 - now[FBP_CALIBRATED_ROW];
+            column[i] = line.at + line.slope * row[i];
+            FBP_TRY_GOTO(set_line(&m, column[i], row[i] + now[FBP_CALIBRATED_ROW],
+                                  -line.slope * aspect * aspect, 0, half));
+            FBP_TRY_GOTO(column_of_row(&m.line, column[i], range, &column[i], &error[i]));
+        }
+        fit_axis(row, column, error, bands, &line);
+        if (n_rows == 1)
+            break;
+    }
+    const double roll = atan(line.slope * aspect) - atan(slope * aspect);
+    const double moved = (line.at - now[FBP_CALIBRATED_COLUMN]) * (double)bin;
+    set_value(w, FBP_CALIBRATED_COLUMN, before[FBP_CALIBRATED_COLUMN] + moved,
+              before[FBP_CALIBRATED_COLUMN], line.error[0] * (double)bin);
+    struct fbp_change change = {.p[FBP_CALIBRATED_COLUMN] = -moved * pitch[0]};
+    if (isfinite(line.error[1])) {
+        set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0,
+                  line.error[1] * aspect * DEGREES);
+        change.p[FBP_CALIBRATED_ROLL] = roll;
+    }
+    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
+    out->misfit = sqrt(centre.misfit);
+    out->misfit_before = NAN;
+    out->reliable = out->values[FBP_CALIBRATED_COLUMN].uncertainty < 0.5;
+    if (!out->reliable)
+        add_reason(out, "the column is uncertain by %.2g pixels",
+                   out->values[FBP_CALIBRATED_COLUMN].uncertainty);
+    if (nr == 1 && !centre.sure) {
+        out->reliable = false;
+        snprintf(out->why, sizeof out->why, "%s", centre.why);
+    }
+fail:
+    midplane_clear(&m);
+    fbp_scan_clear(&reduced);
+    return st;
+}
+
+fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                         struct fbp_calibration *out, struct fbp_scan *corrected)
+{
+    struct fbp_calibration own = {.method = "", .sense_known = false};
+    struct fbp_recon_params p;
+    struct fbp_scan whole, copy = {.struct_size = sizeof copy};
+    struct fbp_epipolar coarse = {0};
+    size_t *order = NULL;
+    fbp_status st;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_CHECK(calibration, out));
+    FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
+    FBP_TRY(fbp_take_params(&p, params));
+    struct work w = {.scan = &whole, .params = &p, .out = &own, .corrected = &copy};
+    FBP_TRY(fbp_check_lines("calibrate", whole.kind));
+    if (whole.filtered || whole.every || whole.bin)
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "calibrate: the views are filtered, or were reduced; "
+                                             "give the scan as it was measured");
+    FBP_TRY_GOTO(fbp_views_facts(fbp_scan_views(&whole), NULL, &w.facts));
+    FBP_TRY_GOTO(fbp_pool_create(&w.pool, p.n_threads > 0 ? p.n_threads : fbp_core_count()));
+    FBP_TRY_GOTO(fbp_scan_copy(&copy, &whole));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.angles, whole.n_views, sizeof *w.angles, "angles"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.sorted, whole.n_views, sizeof *w.sorted, "angles"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&order, whole.n_views, sizeof *order, "angles"));
+    FBP_TRY_GOTO(fbp_views_sort(&whole, &w.facts, order, w.sorted));
+    for (size_t k = 0; k < whole.n_views; k++)
+        w.angles[order[k]] = w.sorted[k];
+    if (whole.kind == FBP_CONE && whole.panel.n_rows >= FEWEST_ROWS) {
+        FBP_TRY_GOTO(read_views(&w, &coarse, COARSE_COLUMNS, COARSE_VIEWS));
+        FBP_TRY_GOTO(by_epipolar(&w, &coarse));
+    } else {
+        FBP_TRY_GOTO(by_rows(&w));
+    }
+    FBP_COPY_OUT(calibration, out, &own);
+    if (corrected) {
+        *corrected = copy;
+        copy = (struct fbp_scan){.struct_size = sizeof copy};
+    }
+fail:
+    fbp_epipolar_clear(&coarse);
+    fbp_scan_clear(&copy);
+    fbp_pool_destroy(&w.pool);
+    free(w.angles);
+    free(w.sorted);
+    free(order);
+    return st;
+}

@@ -1,0 +1,116 @@
+/** @file calibrate.h  Parts of fbp_calibrate() (calibrate.c): reading of corrected views
+ * (sinogram.c), change of a geometry by a few numbers, and the consistency of pairs of cone-beam
+ * views (epipolar.c); internal. */
+#ifndef FBP_SRC_ANALYSIS_CALIBRATE_H
+#define FBP_SRC_ANALYSIS_CALIBRATE_H
+
+#include "fbp/analysis.h"
+
+#include "base/base.h"
+#include "base/threads.h"
+#include "geometry/kind.h"
+#include "prep/prep.h"
+
+/* sinogram.c */
+
+/** Views of a scan, read as line integrals: after reduction, dark, flat, logarithm and bad pixels.
+ */
+struct fbp_view_reader {
+    struct fbp_panel panel;
+    fbp_source *own;       /**< source of the scan's projections; NULL: the caller gave a source */
+    fbp_source *views;     /**< stored views, reduced */
+    fbp_source *reduced;   /**< NULL: no reduction */
+    bool top_down;         /**< row order of `views` */
+    struct fbp_prep prep;  /**< its margin_rows: rows on both sides that bad pixels need */
+    struct fbp_images *images; /**< mask of bad pixels that were found */
+};
+
+/** Open the views of a scan; source: stored views, or NULL: the scan's projections. */
+fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan *scan,
+                                fbp_source *source);
+void fbp_view_reader_close(struct fbp_view_reader *r);
+
+/** Read rows [row, row + n) of a view, row 0 at the bottom, to out[n][columns]; work: room for
+ * n + 2 prep.margin_rows rows. */
+fbp_status fbp_view_reader_rows(struct fbp_view_reader *r, size_t view, size_t row, size_t n,
+                                float *work, float *out);
+
+/** Sort the views by their angles counter-clockwise about the axis, starting after the largest
+ * gap: order[i] is the view at angles[i] [rad]. */
+fbp_status fbp_views_sort(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
+                          size_t *order, double *angles);
+
+/* calibrate.c */
+
+/** Change of the geometry of all views, values per index enum fbp_calibrated: mm for COLUMN and
+ * ROW, radians for ROLL, PITCH and YAW, relative for SDD and ARC. */
+struct fbp_change {
+    double p[FBP_CALIBRATED_COUNT];
+};
+
+/**
+ * Change n views about their axis.  The panel is shifted by COLUMN along u and by ROW along v,
+ * rotated about the projected iso-centre by PITCH about u, YAW about v and ROLL about its normal,
+ * and moved to 1 + SDD times its distance from the source; the angle between a view and the middle
+ * of the arc is multiplied by 1 + ARC.
+ */
+void fbp_views_change(const struct fbp_view *from, struct fbp_view *to, size_t n,
+                      enum fbp_kind kind, const double axis[3], const double *angles,
+                      const struct fbp_change *c);
+
+/* epipolar.c
+ *
+ * A plane through two source positions cuts both panels in a line.  The derivative of its plane
+ * integral with respect to the plane's position follows from each of the two views (Grangeat,
+ * Mathematical Methods in Tomography (1991) 66), so both must agree if the geometry is right
+ * (Aichert et al., IEEE Trans. Med. Imaging 34 (2015) 2205).  Lines leave the panel through its
+ * sides only, so the object may be longer than the panel, but not wider. */
+
+/** Views of a scan whose pairs are compared. */
+struct fbp_epipolar {
+    size_t n_views;
+    struct fbp_panel panel;
+    struct fbp_view *views; /**< [n_views] geometry of the scan file, sorted by angle */
+    double *angles;         /**< [n_views], ascending [rad] */
+    double axis[3];
+    /** [view][row / 2][column] derivatives along columns of the smoothed views, weighted by the
+     * cosine of the ray's angle to the panel's normal; two rows per row of the panel, and sums of
+     * `bin` columns. */
+    float *images;
+    size_t bin, filtered_columns;
+    float edge; /**< mean of the outermost columns, as a part of the greatest mean of a column */
+    double half_height_mm; /**< planes cut the axis between -half_height_mm and half_height_mm */
+    size_t n_pairs, n_planes;
+    size_t (*pairs)[2];
+    fbp_pool *pool;
+};
+
+/** Read at most most_views views, and select at most four pairs per view.  scan: reduced so that its panel
+ * has a few hundred columns. */
+fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *scan,
+                               fbp_source *source, size_t most_views, fbp_pool *pool);
+void fbp_epipolar_clear(struct fbp_epipolar *e);
+
+/** Fit of a change of the geometry to pairs of views. */
+struct fbp_epipolar_fit {
+    struct fbp_change change;
+    double error[FBP_CALIBRATED_COUNT]; /**< standard deviations, from parts of the pairs */
+    double misfit; /**< sum of (a - b)^2 over sum of a^2 + b^2 of the compared values */
+};
+
+/** Compute the misfit of a change of the geometry.  reverse: the views rotate in the opposite
+ * direction. */
+fbp_status fbp_epipolar_misfit(const struct fbp_epipolar *e, const struct fbp_change *c,
+                               double *misfit);
+
+/** Find the change for which pairs of views agree best, beginning with fit->change; only values i
+ * with free_values[i] vary. */
+fbp_status fbp_epipolar_fit(const struct fbp_epipolar *e,
+                            const bool free_values[FBP_CALIBRATED_COUNT],
+                            struct fbp_epipolar_fit *fit);
+
+/** Solve A x = b for n unknowns by Gauss's elimination, A[n][n] and b are overwritten.  False: A is
+ * singular. */
+bool fbp_solve(double *A, double *b, size_t n, double *x);
+
+#endif /* FBP_SRC_ANALYSIS_CALIBRATE_H */

@@ -1,0 +1,645 @@
+/* Epipolar consistency: pairs of cone-beam views must agree on the plane integrals that both
+ * determine; a change of the geometry is fitted to them (formulas: calibrate.h). */
+#include "analysis/calibrate.h"
+
+#include "base/base.h"
+#include "base/math.h"
+#include "geometry/view.h"
+#include "scan/file/scan.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GROUPS = 8,     /* parts of the pairs, each left out once (jackknife) */
+    ROUNDS = 7,     /* greatest number of Gauss-Newton steps */
+    FEWEST_VIEWS = 30,
+    REACH = 5,      /* half width of the derivative filter [rows] */
+    MOST_PLANES = 512,
+    DENSE = 2,    /* planes that are integrated per compared plane */
+    SMOOTHED = 10, /* half width of the smoothing over planes */
+    UP = 2, /* rows of filtered images per row of the panel */
+    MARGIN = 5,     /* rows between a line and the panel's edge */
+    N = FBP_CALIBRATED_COUNT,
+};
+
+/* Standard deviations of the derivative filter along columns [rows], and of the smoothing over
+ * planes [planes, of which DENSE are as far apart as two compared ones]: without such low-pass
+ * filters, noise and interpolation outweigh the object. */
+static const double SMOOTHING = 0.7, PLANES = 3;
+
+/* Angles between the two views of a pair [rad]. */
+static const double separations[] = {0.14, 0.27, 0.4, 0.55, 0.7, 0.85, 1.0, 1.15, 1.3};
+enum { SEPARATIONS = sizeof separations / sizeof *separations };
+
+/* Steps of the numerical derivatives; COLUMN and ROW: in pixels. */
+static const double steps[N] = {
+    [FBP_CALIBRATED_COLUMN] = 0.2, [FBP_CALIBRATED_ROW] = 0.2,    [FBP_CALIBRATED_ROLL] = 1e-3,
+    [FBP_CALIBRATED_PITCH] = 5e-3, [FBP_CALIBRATED_YAW] = 5e-3,   [FBP_CALIBRATED_SDD] = 5e-3,
+    [FBP_CALIBRATED_ARC] = 1e-3,
+};
+
+/* Weight the view by the cosine of each ray's angle to the panel's normal, and filter columns by
+ * the derivative of a Gaussian. */
+static void filter_view(const struct fbp_epipolar *e, size_t k, float *work, float *out)
+{
+    const size_t nc = e->panel.n_columns, nr = e->panel.n_rows;
+    const struct fbp_view *v = &e->views[k];
+    double n[3], d0[3], w[2 * REACH + 1], scale = 0;
+
+    fbp_cross(v->u, v->v, n);
+    fbp_normalise(n);
+    fbp_view_pixel(v, &e->panel, 0, 0, d0);
+    fbp_axpy(d0, -1, v->s, d0);
+    const double distance = fabs(fbp_dot(d0, n));
+    for (size_t r = 0; r < nr; r++)
+        for (size_t c = 0; c < nc; c++) {
+            double ray[3];
+            fbp_axpy(d0, (double)c, v->u, ray);
+            fbp_axpy(ray, (double)r, v->v, ray);
+            work[r * nc + c] *= (float)(distance / fbp_norm(ray));
+        }
+    /* Sums of `bin` columns: lines are nearly parallel to rows. */
+    const size_t joined = e->filtered_columns;
+    for (size_t r = 0; r < nr; r++)
+        for (size_t j = 0; j < joined; j++) {
+            float sum = 0;
+            for (size_t c = j * e->bin; c < (j + 1) * e->bin && c < nc; c++)
+                sum += work[r * nc + c];
+            work[r * joined + j] = sum;
+        }
+    for (size_t r = 0; r < UP * (nr - 1) + 1; r++) { /* at row r / UP */
+        float *to = out + r * joined;
+        const size_t nearest = r / UP;
+        const double off = (double)(r % UP) / UP;
+        scale = 0;
+        for (int i = -REACH; i <= REACH; i++) {
+            const double x = i - off;
+            w[i + REACH] = x * exp(-0.5 * x * x / (SMOOTHING * SMOOTHING));
+            scale += x * w[i + REACH];
+        }
+        memset(to, 0, joined * sizeof *to);
+        for (int i = -REACH; i <= REACH; i++) {
+            const double at = fmin(fmax((double)nearest + i, 0), (double)nr - 1);
+            const float *from = work + (size_t)at * joined, factor = (float)(w[i + REACH] / scale);
+            for (size_t c = 0; c < joined; c++)
+                to[c] += factor * from[c];
+        }
+    }
+}
+
+/* Replace the mean of all views by what differs between neighbouring pixels in it: errors of the
+ * detector's pixels, which are the same in all views.  Greater differences than those of most
+ * pixels are edges of the object and are limited. */
+static fbp_status keep_fixed_pattern(float *mean, size_t nc, size_t nr)
+{
+    enum { HALF = 3 };
+    const size_t n = nc * nr;
+    float *smooth = NULL;
+    double *sizes = NULL;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&smooth, n, sizeof *smooth, "a view"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&sizes, n, sizeof *sizes, "a view"));
+    for (size_t r = 0; r < nr; r++)
+        for (size_t c = 0; c < nc; c++) {
+            double sum = 0, count = 0;
+            for (size_t y = r < HALF ? 0 : r - HALF; y <= r + HALF && y < nr; y++)
+                for (size_t x = c < HALF ? 0 : c - HALF; x <= c + HALF && x < nc; x++, count++)
+                    sum += (double)mean[y * nc + x];
+            smooth[r * nc + c] = (float)(sum / count);
+        }
+    for (size_t i = 0; i < n; i++) {
+        mean[i] -= smooth[i];
+        sizes[i] = fabs((double)mean[i]);
+    }
+    fbp_sort(sizes, n);
+    const float most = (float)(3 * 1.48 * sizes[n / 2]);
+    for (size_t i = 0; i < n; i++)
+        mean[i] = fminf(fmaxf(mean[i], -most), most);
+fail:
+    free(smooth);
+    free(sizes);
+    return st;
+}
+
+/* Select pairs of views at all separations, evenly over the arc. */
+static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs)
+{
+    const size_t n = e->n_views;
+    const double arc = e->angles[n - 1] - e->angles[0], step = arc / (double)(n - 1);
+    const bool closed = 2 * FBP_PI - arc < 1.75 * step;
+    const size_t every = n * SEPARATIONS / most_pairs + 1;
+
+    if (n < FEWEST_VIEWS)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "calibrate: found %zu views, expected at least %d; give --centre and --tilt "
+                        "by hand",
+                        n, FEWEST_VIEWS);
+    FBP_TRY(fbp_calloc((void **)&e->pairs, n * SEPARATIONS, sizeof *e->pairs, "pairs of views"));
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < SEPARATIONS; i++) {
+            const size_t apart = (size_t)fmax(1, round(separations[i] / step)), other = k + apart;
+            if ((k + i) % every != 0 || (other >= n && !closed) || apart >= n / 4)
+                continue;
+            e->pairs[e->n_pairs][0] = k;
+            e->pairs[e->n_pairs++][1] = other % n;
+        }
+    return FBP_OK;
+}
+
+fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *scan,
+                               fbp_source *source, size_t most_views, fbp_pool *pool)
+{
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, size = nc * nr;
+    const size_t bin = nc / 96 > 1 ? nc / 96 : 1, joined = (nc + bin - 1) / bin;
+    const size_t every = (scan->n_views + most_views - 1) / most_views;
+    const size_t n = (scan->n_views + every - 1) / every;
+    struct fbp_view_reader reader = {0};
+    struct fbp_geometry_facts facts;
+    size_t *order = NULL, *place = NULL;
+    double *angles = NULL, *means = NULL, edge = 0, most = 0;
+    float *work = NULL, *view = NULL, *mean = NULL, *pattern = NULL;
+    fbp_status st;
+
+    const size_t filtered = joined * (UP * (nr - 1) + 1);
+
+    *e = (struct fbp_epipolar){.panel = scan->panel,
+                               .bin = bin,
+                               .filtered_columns = joined,
+                               .n_planes = nr / 2 < MOST_PLANES ? nr / 2 : MOST_PLANES,
+                               .pool = pool};
+    FBP_TRY_GOTO(fbp_views_facts(fbp_scan_views(scan), NULL, &facts));
+    memcpy(e->axis, facts.axis, sizeof e->axis);
+    FBP_TRY_GOTO(fbp_calloc((void **)&order, scan->n_views, sizeof *order, "angles"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&place, scan->n_views, sizeof *place, "angles"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&angles, scan->n_views, sizeof *angles, "angles"));
+    FBP_TRY_GOTO(fbp_views_sort(scan, &facts, order, angles));
+    FBP_TRY_GOTO(fbp_calloc((void **)&e->views, n, sizeof *e->views, "views"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&e->angles, n, sizeof *e->angles, "angles"));
+    memset(place, 0xff, scan->n_views * sizeof *place);
+    for (size_t k = 0; k * every < scan->n_views; k++) {
+        place[order[k * every]] = k;
+        e->views[k] = scan->views[order[k * every]];
+        e->angles[k] = angles[k * every];
+        e->n_views = k + 1;
+    }
+    FBP_TRY_GOTO(select_pairs(e, 4 * most_views));
+    const struct fbp_view *v = &e->views[0];
+    double ray[3];
+    fbp_axpy(v->d, -1, v->s, ray);
+    e->half_height_mm =
+        0.5 * (double)nr * fbp_norm(v->v) * fbp_norm(v->s) / fbp_norm(ray);
+
+    FBP_TRY_GOTO(fbp_view_reader_open(&reader, scan, source));
+    const size_t margin = 2 * reader.prep.margin_rows;
+    FBP_TRY_GOTO(fbp_alloc((void **)&e->images, e->n_views * filtered * sizeof(float), "views"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&work, (nr + margin) * nc * sizeof(float), "a view"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&view, size * sizeof(float), "a view"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&mean, size, sizeof *mean, "a view"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&means, nc, sizeof *means, "columns"));
+    for (size_t k = 0; k < scan->n_views; k++) { /* in the order of the file: it may be a stream */
+        if (place[k] == SIZE_MAX)
+            continue;
+        FBP_TRY_GOTO(fbp_view_reader_rows(&reader, k, 0, nr, work, view));
+        for (size_t i = 0; i < size; i++) {
+            means[i % nc] += (double)view[i];
+            mean[i] += view[i] / (float)e->n_views;
+        }
+        filter_view(e, place[k], view, e->images + place[k] * filtered);
+    }
+    FBP_TRY_GOTO(keep_fixed_pattern(mean, nc, nr));
+    FBP_TRY_GOTO(fbp_alloc((void **)&pattern, filtered * sizeof *pattern, "a view"));
+    filter_view(e, 0, mean, pattern);
+    for (size_t k = 0; k < e->n_views; k++)
+        for (size_t i = 0; i < filtered; i++)
+            e->images[k * filtered + i] -= pattern[i];
+    for (size_t c = 0; c < nc; c++)
+        most = fmax(most, means[c]);
+    for (size_t c = 0; c < 3; c++)
+        edge = fmax(edge, fmax(means[c], means[nc - 1 - c]));
+    e->edge = (float)(most > 0 ? edge / most : 1);
+fail:
+    fbp_view_reader_close(&reader);
+    fbp_free(work);
+    fbp_free(view);
+    free(means);
+    free(mean);
+    fbp_free(pattern);
+    free(order);
+    free(place);
+    free(angles);
+    if (st != FBP_OK)
+        fbp_epipolar_clear(e);
+    return st;
+}
+
+void fbp_epipolar_clear(struct fbp_epipolar *e)
+{
+    free(e->views);
+    free(e->angles);
+    free(e->pairs);
+    fbp_free(e->images);
+    *e = (struct fbp_epipolar){0};
+}
+
+/* Line in which a plane through the source cuts the panel: row = first + slope column. */
+struct line {
+    double first, slope;
+    double factor; /* from the sum of the derivative along the line to that of the plane integral */
+};
+
+static struct line line_of(const struct fbp_view *v, const struct fbp_panel *panel,
+                           const double normal[3])
+{
+    double n[3], d0[3];
+
+    fbp_cross(v->u, v->v, n);
+    fbp_normalise(n);
+    fbp_view_pixel(v, panel, 0, 0, d0);
+    fbp_axpy(d0, -1, v->s, d0);
+    const double A = fbp_dot(normal, v->u), B = fbp_dot(normal, v->v), C = fbp_dot(normal, d0);
+    const double pu = fbp_norm(v->u), pv = fbp_norm(v->v), slope = -A / B * pv / pu;
+    const double sine = fbp_dot(normal, n);
+    return (struct line){-C / B, -A / B,
+                         copysign((1 + slope * slope) * pu / pv / (1 - sine * sine), B)};
+}
+
+static bool inside(const struct line *l, const struct fbp_panel *panel)
+{
+    const double last = l->first + l->slope * ((double)panel->n_columns - 1);
+    const double most = (double)panel->n_rows - 1 - MARGIN;
+
+    return l->first >= MARGIN && l->first <= most && last >= MARGIN && last <= most;
+}
+
+/* Integrate a filtered view along a line; where the line is beyond the panel's last rows, the
+ * samples are those of the last rows. */
+static double integrate(const struct fbp_epipolar *e, size_t view, const struct line *l)
+{
+    const size_t nc = e->filtered_columns;
+    const float *image = e->images + view * nc * (UP * (e->panel.n_rows - 1) + 1);
+    const double most = (double)UP * ((double)e->panel.n_rows - 1) - 1e-6;
+    const double step = UP * l->slope * (double)e->bin;
+    const double first = UP * (l->first + l->slope * ((double)e->bin - 1) / 2);
+    const double last = first + step * (double)(nc - 1);
+    double sum = 0;
+
+    if (fmin(first, last) >= 0 && fmax(first, last) < most) {
+        const float slope = (float)step, start = (float)first;
+        float part[4] = {0, 0, 0, 0};
+        size_t c = 0;
+        for (; c + 4 <= nc; c += 4)
+            for (size_t k = 0; k < 4; k++) {
+                const float row = start + slope * (float)(int)(c + k);
+                const int i = (int)row;
+                const float *at = image + (size_t)i * nc + c + k;
+                part[k] += at[0] + (row - (float)i) * (at[nc] - at[0]);
+            }
+        for (; c < nc; c++) {
+            const float row = start + slope * (float)(int)c;
+            const int i = (int)row;
+            const float *at = image + (size_t)i * nc + c;
+            part[0] += at[0] + (row - (float)i) * (at[nc] - at[0]);
+        }
+        sum = (double)part[0] + (double)part[1] + (double)part[2] + (double)part[3];
+    } else {
+        for (size_t c = 0; c < nc; c++) {
+            const double row = fmin(fmax(first + step * (double)c, 0), most);
+            const size_t i = (size_t)row;
+            const float w = (float)(row - (double)i), *at = image + i * nc + c;
+            sum += (double)(at[0] + w * (at[nc] - at[0]));
+        }
+    }
+    return sum * l->factor;
+}
+
+/* Values of all planes of all pairs, for several changes of the geometry. */
+struct evaluation {
+    const struct fbp_epipolar *e;
+    const struct fbp_view *views; /* [change][view] */
+    size_t n_changes;
+    bool next; /* true: read the images of the next views instead, and use `valid` as it is */
+    /* [pair][plane] with change 0 the lines of both views, and of neighbouring planes, lie on the
+     * panels */
+    bool *valid;
+    float (*values)[2]; /* [change][pair][plane][view] */
+};
+
+static void evaluate_pair(void *user, size_t pair, int worker)
+{
+    const struct evaluation *v = user;
+    const struct fbp_epipolar *e = v->e;
+    const size_t n = e->n_planes * DENSE, n_values = e->n_pairs * e->n_planes;
+    size_t image[2] = {e->pairs[pair][0], e->pairs[pair][1]};
+    float dense[MOST_PLANES * DENSE][2];
+    bool ok[MOST_PLANES * DENSE];
+    double weights[2 * SMOOTHED + 1], total = 0;
+
+    (void)worker;
+    for (int i = -SMOOTHED; i <= SMOOTHED; i++)
+        total += weights[i + SMOOTHED] = exp(-0.5 * i * i / (PLANES * PLANES));
+    for (int i = 0; v->next && i < 2; i++)
+        image[i] = image[i] + 1 < e->n_views ? image[i] + 1 : image[i] - 1;
+    for (size_t change = 0; change < v->n_changes; change++) {
+        const struct fbp_view *views = v->views + change * e->n_views;
+        const struct fbp_view *a = &views[e->pairs[pair][0]], *b = &views[e->pairs[pair][1]];
+        double baseline[3];
+        fbp_axpy(b->s, -1, a->s, baseline);
+        for (size_t i = 0; i < n; i++) {
+            const double h = e->half_height_mm * (2 * ((double)i + 0.5) / (double)n - 1);
+            double to[3], normal[3];
+            for (int j = 0; j < 3; j++)
+                to[j] = h * e->axis[j] - a->s[j];
+            fbp_cross(baseline, to, normal);
+            fbp_normalise(normal);
+            if (fbp_dot(normal, e->axis) < 0)
+                for (int j = 0; j < 3; j++)
+                    normal[j] = -normal[j];
+            const struct line la = line_of(a, &e->panel, normal);
+            const struct line lb = line_of(b, &e->panel, normal);
+            ok[i] = inside(&la, &e->panel) && inside(&lb, &e->panel);
+            dense[i][0] = (float)integrate(e, image[0], &la);
+            dense[i][1] = (float)integrate(e, image[1], &lb);
+        }
+        /* Smooth over planes: a filter of the views' rows would not smooth both views alike. */
+        for (size_t i = 0; i < e->n_planes; i++) {
+            const size_t at = pair * e->n_planes + i, middle = i * DENSE + DENSE / 2;
+            double sum[2] = {0, 0};
+            bool whole = middle >= SMOOTHED && middle + SMOOTHED < n;
+            for (size_t k = 0; whole && k <= 2 * SMOOTHED; k++) {
+                const size_t from = middle - SMOOTHED + k;
+                whole = ok[from] || change > 0 || v->next;
+                sum[0] += weights[k] / total * (double)dense[from][0];
+                sum[1] += weights[k] / total * (double)dense[from][1];
+            }
+            if (change == 0 && !v->next)
+                v->valid[at] = whole;
+            v->values[change * n_values + at][0] = (float)sum[0];
+            v->values[change * n_values + at][1] = (float)sum[1];
+        }
+    }
+}
+
+static fbp_status evaluate(const struct fbp_epipolar *e, const struct fbp_change *changes, size_t n,
+                           bool next, bool *valid, float (*values)[2])
+{
+    struct fbp_view *views;
+
+    FBP_TRY(fbp_calloc((void **)&views, n * e->n_views, sizeof *views, "views"));
+    for (size_t i = 0; i < n; i++)
+        fbp_views_change(e->views, views + i * e->n_views, e->n_views, FBP_CONE, e->axis,
+                         e->angles, &changes[i]);
+    struct evaluation v = {e, views, n, next, valid, values};
+    fbp_pool_for(e->pool, e->n_pairs, evaluate_pair, &v);
+    free(views);
+    return fbp_check_cancelled();
+}
+
+static double misfit_of(const struct fbp_epipolar *e, const bool *valid, float (*values)[2])
+{
+    double difference = 0, both = 0;
+
+    for (size_t i = 0; i < e->n_pairs * e->n_planes; i++)
+        if (valid[i]) {
+            const double a = (double)values[i][0], b = (double)values[i][1];
+            difference += (a - b) * (a - b);
+            both += a * a + b * b;
+        }
+    return both > 0 ? difference / both : 1;
+}
+
+fbp_status fbp_epipolar_misfit(const struct fbp_epipolar *e, const struct fbp_change *c,
+                               double *misfit)
+{
+    const size_t n = e->n_pairs * e->n_planes;
+    bool *valid = NULL;
+    float(*values)[2] = NULL;
+    fbp_status st;
+
+    FBP_TRY_GOTO(fbp_calloc((void **)&valid, n, sizeof *valid, "planes"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&values, n, sizeof *values, "planes"));
+    FBP_TRY_GOTO(evaluate(e, c, 1, false, valid, values));
+    *misfit = misfit_of(e, valid, values);
+fail:
+    free(valid);
+    free(values);
+    return st;
+}
+
+bool fbp_solve(double *A, double *b, size_t n, double *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t pivot = i;
+        for (size_t j = i + 1; j < n; j++)
+            pivot = fabs(A[j * n + i]) > fabs(A[pivot * n + i]) ? j : pivot;
+        if (!(fabs(A[pivot * n + i]) > DBL_MIN))
+            return false;
+        for (size_t j = 0; j < n; j++) {
+            const double t = A[i * n + j];
+            A[i * n + j] = A[pivot * n + j];
+            A[pivot * n + j] = t;
+        }
+        const double t = b[i];
+        b[i] = b[pivot];
+        b[pivot] = t;
+        for (size_t j = i + 1; j < n; j++) {
+            const double factor = A[j * n + i] / A[i * n + i];
+            for (size_t k = i; k < n; k++)
+                A[j * n + k] -= factor * A[i * n + k];
+            b[j] -= factor * b[i];
+        }
+    }
+    for (size_t i = n; i-- > 0;) {
+        x[i] = b[i];
+        for (size_t k = i + 1; k < n; k++)
+            x[i] -= A[i * n + k] * x[k];
+        x[i] /= A[i * n + i];
+    }
+    return true;
+}
+
+/* Equations of the pairs of one group for the step: A x = b. */
+struct normal {
+    double A[N][N], b[N];
+};
+
+/* Known spread of the values [pixels, radians, relative]: values that the views do not determine
+ * stay near those of the scan. */
+static const double spreads[N] = {
+    [FBP_CALIBRATED_COLUMN] = 50, [FBP_CALIBRATED_ROW] = 10, [FBP_CALIBRATED_ROLL] = 0.1,
+    [FBP_CALIBRATED_PITCH] = 0.02, [FBP_CALIBRATED_YAW] = 0.02, [FBP_CALIBRATED_SDD] = 0.02,
+    [FBP_CALIBRATED_ARC] = 0.005,
+};
+
+/* Solve for the values which[n], without one group.  noise: variance of a compared value; now: the
+ * values. */
+static bool solve_without(const struct normal *groups, size_t skipped, const size_t *which,
+                          size_t n, double noise, const double *now, double *x)
+{
+    double A[N * N] = {0}, b[N] = {0};
+
+    for (size_t g = 0; g < GROUPS; g++)
+        for (size_t i = 0; g != skipped && i < n; i++) {
+            b[i] += groups[g].b[which[i]];
+            for (size_t j = 0; j < n; j++)
+                A[i * n + j] += groups[g].A[which[i]][which[j]];
+        }
+    for (size_t i = 0; i < n; i++) {
+        const double weight = noise / (spreads[which[i]] * spreads[which[i]]);
+        A[i * n + i] = A[i * n + i] * (1 + 1e-9) + weight;
+        b[i] -= weight * now[which[i]];
+    }
+    return fbp_solve(A, b, n, x);
+}
+
+static double scale_of(const struct fbp_epipolar *e, int which)
+{
+    const double *step = which == FBP_CALIBRATED_ROW ? e->views[0].v : e->views[0].u;
+
+    return which == FBP_CALIBRATED_COLUMN || which == FBP_CALIBRATED_ROW ? fbp_norm(step) : 1;
+}
+
+/* Buffers and equations of a fit of n values; [pair][plane], unless stated. */
+struct fitting {
+    const size_t *which; /* [n] */
+    size_t n;
+    bool *valid;
+    float (*values)[2]; /* [change][pair][plane][view] change 0: the present one, then a step of each
+                           value */
+    float (*next)[2];   /* the same with the images of the next views */
+    double *sizes;
+    struct normal groups[GROUPS];
+    double noise; /* variance of a value */
+};
+
+/* Derivative of the difference of both views' values. */
+static double slope_of(float (*values)[2], size_t n_values, size_t at, size_t j, double step)
+{
+    const float *moved = values[(j + 1) * n_values + at], *here = values[at];
+
+    return ((double)(moved[0] - moved[1]) - (double)(here[0] - here[1])) / step;
+}
+
+/*
+ * Compute the equations for the next step from a change c.
+ *
+ * The derivatives contain the noise of the views.  In normal equations this noise would meet that of
+ * the residuals, and draw the fit towards lines of little noise.  Instruments replace one factor:
+ * derivatives from the next views, which show nearly the same object with other noise.
+ */
+static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_change *c,
+                            struct fitting *f)
+{
+    const size_t n_values = e->n_pairs * e->n_planes;
+    struct fbp_change changes[N + 1] = {*c};
+    size_t used = 0;
+
+    for (size_t j = 0; j < f->n; j++) {
+        changes[j + 1] = *c;
+        changes[j + 1].p[f->which[j]] += steps[f->which[j]] * scale_of(e, (int)f->which[j]);
+    }
+    FBP_TRY(evaluate(e, changes, f->n + 1, false, f->valid, f->values));
+    FBP_TRY(evaluate(e, changes, f->n + 1, true, f->valid, f->next));
+    for (size_t i = 0; i < n_values; i++)
+        if (f->valid[i])
+            f->sizes[used++] = fabs((double)(f->values[i][0] - f->values[i][1]));
+    if (used == 0)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "calibrate: no line through the panel's sides lies in a plane of two views; "
+                        "give --centre, --tilt and others by hand");
+    fbp_sort(f->sizes, used);
+    /* Weights of Cauchy's distribution: planes on which the model fails, such as those through the
+     * ends of a long object, count less. */
+    const double width = fmax(2.4 * 1.48 * f->sizes[used / 2], DBL_MIN);
+    f->noise = width * width * 100; /* neighbouring planes are not independent */
+    memset(f->groups, 0, sizeof f->groups);
+    for (size_t i = 0; i < n_values; i++) {
+        if (!f->valid[i])
+            continue;
+        const double r = (double)(f->values[i][0] - f->values[i][1]) / width;
+        const double w = 1 / (1 + r * r);
+        struct normal *g = &f->groups[e->pairs[i / e->n_planes][0] * GROUPS / e->n_views];
+        double slopes[N];
+        for (size_t j = 0; j < f->n; j++)
+            slopes[j] = slope_of(f->values, n_values, i, j, steps[f->which[j]]);
+        for (size_t j = 0; j < f->n; j++) {
+            const size_t a = f->which[j];
+            const double z = w * slope_of(f->next, n_values, i, j, steps[a]);
+            g->b[a] -= z * r * width;
+            for (size_t k = 0; k < f->n; k++)
+                g->A[a][f->which[k]] += z * slopes[k];
+        }
+    }
+    return FBP_OK;
+}
+
+/* Standard deviations of the values: jackknife, from the scatter of the results if one group is
+ * left out. */
+static void find_errors(const struct fbp_epipolar *e, const struct fitting *f, const double *now,
+                        double *error)
+{
+    double mean[N] = {0}, squares[N] = {0};
+
+    for (size_t g = 0; g < GROUPS; g++) {
+        double y[N];
+        const bool solved = solve_without(f->groups, g, f->which, f->n, f->noise, now, y);
+        for (size_t j = 0; j < f->n; j++) {
+            mean[j] += solved ? y[j] / GROUPS : INFINITY;
+            squares[j] += solved ? y[j] * y[j] / GROUPS : INFINITY;
+        }
+    }
+    for (size_t j = 0; j < f->n; j++) {
+        const double variance = fmax(0, squares[j] - mean[j] * mean[j]) * (GROUPS - 1);
+        error[f->which[j]] =
+            isfinite(mean[j]) ? scale_of(e, (int)f->which[j]) * sqrt(variance) : INFINITY;
+    }
+}
+
+fbp_status fbp_epipolar_fit(const struct fbp_epipolar *e, const bool free_values[N],
+                            struct fbp_epipolar_fit *fit)
+{
+    const size_t n_values = e->n_pairs * e->n_planes;
+    size_t which[N], n = 0;
+    struct fitting f = {.which = which};
+    fbp_status st;
+
+    for (size_t i = 0; i < N; i++) {
+        fit->error[i] = INFINITY;
+        if (free_values[i])
+            which[n++] = i;
+    }
+    f.n = n;
+    FBP_TRY_GOTO(fbp_calloc((void **)&f.valid, n_values, sizeof *f.valid, "planes"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&f.sizes, n_values, sizeof *f.sizes, "planes"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&f.values, n_values * (n + 1) * sizeof *f.values, "planes"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&f.next, n_values * (n + 1) * sizeof *f.next, "planes"));
+    for (int round = 0; round < ROUNDS; round++) {
+        double x[N], now[N], greatest = 0; /* greatest: step, in standard deviations */
+        FBP_TRY_GOTO(linearise(e, &fit->change, &f));
+        fit->misfit = misfit_of(e, f.valid, f.values);
+        for (size_t i = 0; i < N; i++)
+            now[i] = fit->change.p[i] / scale_of(e, (int)i);
+        find_errors(e, &f, now, fit->error);
+        if (!solve_without(f.groups, GROUPS, which, n, f.noise, now, x)) {
+            st = fbp_fail(FBP_ERR_UNSUPPORTED,
+                          "calibrate: the views do not determine the geometry; is there an object "
+                          "in them?");
+            goto fail;
+        }
+        for (size_t j = 0; j < n; j++) {
+            const double step = x[j] * scale_of(e, (int)which[j]);
+            fit->change.p[which[j]] += step;
+            greatest = fmax(greatest, fabs(step) / fmax(fit->error[which[j]], DBL_MIN));
+        }
+        if (greatest < 0.5)
+            break;
+    }
+fail:
+    free(f.valid);
+    free(f.sizes);
+    fbp_free(f.values);
+    fbp_free(f.next);
+    return st;
+}
