@@ -165,6 +165,23 @@ bool centre_is_auto(const double values[FBP_ADJUSTS])
     return isinf(values[FBP_ADJUST_CENTRE]);
 }
 
+/* True if opposite rays agree much better, and determine the axis, if the views rotate in the
+ * opposite direction. Reversed columns have the same effect, except for a mirrored volume. Parallel
+ * beams fit both directions. */
+static bool fits_reversed(const struct fbp_scan *scan, const struct fbp_recon_params *p,
+                          const struct fbp_centre *found)
+{
+    struct fbp_scan other = {.struct_size = sizeof other};
+    struct fbp_centre c = {.struct_size = sizeof c};
+    bool fits = fbp_kind_has_source(scan->kind) && fbp_scan_copy(&other, scan) == FBP_OK &&
+                fbp_scan_flip(&other, FBP_FLIP_DIRECTION) == FBP_OK &&
+                fbp_centre_find(&other, p, &c) == FBP_OK;
+
+    fits = fits && c.sure && c.misfit < found->misfit / 2;
+    fbp_scan_clear(&other);
+    return fits;
+}
+
 int centre_find(struct recon_args *a, const struct fbp_scan *scan)
 {
     struct fbp_recon_params p = a->p;
@@ -173,6 +190,7 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
     struct fbp_scan other = *scan;
     double values[FBP_ADJUSTS];
     char range[48] = "";
+    bool reversed = false;
 
     if (!centre_is_auto(a->adjust))
         return 0;
@@ -189,6 +207,8 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
     int rc = adjust_scan(&other, values);
     if (rc == 0 && fbp_centre_find(&other, &p, c) != FBP_OK)
         rc = cli_fail();
+    if (rc == 0 && !c->sure)
+        reversed = fits_reversed(&other, &p, c);
     free(other.views);
     if (rc != 0)
         return rc;
@@ -201,7 +221,12 @@ int centre_find(struct recon_args *a, const struct fbp_scan *scan)
                     "column %.6g%s of the rotation axis is NOT RELIABLE: %s; compare the images "
                     "of --sweep centre=%.6g:%.6g:0.5 -o sheet.png",
                     c->column, range, c->why, floor(c->column) - 5, floor(c->column) + 6);
-    else
+    if (reversed) /* flips of rows never matter: rays of one row are compared with one another */
+        say_warning(false,
+                    "the views fit the opposite direction of rotation, or reversed columns: "
+                    "repeat the run with --reverse or with --flip-u; both give a sharp volume, "
+                    "and one of them mirrors it");
+    if (c->sure)
         say_note(a->quiet,
                  "centre: column %.6g, give or take %.2g; --centre %.6g repeats this choice",
                  c->column, fmax(c->uncertainty, 0.001), c->column);

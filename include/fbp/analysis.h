@@ -53,6 +53,73 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_centre_find(const struct fbp_scan *scan,
                                                   const struct fbp_recon_params *params,
                                                   struct fbp_centre *out);
 
+/** Values of the geometry that fbp_calibrate() determines. */
+enum fbp_calibrated {
+    /** Detector column, from 0, of the projected iso-centre (mean over the views). */
+    FBP_CALIBRATED_COLUMN = 0,
+    /** Detector row, from 0 at the bottom, of the projected iso-centre (mean over the views). */
+    FBP_CALIBRATED_ROW,
+    /** Rotation of the panel about its normal, in addition to that of the scan [deg]; as
+     * FBP_ADJUST_TILT. */
+    FBP_CALIBRATED_ROLL,
+    /** Rotation of the panel about its rows (PITCH) and about its columns (YAW), in addition to
+     * that of the scan [deg]; directions as struct fbp_circle's tilt_rad. */
+    FBP_CALIBRATED_PITCH,
+    FBP_CALIBRATED_YAW,
+    /** Distance from the source to the panel, along the ray through the iso-centre [mm]. */
+    FBP_CALIBRATED_SDD,
+    /** Angle between the first and the last view about the axis [deg]. */
+    FBP_CALIBRATED_ARC,
+    FBP_CALIBRATED_COUNT
+};
+
+/** One value that fbp_calibrate() determines. */
+struct fbp_estimate {
+    double value;       /**< value found; that of the scan if it is not observable */
+    double before;      /**< value according to the scan */
+    double uncertainty; /**< half of the 95 % confidence interval */
+    bool observable;    /**< false: the views do not determine the value, and it is kept */
+};
+
+/** Result of fbp_calibrate(). */
+struct fbp_calibration {
+    size_t struct_size;
+    struct fbp_estimate values[FBP_CALIBRATED_COUNT];
+    /** True: the views fit the opposite direction of rotation, or, which is the same except for a
+     * mirrored volume, reversed columns. */
+    bool reversed;
+    bool sense_known; /**< false: the views do not determine the direction of rotation */
+    bool reliable;    /**< false: the values are doubtful; `why` says why */
+    /** Inconsistency of the views with the geometry of the scan, and with the geometry found: root
+     * of the mean square difference of compared values, as a part of their root mean square. */
+    double misfit_before, misfit;
+    const char *method; /**< name of the method, a static text */
+    char why[400];      /**< reasons for doubts, and what is not observable; "": none */
+};
+
+/** Get the name of a calibrated value, such as "roll", and its unit, such as "deg". */
+FBP_API const char *fbp_calibrated_name(enum fbp_calibrated which);
+FBP_API const char *fbp_calibrated_unit(enum fbp_calibrated which);
+
+/**
+ * Determine the geometry of a circular scan from its views, without a phantom.
+ *
+ * Cone beams: pairs of views must agree on the plane integrals that both determine (epipolar
+ * consistency, Aichert et al., IEEE Trans. Med. Imaging 34 (2015) 2205).  If the object is wider
+ * than the panel, or the panel is off centre: rays that are measured from both sides, and the
+ * sharpness of slices.  Parallel beams: the axis column of bands of rows, to which a line is
+ * fitted.  The scale (distance from source to axis) is not observable without a known length.
+ *
+ * params          device, threads, memory, progress and source are used; NULL: defaults
+ * @param[out] corrected  the scan with the geometry found; it is overwritten, and empty on failure;
+ *                 NULL: not needed
+ * @return FBP_OK, also if out->reliable is false; else as fbp_centre_find().
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate(const struct fbp_scan *scan,
+                                                const struct fbp_recon_params *params,
+                                                struct fbp_calibration *out,
+                                                struct fbp_scan *corrected);
+
 FBP_END
 
 #endif /* FBP_ANALYSIS_H */

@@ -15,7 +15,8 @@
  * Plain data without a size: fbp_view, fbp_panel, fbp_grid, fbp_raw, fbp_predicted,
  * fbp_assumed, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom,
  * fbp_filtering_params, fbp_region_params, fbp_input_params, fbp_output_params,
- * fbp_epr_params, fbp_cluster_params, fbp_tuning_params, fbp_callbacks, fbp_stopper.
+ * fbp_epr_params, fbp_cluster_params, fbp_tuning_params, fbp_callbacks, fbp_stopper,
+ * fbp_estimate.
  */
 #ifndef FBP_TYPES_H
 #define FBP_TYPES_H

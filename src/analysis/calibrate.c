@@ -1,6 +1,7 @@
 /* fbp_calibrate(): determines the geometry of a circular scan from its views. Cone beams: epipolar
  * consistency (epipolar.c). Parallel beams, panels off centre and objects wider than the panel: the
- * axis column at several heights, from rays that are measured twice and from sharp slices. */
+ * axis column at several heights, from rays that are measured twice and from sharp slices.
+ * Used by: cli/cmd_calibrate.c, epipolar.c. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
 
@@ -209,8 +210,8 @@ static double mean_square(size_t n)
     return (double)n * (double)n / 12;
 }
 
-/* Rows of the panel near the plane of the sources, and the comparison of rays in that plane that are measured from both
- * sides. */
+/* Rows of the panel near the plane of the sources, and the comparison of rays in that plane that
+ * are measured from both sides. */
 struct midplane {
     struct fbp_sinogram rows; /* near the row of the iso-centre */
     struct fbp_sinogram line; /* one row: samples along the line in which a plane cuts the panel */
@@ -218,8 +219,8 @@ struct midplane {
 };
 
 /* Read up to n_rows rows of a scan, next to the row of the iso-centre. */
-static fbp_status midplane_read(struct midplane *m, const struct fbp_scan *scan,
-                                fbp_source *source, size_t n_rows)
+static fbp_status midplane_read(struct midplane *m, const struct fbp_scan *scan, fbp_source *source,
+                                size_t n_rows)
 {
     FBP_TRY(fbp_sinogram_read(&m->rows, scan, source, n_rows));
     m->line = m->rows;
@@ -227,8 +228,8 @@ static fbp_status midplane_read(struct midplane *m, const struct fbp_scan *scan,
     m->line.angles = NULL;
     m->line.values = NULL;
     FBP_TRY(fbp_calloc((void **)&m->line.angles, m->rows.n_views, sizeof(double), "angles"));
-    return fbp_alloc((void **)&m->line.values,
-                     m->rows.n_views * m->rows.n_columns * sizeof(float), "a sinogram");
+    return fbp_alloc((void **)&m->line.values, m->rows.n_views * m->rows.n_columns * sizeof(float),
+                     "a sinogram");
 }
 
 static void midplane_clear(struct midplane *m)
@@ -242,7 +243,8 @@ static void midplane_clear(struct midplane *m)
  * Sample all views along a line of the panel through (column, row) with a slope, as a panel without
  * yaw would measure them: a panel rotated about its columns by `yaw` measures ray x [columns from
  * the axis] at x + yaw x^2 / D, D: distance from the source in columns.  The mean of that shift
- * over the panel is left out, so that it does not move the axis.  half_rows: mean of 2 half_rows + 1 lines.
+ * over the panel is left out, so that it does not move the axis.  half_rows: mean of 2 half_rows +
+ * 1 lines.
  */
 static fbp_status set_line(struct midplane *m, double column, double row, double slope, double yaw,
                            int half_rows)
@@ -298,8 +300,8 @@ static double vertex(double x, double step, double before, double at, double aft
 
 static void set_value(struct work *w, int i, double value, double before, double error)
 {
-    /* Least uncertainties, of interpolation and of values that are not fitted [pixels, deg, relative
-     * for SDD]; they and the factor were found on simulated scans (bench/calibration). */
+    /* Least uncertainties, of interpolation and of values that are not fitted [pixels, deg,
+     * relative for SDD]; they and the factor were found on simulated scans (bench/calibration). */
     static const double least[N] = {
         [FBP_CALIBRATED_COLUMN] = 0.03, [FBP_CALIBRATED_ROW] = 2,    [FBP_CALIBRATED_ROLL] = 0.008,
         [FBP_CALIBRATED_YAW] = 0.15,    [FBP_CALIBRATED_SDD] = 3e-3, [FBP_CALIBRATED_ARC] = 0.05};
@@ -313,11 +315,11 @@ enum { MIDPLANE_ROWS = 64, LINES = 7, PARTS = 4, STEPS = 6 };
 /* Values that rays in the plane of the sources determine: index of offsets. */
 enum { BY_COLUMN, BY_SDD, BY_ARC, BY_YAW, BY_COUNT };
 
-/* Find the offsets of column [pixels], distance to the panel, arc [relative] and yaw [rad] for which
- * opposite rays agree best: means of the results of LINES lines near the plane of the sources, by
- * parabolas of decreasing steps, one value after another.  errors: standard deviations, from the
- * scatter of lines and of parts of the views; FBP_ERR_UNSUPPORTED: no ray is measured from both
- * sides. */
+/* Find the offsets of column [pixels], distance to the panel, arc [relative] and yaw [rad] for
+ * which opposite rays agree best: means of the results of LINES lines near the plane of the
+ * sources, by parabolas of decreasing steps, one value after another.  errors: standard deviations,
+ * from the scatter of lines and of parts of the views; FBP_ERR_UNSUPPORTED: no ray is measured from
+ * both sides. */
 static fbp_status by_midplane(struct work *w, double column, double row, double slope,
                               double offsets[BY_COUNT], double errors[BY_COUNT])
 {
@@ -343,7 +345,8 @@ static fbp_status by_midplane(struct work *w, double column, double row, double 
                         if (i == BY_YAW || k == 0)
                             FBP_TRY_GOTO(
                                 set_line(&m, column, row + l - LINES / 2, slope, o[BY_YAW], 0));
-                        y[k] = midplane_misfit(&m, column, o, part ? part - 1 : 0, part ? PARTS : 1);
+                        y[k] =
+                            midplane_misfit(&m, column, o, part ? part - 1 : 0, part ? PARTS : 1);
                     }
                     x[i] = vertex(x[i], step, y[0], y[1], y[2]);
                 }
@@ -370,8 +373,8 @@ fail:
 
 static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
 {
-    bool free_values[N] = {[FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true,
-                           [FBP_CALIBRATED_ROW] = true};
+    bool free_values[N] = {
+        [FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true, [FBP_CALIBRATED_ROW] = true};
     struct fbp_calibration *out = w->out;
     const size_t n = w->scan->n_views;
     struct fbp_epipolar fine = {0};
@@ -447,7 +450,8 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
         if (errors[BY_YAW] < 0.0015 && centred) {
             offsets[BY_COLUMN] -= offsets[BY_YAW] * tangent * mean_square(found->panel.n_columns);
             change.p[FBP_CALIBRATED_YAW] = offsets[BY_YAW];
-            set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0, errors[BY_YAW] * DEGREES);
+            set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0,
+                      errors[BY_YAW] * DEGREES);
         }
         change.p[FBP_CALIBRATED_COLUMN] = -offsets[BY_COLUMN] * pitch[0];
         set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
@@ -467,15 +471,21 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     out->reliable = true;
     if (out->misfit > 0.3) {
         out->reliable = false;
-        add_reason(out, "views differ by %.0f %% of the compared values, so the geometry may be wrong "
-                        "in another way", 100 * out->misfit);
+        add_reason(out,
+                   "views differ by %.0f %% of the compared values, so the geometry may be wrong "
+                   "in another way",
+                   100 * out->misfit);
     }
     if (out->values[FBP_CALIBRATED_COLUMN].uncertainty > 0.5) {
         out->reliable = false;
-        add_reason(out, "the column is uncertain by %.2g pixels", out->values[FBP_CALIBRATED_COLUMN].uncertainty);
+        add_reason(out, "the column is uncertain by %.2g pixels",
+                   out->values[FBP_CALIBRATED_COLUMN].uncertainty);
     }
     if (!out->sense_known)
-        add_reason(out, "the direction of rotation is not certain: the opposite one fits %.2g times as badly", ratio);
+        add_reason(
+            out,
+            "the direction of rotation is not certain: the opposite one fits %.2g times as badly",
+            ratio);
 fail:
     fbp_epipolar_clear(&fine);
     return st;
@@ -541,8 +551,8 @@ fail:
 
 /* A straight line through columns of the axis at several rows. */
 struct axis_line {
-    double at, slope;       /* column at row 0, and columns per row */
-    double error[2];        /* standard deviations of both */
+    double at, slope; /* column at row 0, and columns per row */
+    double error[2];  /* standard deviations of both */
 };
 
 /* Fit a line to n columns with standard deviations error[]; columns far from it count less
@@ -570,7 +580,8 @@ static void fit_axis(const double *row, const double *column, const double *erro
         line->at = (sums[3] - line->slope * sums[1]) / sums[0];
     }
     for (size_t i = 0; i < n; i++) { /* scatter about the line */
-        const double r = column[i] - line->at - line->slope * row[i], width = hypot(0.1, 2 * error[i]);
+        const double r = column[i] - line->at - line->slope * row[i],
+                     width = hypot(0.1, 2 * error[i]);
         const double k = 1 / (1 + r * r / (width * width));
         squares += k * r * r / (error[i] * error[i]);
         count += k;
@@ -600,6 +611,18 @@ static fbp_status by_rows(struct work *w)
     for (int i = 0; i < N; i++)
         out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
     FBP_TRY_GOTO(fbp_centre_find(found, w->params, &centre));
+    if (fbp_kind_has_source(found->kind)) { /* parallel beams fit both directions of rotation */
+        struct fbp_centre other = {.struct_size = sizeof other};
+        fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
+        FBP_TRY_GOTO(fbp_centre_find(found, w->params, &other));
+        out->reversed = other.misfit < centre.misfit;
+        out->sense_known =
+            fmax(other.misfit, centre.misfit) > 1.5 * fmin(other.misfit, centre.misfit);
+        if (out->reversed)
+            centre = other;
+        else
+            fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
+    }
     FBP_TRY_GOTO(fbp_scan_copy(&reduced, found));
     const size_t every = (n + ROW_VIEWS - 1) / ROW_VIEWS;
     if (bin > 1 || every > 1)
@@ -615,12 +638,14 @@ static fbp_status by_rows(struct work *w)
     /* columns per row of the axis according to the scan */
     const double slope = axis[0] / axis[1] * pitch[1] / pitch[0];
     line.slope = slope;
-    line.at = now[FBP_CALIBRATED_COLUMN] + (centre.column - before[FBP_CALIBRATED_COLUMN]) / (double)bin;
+    line.at =
+        now[FBP_CALIBRATED_COLUMN] + (centre.column - before[FBP_CALIBRATED_COLUMN]) / (double)bin;
     for (int round = 0; round < ROUNDS; round++) {
         const int half = (int)(n_rows / bands / 2);
         const double range = round ? 1.5 : 2 + 0.02 * (double)n_rows;
         for (size_t i = 0; i < bands; i++) {
-            row[i] = ((double)i + 0.5) / (double)bands * (double)n_rows - 0.5 - now[FBP_CALIBRATED_ROW];
+            row[i] =
+                ((double)i + 0.5) / (double)bands * (double)n_rows - 0.5 - now[FBP_CALIBRATED_ROW];
             column[i] = line.at + line.slope * row[i];
             FBP_TRY_GOTO(set_line(&m, column[i], row[i] + now[FBP_CALIBRATED_ROW],
                                   -line.slope * aspect * aspect, 0, half));
@@ -636,8 +661,7 @@ static fbp_status by_rows(struct work *w)
               before[FBP_CALIBRATED_COLUMN], line.error[0] * (double)bin);
     struct fbp_change change = {.p[FBP_CALIBRATED_COLUMN] = -moved * pitch[0]};
     if (isfinite(line.error[1])) {
-        set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0,
-                  line.error[1] * aspect * DEGREES);
+        set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0, line.error[1] * aspect * DEGREES);
         change.p[FBP_CALIBRATED_ROLL] = roll;
     }
     fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
@@ -685,7 +709,7 @@ fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_par
     FBP_TRY_GOTO(fbp_views_sort(&whole, &w.facts, order, w.sorted));
     for (size_t k = 0; k < whole.n_views; k++)
         w.angles[order[k]] = w.sorted[k];
-    if (whole.kind == FBP_CONE && whole.panel.n_rows >= FEWEST_ROWS) {
+    if (fbp_kind_has_source(whole.kind) && whole.panel.n_rows >= FEWEST_ROWS) {
         FBP_TRY_GOTO(read_views(&w, &coarse, COARSE_COLUMNS, COARSE_VIEWS));
         FBP_TRY_GOTO(by_epipolar(&w, &coarse));
     } else {

@@ -1,6 +1,7 @@
 /** @file calibrate.h  Parts of fbp_calibrate() (calibrate.c): reading of corrected views
  * (sinogram.c), change of a geometry by a few numbers, and the consistency of pairs of cone-beam
- * views (epipolar.c); internal. */
+ * views (epipolar.c); internal.
+ * Used by: calibrate.c, epipolar.c, sinogram.c. */
 #ifndef FBP_SRC_ANALYSIS_CALIBRATE_H
 #define FBP_SRC_ANALYSIS_CALIBRATE_H
 
@@ -17,11 +18,11 @@
  */
 struct fbp_view_reader {
     struct fbp_panel panel;
-    fbp_source *own;       /**< source of the scan's projections; NULL: the caller gave a source */
-    fbp_source *views;     /**< stored views, reduced */
-    fbp_source *reduced;   /**< NULL: no reduction */
-    bool top_down;         /**< row order of `views` */
-    struct fbp_prep prep;  /**< its margin_rows: rows on both sides that bad pixels need */
+    fbp_source *own;      /**< source of the scan's projections; NULL: the caller gave a source */
+    fbp_source *views;    /**< stored views, reduced */
+    fbp_source *reduced;  /**< NULL: no reduction */
+    bool top_down;        /**< row order of `views` */
+    struct fbp_prep prep; /**< its margin_rows: rows on both sides that bad pixels need */
     struct fbp_images *images; /**< mask of bad pixels that were found */
 };
 
@@ -85,8 +86,8 @@ struct fbp_epipolar {
     fbp_pool *pool;
 };
 
-/** Read at most most_views views, and select at most four pairs per view.  scan: reduced so that its panel
- * has a few hundred columns. */
+/** Read at most most_views views, and select at most four pairs per view.  scan: reduced so that
+ * its panel has a few hundred columns. */
 fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *scan,
                                fbp_source *source, size_t most_views, fbp_pool *pool);
 void fbp_epipolar_clear(struct fbp_epipolar *e);

@@ -1,7 +1,7 @@
 /** @file centre.h  Two methods of fbp_centre_find() for the detector column of the rotation axis
  * (internal): from rays that are measured twice (match.c), and from all views of half a turn
  * (wedge.c); and the detector rows that both need (sinogram.c).
- * Used by: centre.c, match.c, sinogram.c, wedge.c. */
+ * Used by: analysis/. */
 #ifndef FBP_SRC_ANALYSIS_CENTRE_H
 #define FBP_SRC_ANALYSIS_CENTRE_H
 
@@ -15,8 +15,9 @@
 struct fbp_sinogram {
     bool has_source;                   /**< fan or cone (geometry/kind.h) */
     size_t n_views, n_columns, n_rows; /**< n_rows: number of rows that were read */
-    double *angles; /**< [view] angles of sources or beams about the axis, ascending [rad] */
-    float *values;  /**< [row][view][column] */
+    size_t first_row, gap; /**< panel's row of the first row, and distance of the rows [rows] */
+    double *angles;        /**< [view] angles of sources or beams about the axis, ascending [rad] */
+    float *values;         /**< [row][view][column] */
     double tangent; /**< column pitch / distance from source to panel; 0 for parallel beams */
     int along;   /**< +1: column numbers ascend in the direction in which a source moves that turns
                     counter-clockwise; -1: in the opposite direction */

@@ -1,5 +1,6 @@
 /* Epipolar consistency: pairs of cone-beam views must agree on the plane integrals that both
- * determine; a change of the geometry is fitted to them (formulas: calibrate.h). */
+ * determine; a change of the geometry is fitted to them (formulas: calibrate.h).
+ * Used by: calibrate.c. */
 #include "analysis/calibrate.h"
 
 #include "base/base.h"
@@ -12,15 +13,15 @@
 #include <string.h>
 
 enum {
-    GROUPS = 8,     /* parts of the pairs, each left out once (jackknife) */
-    ROUNDS = 7,     /* greatest number of Gauss-Newton steps */
+    GROUPS = 8, /* parts of the pairs, each left out once (jackknife) */
+    ROUNDS = 7, /* greatest number of Gauss-Newton steps */
     FEWEST_VIEWS = 30,
-    REACH = 5,      /* half width of the derivative filter [rows] */
+    REACH = 5, /* half width of the derivative filter [rows] */
     MOST_PLANES = 512,
-    DENSE = 2,    /* planes that are integrated per compared plane */
+    DENSE = 2,     /* planes that are integrated per compared plane */
     SMOOTHED = 10, /* half width of the smoothing over planes */
-    UP = 2, /* rows of filtered images per row of the panel */
-    MARGIN = 5,     /* rows between a line and the panel's edge */
+    UP = 2,        /* rows of filtered images per row of the panel */
+    MARGIN = 5,    /* rows between a line and the panel's edge */
     N = FBP_CALIBRATED_COUNT,
 };
 
@@ -35,8 +36,8 @@ enum { SEPARATIONS = sizeof separations / sizeof *separations };
 
 /* Steps of the numerical derivatives; COLUMN and ROW: in pixels. */
 static const double steps[N] = {
-    [FBP_CALIBRATED_COLUMN] = 0.2, [FBP_CALIBRATED_ROW] = 0.2,    [FBP_CALIBRATED_ROLL] = 1e-3,
-    [FBP_CALIBRATED_PITCH] = 5e-3, [FBP_CALIBRATED_YAW] = 5e-3,   [FBP_CALIBRATED_SDD] = 5e-3,
+    [FBP_CALIBRATED_COLUMN] = 0.2, [FBP_CALIBRATED_ROW] = 0.2,  [FBP_CALIBRATED_ROLL] = 1e-3,
+    [FBP_CALIBRATED_PITCH] = 5e-3, [FBP_CALIBRATED_YAW] = 5e-3, [FBP_CALIBRATED_SDD] = 5e-3,
     [FBP_CALIBRATED_ARC] = 1e-3,
 };
 
@@ -133,10 +134,11 @@ static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs)
     const size_t every = n * SEPARATIONS / most_pairs + 1;
 
     if (n < FEWEST_VIEWS)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "calibrate: found %zu views, expected at least %d; give --centre and --tilt "
-                        "by hand",
-                        n, FEWEST_VIEWS);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "calibrate: found %zu views, expected at least %d; give --centre and --tilt "
+            "by hand",
+            n, FEWEST_VIEWS);
     FBP_TRY(fbp_calloc((void **)&e->pairs, n * SEPARATIONS, sizeof *e->pairs, "pairs of views"));
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < SEPARATIONS; i++) {
@@ -189,8 +191,7 @@ fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *sc
     const struct fbp_view *v = &e->views[0];
     double ray[3];
     fbp_axpy(v->d, -1, v->s, ray);
-    e->half_height_mm =
-        0.5 * (double)nr * fbp_norm(v->v) * fbp_norm(v->s) / fbp_norm(ray);
+    e->half_height_mm = 0.5 * (double)nr * fbp_norm(v->v) * fbp_norm(v->s) / fbp_norm(ray);
 
     FBP_TRY_GOTO(fbp_view_reader_open(&reader, scan, source));
     const size_t margin = 2 * reader.prep.margin_rows;
@@ -389,8 +390,8 @@ static fbp_status evaluate(const struct fbp_epipolar *e, const struct fbp_change
 
     FBP_TRY(fbp_calloc((void **)&views, n * e->n_views, sizeof *views, "views"));
     for (size_t i = 0; i < n; i++)
-        fbp_views_change(e->views, views + i * e->n_views, e->n_views, FBP_CONE, e->axis,
-                         e->angles, &changes[i]);
+        fbp_views_change(e->views, views + i * e->n_views, e->n_views, FBP_CONE, e->axis, e->angles,
+                         &changes[i]);
     struct evaluation v = {e, views, n, next, valid, values};
     fbp_pool_for(e->pool, e->n_pairs, evaluate_pair, &v);
     free(views);
@@ -468,7 +469,7 @@ struct normal {
 /* Known spread of the values [pixels, radians, relative]: values that the views do not determine
  * stay near those of the scan. */
 static const double spreads[N] = {
-    [FBP_CALIBRATED_COLUMN] = 50, [FBP_CALIBRATED_ROW] = 10, [FBP_CALIBRATED_ROLL] = 0.1,
+    [FBP_CALIBRATED_COLUMN] = 50,  [FBP_CALIBRATED_ROW] = 10,   [FBP_CALIBRATED_ROLL] = 0.1,
     [FBP_CALIBRATED_PITCH] = 0.02, [FBP_CALIBRATED_YAW] = 0.02, [FBP_CALIBRATED_SDD] = 0.02,
     [FBP_CALIBRATED_ARC] = 0.005,
 };
@@ -506,8 +507,8 @@ struct fitting {
     const size_t *which; /* [n] */
     size_t n;
     bool *valid;
-    float (*values)[2]; /* [change][pair][plane][view] change 0: the present one, then a step of each
-                           value */
+    float (*values)[2]; /* [change][pair][plane][view] change 0: the present one, then a step of
+                           each value */
     float (*next)[2];   /* the same with the images of the next views */
     double *sizes;
     struct normal groups[GROUPS];
@@ -525,9 +526,9 @@ static double slope_of(float (*values)[2], size_t n_values, size_t at, size_t j,
 /*
  * Compute the equations for the next step from a change c.
  *
- * The derivatives contain the noise of the views.  In normal equations this noise would meet that of
- * the residuals, and draw the fit towards lines of little noise.  Instruments replace one factor:
- * derivatives from the next views, which show nearly the same object with other noise.
+ * The derivatives contain the noise of the views.  In normal equations this noise would meet that
+ * of the residuals, and draw the fit towards lines of little noise.  Instruments replace one
+ * factor: derivatives from the next views, which show nearly the same object with other noise.
  */
 static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_change *c,
                             struct fitting *f)
@@ -546,9 +547,10 @@ static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_chang
         if (f->valid[i])
             f->sizes[used++] = fabs((double)(f->values[i][0] - f->values[i][1]));
     if (used == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "calibrate: no line through the panel's sides lies in a plane of two views; "
-                        "give --centre, --tilt and others by hand");
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "calibrate: no line through the panel's sides lies in a plane of two views; "
+            "give --centre, --tilt and others by hand");
     fbp_sort(f->sizes, used);
     /* Weights of Cauchy's distribution: planes on which the model fails, such as those through the
      * ends of a long object, count less. */

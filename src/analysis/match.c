@@ -1,6 +1,6 @@
 /* Computes how well rays that are measured in both directions agree, for an assumed detector column
  * of the rotation axis (formulas: centre.h).
- * Used by: centre.c. */
+ * Used by: calibrate.c, centre.c. */
 #include "analysis/centre.h"
 
 #include "base/math.h"

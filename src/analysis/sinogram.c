@@ -1,6 +1,7 @@
 /* Reads corrected detector rows of all views, in the order of the views' angles, for
  * fbp_centre_find(), the search for the rotation axis (centre.h).
- * Used by: centre.c. */
+ * Used by: calibrate.c, centre.c, epipolar.c. */
+#include "analysis/calibrate.h"
 #include "analysis/centre.h"
 
 #include "array/array.h"
@@ -16,15 +17,16 @@ struct order {
     size_t view;
 };
 
-/* Sort the views by angle, counter-clockwise about the axis, starting after the largest gap. */
-static void order_views(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
-                        struct order *o)
+fbp_status fbp_views_sort(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
+                          size_t *order, double *angles)
 {
     const double z[] = {0, 0, 1}, x[] = {1, 0, 0};
     const size_t n = scan->n_views;
     double e1[3], e2[3];
+    struct order *o;
     size_t at = 0;
 
+    FBP_TRY(fbp_calloc((void **)&o, n, sizeof *o, "angles"));
     fbp_cross(fabs(f->axis[2]) > 0.5 ? x : z, f->axis, e2);
     fbp_normalise(e2);
     fbp_cross(e2, f->axis, e1);
@@ -45,6 +47,78 @@ static void order_views(const struct fbp_scan *scan, const struct fbp_geometry_f
     for (size_t k = 0; k < at; k++)
         o[k].angle += 2 * FBP_PI;
     qsort(o, n, sizeof *o, fbp_by_value);
+    for (size_t k = 0; k < n; k++) {
+        order[k] = o[k].view;
+        angles[k] = o[k].angle;
+    }
+    free(o);
+    return FBP_OK;
+}
+
+fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan *scan,
+                                fbp_source *source)
+{
+    struct fbp_scan searched = *scan; /* the scan, with the bad pixels that were found */
+    struct fbp_reduction reduction;
+    fbp_source *stored = source;
+    fbp_status st;
+
+    *r = (struct fbp_view_reader){.panel = scan->panel};
+    if (!source && !scan->projections)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "scan: the scan names no projections; add the key \"projections\" to the "
+                        "scan file, or give the views in memory (in C: .input.source)");
+    if (!source) {
+        FBP_TRY_GOTO(fbp_source_open(&r->own, scan->projections, &scan->raw));
+        stored = r->own;
+    }
+    const enum fbp_row_order row_order =
+        scan->row_order == FBP_ROWS_AUTO ? fbp_source_info(stored)->row_order : scan->row_order;
+    r->top_down = row_order == FBP_ROWS_TOP_DOWN;
+    fbp_reduction_of(scan, &reduction);
+    FBP_TRY_GOTO(fbp_bad_pixels_find(&searched, stored, r->top_down, &r->images));
+    FBP_TRY_GOTO(fbp_prep_create(&r->prep, &searched, r->top_down));
+    if (fbp_reduces(&reduction))
+        FBP_TRY_GOTO(
+            fbp_source_reduce(&r->reduced, stored, &reduction, r->top_down, r->prep.left_out));
+    r->views = r->reduced ? r->reduced : stored;
+    return FBP_OK;
+fail:
+    fbp_view_reader_close(r);
+    return st;
+}
+
+void fbp_view_reader_close(struct fbp_view_reader *r)
+{
+    fbp_source_close(&r->reduced);
+    fbp_source_close(&r->own);
+    fbp_prep_clear(&r->prep);
+    fbp_images_free(r->images);
+    *r = (struct fbp_view_reader){0};
+}
+
+fbp_status fbp_view_reader_rows(struct fbp_view_reader *r, size_t view, size_t row, size_t n,
+                                float *work, float *out)
+{
+    const size_t nc = r->panel.n_columns, nr = r->panel.n_rows, margin = r->prep.margin_rows;
+    const size_t from = row > margin ? row - margin : 0;
+    const size_t end = row + n + margin < nr ? row + n + margin : nr;
+    struct fbp_prep_counts ignored = {0};
+
+    const size_t first = r->top_down ? nr - end : from, count = end - from;
+    FBP_TRY(fbp_source_read(r->views, view, 1, first, count, FBP_F32, work));
+    for (size_t k = 0; r->top_down && k < count / 2; k++)
+        for (size_t c = 0; c < nc; c++) {
+            float *a = &work[k * nc + c], *b = &work[(count - 1 - k) * nc + c], t = *a;
+            *a = *b;
+            *b = t;
+        }
+    for (size_t k = from; k < end; k++)
+        fbp_prep_row(&r->prep, k, work + (k - from) * nc, &ignored);
+    if (r->prep.n_bridges)
+        fbp_prep_bridge(&r->prep, from, row, row + n, work);
+    memcpy(out, work + (row - from) * nc, n * nc * sizeof *out);
+    return FBP_OK;
 }
 
 fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan,
@@ -52,17 +126,10 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
 {
     const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
     const struct fbp_view *v = &scan->views[0];
-    struct fbp_scan searched = *scan; /* the scan, with the bad pixels that were found */
-    struct fbp_images *images = NULL; /* mask of these pixels */
-    fbp_source *stored = source, *views = source;
-    struct fbp_prep prep = {0};
-    struct fbp_prep_counts ignored = {0};
+    struct fbp_view_reader reader = {0};
     struct fbp_geometry_facts facts;
-    struct fbp_reduction reduction;
-    struct order *order = NULL;
-    size_t *place = NULL; /* [view] row of the sinogram */
-    /* a detector row and its neighbours, from which bad pixels are interpolated */
-    float *rows = NULL;
+    size_t *order = NULL, *place = NULL; /* place: [view] row of the sinogram */
+    float *work = NULL;
     double middle_row = 0, ahead[3], P[12];
     fbp_status st;
 
@@ -76,12 +143,10 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     }
     FBP_TRY_GOTO(fbp_calloc((void **)&order, s->n_views, sizeof *order, "angles"));
     FBP_TRY_GOTO(fbp_calloc((void **)&s->angles, s->n_views, sizeof *s->angles, "angles"));
-    order_views(scan, &facts, order);
     FBP_TRY_GOTO(fbp_calloc((void **)&place, s->n_views, sizeof *place, "angles"));
-    for (size_t k = 0; k < s->n_views; k++) {
-        s->angles[k] = order[k].angle;
-        place[order[k].view] = k;
-    }
+    FBP_TRY_GOTO(fbp_views_sort(scan, &facts, order, s->angles));
+    for (size_t k = 0; k < s->n_views; k++)
+        place[order[k]] = k;
     fbp_cross(facts.axis, v->s, ahead);
     s->along = fbp_dot(ahead, v->u) >= 0 ? 1 : -1;
     if (s->has_source) {
@@ -95,53 +160,25 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     s->arc = s->angles[s->n_views - 1] - s->angles[0];
     s->closed = 2 * FBP_PI - s->arc < 1.75 * s->step;
 
-    if (!source && !scan->projections)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "scan: the scan names no projections; add the key \"projections\" to "
-                              "the scan file, or give the views in memory (in C: .input.source)"));
-    if (!source)
-        FBP_TRY_GOTO(fbp_source_open(&stored, scan->projections, &scan->raw));
-    const enum fbp_row_order row_order =
-        scan->row_order == FBP_ROWS_AUTO ? fbp_source_info(stored)->row_order : scan->row_order;
-    const bool top_down = row_order == FBP_ROWS_TOP_DOWN;
-    views = stored;
-    fbp_reduction_of(scan, &reduction);
-    FBP_TRY_GOTO(fbp_bad_pixels_find(&searched, stored, top_down, &images));
-    FBP_TRY_GOTO(fbp_prep_create(&prep, &searched, top_down));
-    if (fbp_reduces(&reduction))
-        FBP_TRY_GOTO(fbp_source_reduce(&views, stored, &reduction, top_down, prep.left_out));
-
-    const size_t n = most_rows < nr ? most_rows : nr, margin = prep.margin_rows;
+    FBP_TRY_GOTO(fbp_view_reader_open(&reader, scan, source));
+    const size_t n = most_rows < nr ? most_rows : nr, margin = reader.prep.margin_rows;
     const double centred = floor(middle_row - ((double)n - 1) / 2 + 0.5), last = (double)(nr - n);
     const size_t gap = s->has_source ? 1 : nr / n;
     const size_t first = s->has_source ? (size_t)fmin(fmax(centred, 0), last) : gap / 2;
     s->n_rows = n;
+    s->first_row = first;
+    s->gap = gap;
     FBP_TRY_GOTO(fbp_alloc((void **)&s->values, n * s->n_views * nc * sizeof(float), "a sinogram"));
     FBP_TRY_GOTO(
-        fbp_alloc((void **)&rows, (2 * margin + 1) * nc * sizeof(float), "rows of a view"));
+        fbp_alloc((void **)&work, (2 * margin + 1) * nc * sizeof(float), "rows of a view"));
     /* Read views in the order of the file, because the file may be a compressed stream. */
     for (size_t k = 0; k < s->n_views; k++)
-        for (size_t i = 0; i < n; i++) {
-            const size_t wanted = first + i * gap, from = wanted > margin ? wanted - margin : 0;
-            for (size_t row = from; row < nr && row <= wanted + margin; row++) {
-                float *to = rows + (row - from) * nc;
-                FBP_TRY_GOTO(
-                    fbp_source_read(views, k, 1, top_down ? nr - 1 - row : row, 1, FBP_F32, to));
-                fbp_prep_row(&prep, row, to, &ignored);
-            }
-            if (prep.n_bridges)
-                fbp_prep_bridge(&prep, from, wanted, wanted + 1, rows);
-            memcpy(s->values + (i * s->n_views + place[k]) * nc, rows + (wanted - from) * nc,
-                   nc * sizeof(float));
-        }
+        for (size_t i = 0; i < n; i++)
+            FBP_TRY_GOTO(fbp_view_reader_rows(&reader, k, first + i * gap, 1, work,
+                                              s->values + (i * s->n_views + place[k]) * nc));
 fail:
-    fbp_free(rows);
-    if (views != stored)
-        fbp_source_close(&views);
-    if (!source)
-        fbp_source_close(&stored);
-    fbp_prep_clear(&prep);
-    fbp_images_free(images);
+    fbp_free(work);
+    fbp_view_reader_close(&reader);
     free(order);
     free(place);
     if (st != FBP_OK)

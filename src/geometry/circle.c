@@ -256,3 +256,71 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
     views->view = *own;
     return FBP_OK;
 }
+
+bool fbp_circle_of(const struct fbp_views *views, struct fbp_circle *out, double *numbers)
+{
+    const size_t n = views->n;
+    double *angles = numbers, *sod = numbers + n, *sdd = numbers + 2 * n;
+    struct fbp_circle *c = out;
+    const bool source = fbp_kind_has_source(views->kind);
+    bool even = true;
+
+    *c = (struct fbp_circle){.struct_size = sizeof *c,
+                             .kind = views->kind,
+                             .n_views = n,
+                             .angles_rad = angles,
+                             .sod_mm = sod,
+                             .sdd_mm = sdd};
+    for (size_t k = 0; k < n; k++) {
+        const struct fbp_view *v = &views->view[k];
+        const double t = atan2(v->s[1], v->s[0]);
+        const double axes[3][3] = {{-sin(t), cos(t), 0}, {0, 0, 1}, {cos(t), sin(t), 0}};
+        double normal[3], R[3][2], N[3]; /* columns, rows and normal of the panel in these axes */
+        fbp_cross(v->u, v->v, normal);
+        fbp_normalise(normal);
+        for (int i = 0; i < 3; i++) {
+            R[i][0] = fbp_dot(v->u, axes[i]) / fbp_norm(v->u);
+            R[i][1] = fbp_dot(v->v, axes[i]) / fbp_norm(v->v);
+            N[i] = fbp_dot(normal, axes[i]);
+        }
+        /* angles without jumps by 2 pi */
+        angles[k] = k ? angles[k - 1] + remainder(t - angles[k - 1], 2 * FBP_PI) : t;
+        sod[k] = hypot(v->s[0], v->s[1]);
+        sdd[k] = sod[k] - fbp_dot(v->d, axes[2]);
+        even =
+            even && fabs(sod[k] - sod[0]) < 1e-9 * sod[0] && fabs(sdd[k] - sdd[0]) < 1e-9 * sdd[0];
+        if (k > 0)
+            continue;
+        c->pitch_mm[0] = fbp_norm(v->u);
+        c->pitch_mm[1] = fbp_norm(v->v);
+        c->offset_mm[0] = fbp_dot(v->d, axes[0]);
+        c->offset_mm[1] = fbp_dot(v->d, axes[1]);
+        /* R = Ru(a) Rv(b) Rn(c), as in fbp_circle_views() */
+        c->tilt_rad[0] = atan2(-N[1], N[2]);
+        c->tilt_rad[1] = asin(fmax(-1, fmin(1, N[0])));
+        double across[3];
+        fbp_cross(normal, v->u, across);
+        c->tilt_rad[2] = atan2(-fbp_dot(across, axes[0]) / fbp_norm(v->u), R[0][0]);
+        c->skew_rad =
+            asin(fmax(-1, fmin(1, fbp_dot(v->u, v->v) / (fbp_norm(v->u) * fbp_norm(v->v)))));
+    }
+    if (fabs(c->skew_rad) < 1e-12)
+        c->skew_rad = 0;
+    c->n_sod = c->n_sdd = even ? 1 : n;
+
+    struct fbp_view *made = NULL;
+    if (fbp_calloc((void **)&made, n, sizeof *made, "views") != FBP_OK)
+        return false;
+    bool fits = fbp_circle_views(c, made) == FBP_OK;
+    for (size_t k = 0; k < n && fits; k++) {
+        const struct fbp_view *a = &made[k], *b = &views->view[k];
+        const double size = source ? 1e-9 * sdd[k] : 1e-9;
+        for (int i = 0; i < 3; i++)
+            fits = fits && (fabs(a->s[i] - b->s[i]) <= size || !source) &&
+                   fabs(a->d[i] - b->d[i]) <= fmax(size, 1e-9) && fabs(a->u[i] - b->u[i]) <= 1e-9 &&
+                   fabs(a->v[i] - b->v[i]) <= 1e-9;
+    }
+    free(made);
+    fbp_message_clear();
+    return fits;
+}

@@ -103,6 +103,10 @@ void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *vi
  * the normal is undetermined. */
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
 
+/** Describe views by angles and distances; the lists of *out are in numbers[3 views->n].  False:
+ * the views are not those of a circular scan about the axis z. */
+bool fbp_circle_of(const struct fbp_views *views, struct fbp_circle *out, double *numbers);
+
 /**
  * Move views whose rotation axis does not pass through the origin: the centre of their circle
  * becomes the origin. Angles and distances from the axis are computed from the moved views.

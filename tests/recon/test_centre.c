@@ -307,7 +307,7 @@ TEST(what_cannot_be_found_is_refused)
     c.arc_deg = 120;
     AUTO_DROP struct fbp_scan scan = make_scan(&c);
     assert_fails(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED,
-                 "no ray from both sides");
+                 "too few rays from both sides");
     scan.filtered = true;
     assert_int_equal(fbp_centre_find(&scan, NULL, &found), FBP_ERR_UNSUPPORTED);
 }
