@@ -105,12 +105,12 @@ FBP_API const char *fbp_calibrated_unit(enum fbp_calibrated which);
  * Determine the geometry of a circular scan from its views, without a phantom.
  *
  * Cone beams: pairs of views must agree on the plane integrals that both determine (epipolar
- * consistency, Aichert et al., IEEE Trans. Med. Imaging 34 (2015) 2205).  If the object is wider
- * than the panel, or the panel is off centre: rays that are measured from both sides, and the
- * sharpness of slices.  Parallel beams: the axis column of bands of rows, to which a line is
- * fitted.  The scale (distance from source to axis) is not observable without a known length.
+ * consistency, Aichert et al., IEEE Trans. Med. Imaging 34 (2015) 2205), and rays in the plane of the
+ * sources with the rays that are measured from the opposite side.  Parallel beams: a line is fitted
+ * to the columns of the axis at several heights.  The scale (distance from source to axis) is not
+ * observable without a known length.
  *
- * params          device, threads, memory, progress and source are used; NULL: defaults
+ * params          threads and source are used; NULL: defaults
  * @param[out] corrected  the scan with the geometry found; it is overwritten, and empty on failure;
  *                 NULL: not needed
  * @return FBP_OK, also if out->reliable is false; else as fbp_centre_find().

@@ -1,7 +1,8 @@
-/* fbp_calibrate(): determines the geometry of a circular scan from its views. Cone beams: epipolar
- * consistency (epipolar.c). Parallel beams, panels off centre and objects wider than the panel: the
- * axis column at several heights, from rays that are measured twice and from sharp slices.
- * Used by: cli/cmd_calibrate.c, epipolar.c. */
+/* fbp_calibrate() (public): determines the geometry of a circular scan from its views. Cone beams:
+ * column and roll by epipolar consistency (epipolar.c), then column, distance, arc and yaw by
+ * opposite rays in the plane of the sources (match.c). Parallel beams and fans: a line through the
+ * columns of the axis at several heights (match.c, wedge.c). Also names and units of the values
+ * (public). Used by: cli/cmd_calibrate.c, epipolar.c. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
 
@@ -20,10 +21,14 @@
 
 enum {
     N = FBP_CALIBRATED_COUNT,
+    /* greatest numbers of columns and views: coarse search, fit of pairs of views, opposite rays,
+     * single rows */
     COARSE_COLUMNS = 96,
     COARSE_VIEWS = 60,
     FINE_COLUMNS = 512,
     FINE_VIEWS = 360,
+    LINE_COLUMNS = 1024,
+    LINE_VIEWS = 720,
     ROW_VIEWS = 400,
     FEWEST_ROWS = 24, /* of a panel, for epipolar consistency */
     TRIED = 48,       /* number of columns of the coarse search */
@@ -120,8 +125,8 @@ static void add_reason(struct fbp_calibration *c, const char *fmt, double a)
     snprintf(c->why + strlen(c->why), sizeof c->why - strlen(c->why), fmt, a);
 }
 
-/* Mean over the views of the column and the row of the projected iso-centre, mean distance from
- * source to panel [mm], and arc [deg]. */
+/* Mean over the views of the column and the row of the projected iso-centre, and mean distance
+ * from source to panel [mm]; other values are 0. */
 static fbp_status values_of(const struct fbp_scan *scan, double values[N])
 {
     memset(values, 0, N * sizeof *values);
@@ -136,19 +141,30 @@ static fbp_status values_of(const struct fbp_scan *scan, double values[N])
     return FBP_OK;
 }
 
-/* Read the views with at most `columns` columns. */
+/* Copy a scan, reduced to at most `columns` columns and `views` views, but at least FEWEST_ROWS
+ * rows (or its own, if there are fewer); bin: columns per column of the copy. */
+static fbp_status reduce(const struct fbp_scan *scan, size_t columns, size_t views,
+                         struct fbp_scan *out, size_t *bin)
+{
+    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
+    const size_t every = (scan->n_views + views - 1) / views;
+    size_t b = (nc + columns - 1) / columns;
+
+    while (b > 1 && nr / b < (nr < FEWEST_ROWS ? nr : FEWEST_ROWS))
+        b--;
+    *bin = b;
+    FBP_TRY(fbp_scan_copy(out, scan));
+    return b > 1 || every > 1 ? fbp_scan_reduce(out, every, b) : FBP_OK;
+}
+
+/* Read the views of the scan, with at most `columns` columns, for their comparison in pairs. */
 static fbp_status read_views(struct work *w, struct fbp_epipolar *e, size_t columns, size_t views)
 {
     struct fbp_scan reduced = {.struct_size = sizeof reduced};
-    const size_t nc = w->scan->panel.n_columns, nr = w->scan->panel.n_rows;
-    size_t bin = (nc + columns - 1) / columns;
+    size_t bin;
     fbp_status st;
 
-    while (bin > 1 && nr / bin < FEWEST_ROWS)
-        bin--;
-    FBP_TRY(fbp_scan_copy(&reduced, w->scan));
-    if (bin > 1)
-        FBP_TRY_GOTO(fbp_scan_reduce(&reduced, 1, bin));
+    FBP_TRY_GOTO(reduce(w->scan, columns, w->scan->n_views, &reduced, &bin));
     st = fbp_epipolar_create(e, &reduced, w->params->input.source, views, w->pool);
 fail:
     fbp_scan_clear(&reduced);
@@ -276,18 +292,6 @@ static fbp_status set_line(struct midplane *m, double column, double row, double
     return fbp_match_create(&m->match, &m->line, 4);
 }
 
-static double midplane_misfit(struct midplane *m, double column, const double offsets[3],
-                              size_t part, size_t parts)
-{
-    struct fbp_agreement a;
-
-    m->line.tangent = m->rows.tangent / (1 + offsets[1]);
-    for (size_t k = 0; k < m->rows.n_views; k++)
-        m->line.angles[k] = m->rows.angles[k] * (1 + offsets[2]);
-    fbp_match_at(&m->match, column + offsets[0], 1, part, parts, &a);
-    return a.misfit;
-}
-
 /* Position of the least value of a parabola through `at` at x, and `before` and `after` one step
  * beside it; at most one step from x. */
 static double vertex(double x, double step, double before, double at, double after)
@@ -310,28 +314,53 @@ static void set_value(struct work *w, int i, double value, double before, double
     w->out->values[i] = (struct fbp_estimate){value, before, hypot(2.4 * error, floor), true};
 }
 
-enum { MIDPLANE_ROWS = 64, LINES = 7, PARTS = 4, STEPS = 6 };
+enum { LINES = 7, PARTS = 4, STEPS = 6 };
 
-/* Values that rays in the plane of the sources determine: index of offsets. */
-enum { BY_COLUMN, BY_SDD, BY_ARC, BY_YAW, BY_COUNT };
+/* Values that rays in the plane of the sources determine: index of offsets; BY_SHIFT: further
+ * offset of the column if the yaw is corrected, too. */
+enum { BY_COLUMN, BY_SDD, BY_ARC, BY_YAW, BY_COUNT, BY_SHIFT = BY_COUNT };
 
-/* Find the offsets of column [pixels], distance to the panel, arc [relative] and yaw [rad] for
- * which opposite rays agree best: means of the results of LINES lines near the plane of the
- * sources, by parabolas of decreasing steps, one value after another.  errors: standard deviations,
- * from the scatter of lines and of parts of the views; FBP_ERR_UNSUPPORTED: no ray is measured from
- * both sides. */
-static fbp_status by_midplane(struct work *w, double column, double row, double slope,
-                              double offsets[BY_COUNT], double errors[BY_COUNT])
+/* Misfit of opposite rays in m->line, which was set for the yaw of the offsets. */
+static double midplane_misfit(struct midplane *m, double column, const double offsets[BY_COUNT],
+                              size_t part, size_t parts)
+{
+    struct fbp_agreement a;
+
+    m->line.tangent = m->rows.tangent / (1 + offsets[BY_SDD]);
+    for (size_t k = 0; k < m->rows.n_views; k++)
+        m->line.angles[k] = m->rows.angles[k] * (1 + offsets[BY_ARC]);
+    fbp_match_at(&m->match, column + offsets[BY_COLUMN], 1, part, parts, &a);
+    return a.misfit;
+}
+
+/* Find the offsets of column [pixels], distance to the panel, arc [relative] and yaw [rad] of the
+ * corrected scan for which opposite rays agree best: means of the results of LINES lines near the
+ * plane of the sources, by parabolas of decreasing steps, one value after another.  errors:
+ * standard deviations, from the scatter of lines and of parts of the views; FBP_ERR_UNSUPPORTED: no
+ * ray is measured from both sides. */
+static fbp_status by_midplane(struct work *w, double offsets[BY_COUNT + 1], double errors[BY_COUNT])
 {
     static const double steps[BY_COUNT] = {0.4, 0.01, 0.002, 0.01};
+    const struct fbp_view *view = &w->corrected->views[0];
+    /* rows per column of the line in which the plane of the sources cuts the panel */
+    const double slope = -fbp_dot(w->facts.axis, view->u) / fbp_dot(w->facts.axis, view->v);
+    struct fbp_scan reduced = {.struct_size = sizeof reduced};
     struct midplane m = {0};
     double found[LINES][1 + PARTS][BY_COUNT] = {{{0}}}; /* [0]: all views, [1 + part] */
+    double at[N];
+    size_t bin;
     fbp_status st;
 
-    FBP_TRY_GOTO(midplane_read(&m, w->corrected, w->params->input.source, MIDPLANE_ROWS));
+    FBP_TRY_GOTO(reduce(w->corrected, LINE_COLUMNS, LINE_VIEWS, &reduced, &bin));
+    FBP_TRY_GOTO(values_of(&reduced, at));
+    const double column = at[FBP_CALIBRATED_COLUMN], row = at[FBP_CALIBRATED_ROW];
+    const double rows = 2 * LINES + fabs(slope) * (double)reduced.panel.n_columns;
+    FBP_TRY_GOTO(midplane_read(&m, &reduced, w->params->input.source,
+                               (size_t)fmin(rows, (double)reduced.panel.n_rows)));
     for (int l = 0; l < LINES; l++)
         for (size_t part = 0; part <= PARTS; part++) {
             double *x = found[l][part];
+            FBP_TRY_GOTO(fbp_check_cancelled());
             if (part > 0)
                 memcpy(x, found[l][0], sizeof found[l][0]);
             for (int round = 0; round < (part ? 1 : STEPS); round++)
@@ -366,8 +395,14 @@ static fbp_status by_midplane(struct work *w, double column, double row, double 
         offsets[i] = mean;
         errors[i] = sqrt(fmax(squares / (PARTS * (PARTS - 1)), scatter / (LINES * (LINES - 1))));
     }
+    /* set_line() leaves out the mean shift by yaw; if yaw is corrected, it moves the column */
+    offsets[BY_SHIFT] =
+        -offsets[BY_YAW] * m.rows.tangent * mean_square(m.rows.n_columns) * (double)bin;
+    offsets[BY_COLUMN] *= (double)bin;
+    errors[BY_COLUMN] *= (double)bin;
 fail:
     midplane_clear(&m);
+    fbp_scan_clear(&reduced);
     return st;
 }
 
@@ -379,7 +414,7 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     const size_t n = w->scan->n_views;
     struct fbp_epipolar fine = {0};
     struct fbp_epipolar_fit same, opposite;
-    double before[N], after[N], offsets[BY_COUNT], errors[BY_COUNT];
+    double before[N], after[N], offsets[BY_COUNT + 1], errors[BY_COUNT];
     fbp_status st;
 
     out->method = "epipolar consistency and opposite rays";
@@ -410,6 +445,7 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
 
     struct fbp_scan *found = w->corrected;
     FBP_TRY_GOTO(values_of(found, before));
+    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
     if (out->reversed) {
         fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
         for (size_t k = 0; k < n; k++)
@@ -420,11 +456,7 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     FBP_TRY_GOTO(values_of(found, after));
 
     const double pitch[2] = {fbp_norm(found->views[0].u), fbp_norm(found->views[0].v)};
-    const struct fbp_view *view = &found->views[0];
-    /* rows per column of the line in which the plane of the sources cuts the panel */
-    const double slope = -fbp_dot(w->facts.axis, view->u) / fbp_dot(w->facts.axis, view->v);
-    st = by_midplane(w, after[FBP_CALIBRATED_COLUMN], after[FBP_CALIBRATED_ROW], slope, offsets,
-                     errors);
+    st = by_midplane(w, offsets, errors);
     if (st == FBP_ERR_UNSUPPORTED) { /* no ray is measured from both sides */
         fbp_message_clear();
         errors[BY_COLUMN] = errors[BY_SDD] = errors[BY_ARC] = INFINITY;
@@ -438,27 +470,24 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
               fit.error[FBP_CALIBRATED_ROLL] * DEGREES);
     set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
               fit.error[FBP_CALIBRATED_COLUMN] / pitch[0]);
-    if (free_values[FBP_CALIBRATED_ROW]) {
+    if (free_values[FBP_CALIBRATED_ROW])
         set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW], 0);
-    }
     struct fbp_change change = {{0}};
     if (isfinite(errors[BY_COLUMN])) {
-        const double b = errors[BY_COLUMN];
-        const double tangent = pitch[0] / before[FBP_CALIBRATED_SDD];
         const double middle = ((double)found->panel.n_columns - 1) / 2;
         const bool centred = fabs(after[FBP_CALIBRATED_COLUMN] - middle) < 0.1 * middle;
         if (errors[BY_YAW] < 0.0015 && centred) {
-            offsets[BY_COLUMN] -= offsets[BY_YAW] * tangent * mean_square(found->panel.n_columns);
+            offsets[BY_COLUMN] += offsets[BY_SHIFT];
             change.p[FBP_CALIBRATED_YAW] = offsets[BY_YAW];
             set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0,
                       errors[BY_YAW] * DEGREES);
         }
         change.p[FBP_CALIBRATED_COLUMN] = -offsets[BY_COLUMN] * pitch[0];
         set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
-                  before[FBP_CALIBRATED_COLUMN], b);
+                  before[FBP_CALIBRATED_COLUMN], errors[BY_COLUMN]);
     }
     if (errors[BY_ARC] < 5e-4 && fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3)) {
-        const double arc = fabs(w->sorted[n - 1] - w->sorted[0]) * DEGREES;
+        const double arc = before[FBP_CALIBRATED_ARC];
         change.p[FBP_CALIBRATED_ARC] = offsets[BY_ARC];
         set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc, arc * errors[BY_ARC]);
     }
@@ -599,7 +628,7 @@ static fbp_status by_rows(struct work *w)
     struct fbp_calibration *out = w->out;
     struct fbp_scan reduced = {.struct_size = sizeof reduced}, *found = w->corrected;
     const size_t n = found->n_views, nc = found->panel.n_columns, nr = found->panel.n_rows;
-    const size_t bin = nr > 1 ? (nc + FINE_COLUMNS - 1) / FINE_COLUMNS : 1;
+    size_t bin;
     struct midplane m = {0};
     struct fbp_centre centre = {.struct_size = sizeof centre};
     double column[BANDS], error[BANDS], row[BANDS], before[N], now[N];
@@ -608,6 +637,7 @@ static fbp_status by_rows(struct work *w)
 
     out->method = "axis column of single rows";
     FBP_TRY_GOTO(values_of(found, before));
+    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
     for (int i = 0; i < N; i++)
         out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
     FBP_TRY_GOTO(fbp_centre_find(found, w->params, &centre));
@@ -623,10 +653,7 @@ static fbp_status by_rows(struct work *w)
         else
             fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
     }
-    FBP_TRY_GOTO(fbp_scan_copy(&reduced, found));
-    const size_t every = (n + ROW_VIEWS - 1) / ROW_VIEWS;
-    if (bin > 1 || every > 1)
-        FBP_TRY_GOTO(fbp_scan_reduce(&reduced, every, bin < nr ? bin : nr));
+    FBP_TRY_GOTO(reduce(found, nr > 1 ? FINE_COLUMNS : nc, ROW_VIEWS, &reduced, &bin));
     FBP_TRY_GOTO(values_of(&reduced, now));
     FBP_TRY_GOTO(midplane_read(&m, &reduced, w->params->input.source, reduced.panel.n_rows));
     const size_t n_rows = m.rows.n_rows, bands = n_rows < BANDS ? n_rows : BANDS;

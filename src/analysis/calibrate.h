@@ -79,7 +79,6 @@ struct fbp_epipolar {
      * `bin` columns. */
     float *images;
     size_t bin, filtered_columns;
-    float edge; /**< mean of the outermost columns, as a part of the greatest mean of a column */
     double half_height_mm; /**< planes cut the axis between -half_height_mm and half_height_mm */
     size_t n_pairs, n_planes;
     size_t (*pairs)[2];

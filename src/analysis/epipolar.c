@@ -161,7 +161,7 @@ fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *sc
     struct fbp_view_reader reader = {0};
     struct fbp_geometry_facts facts;
     size_t *order = NULL, *place = NULL;
-    double *angles = NULL, *means = NULL, edge = 0, most = 0;
+    double *angles = NULL;
     float *work = NULL, *view = NULL, *mean = NULL, *pattern = NULL;
     fbp_status st;
 
@@ -199,15 +199,12 @@ fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *sc
     FBP_TRY_GOTO(fbp_alloc((void **)&work, (nr + margin) * nc * sizeof(float), "a view"));
     FBP_TRY_GOTO(fbp_alloc((void **)&view, size * sizeof(float), "a view"));
     FBP_TRY_GOTO(fbp_calloc((void **)&mean, size, sizeof *mean, "a view"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&means, nc, sizeof *means, "columns"));
     for (size_t k = 0; k < scan->n_views; k++) { /* in the order of the file: it may be a stream */
         if (place[k] == SIZE_MAX)
             continue;
         FBP_TRY_GOTO(fbp_view_reader_rows(&reader, k, 0, nr, work, view));
-        for (size_t i = 0; i < size; i++) {
-            means[i % nc] += (double)view[i];
+        for (size_t i = 0; i < size; i++)
             mean[i] += view[i] / (float)e->n_views;
-        }
         filter_view(e, place[k], view, e->images + place[k] * filtered);
     }
     FBP_TRY_GOTO(keep_fixed_pattern(mean, nc, nr));
@@ -216,16 +213,10 @@ fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *sc
     for (size_t k = 0; k < e->n_views; k++)
         for (size_t i = 0; i < filtered; i++)
             e->images[k * filtered + i] -= pattern[i];
-    for (size_t c = 0; c < nc; c++)
-        most = fmax(most, means[c]);
-    for (size_t c = 0; c < 3; c++)
-        edge = fmax(edge, fmax(means[c], means[nc - 1 - c]));
-    e->edge = (float)(most > 0 ? edge / most : 1);
 fail:
     fbp_view_reader_close(&reader);
     fbp_free(work);
     fbp_free(view);
-    free(means);
     free(mean);
     fbp_free(pattern);
     free(order);
