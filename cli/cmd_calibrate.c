@@ -78,10 +78,10 @@ static void print_text(const struct fbp_calibration *c, double seconds)
         const char *unit = fbp_calibrated_unit((enum fbp_calibrated)i);
         char a[32], b[32];
         if (v->observable)
-            printf("%-9s %s +- %.2g %s (scan file: %s)\n",
-                   fbp_calibrated_name((enum fbp_calibrated)i),
+            printf("%-9s %s +- %.2g %s (%s%s)\n", fbp_calibrated_name((enum fbp_calibrated)i),
                    rounded(a, v->value, v->uncertainty), v->uncertainty, unit,
-                   rounded(b, v->before, v->uncertainty));
+                   fabs(v->value - v->before) > 0 ? "scan file: " : "as in the scan file",
+                   fabs(v->value - v->before) > 0 ? rounded(b, v->before, v->uncertainty) : "");
         kept |= !v->observable;
     }
     printf("%-9s %s\n", "rotation",

@@ -75,7 +75,9 @@ enum fbp_calibrated {
 
 /** One value that fbp_calibrate() determines. */
 struct fbp_estimate {
-    double value;       /**< value found; that of the scan if it is not observable */
+    /** Value found; that of the scan if it is not observable, or if both differ by less than the
+     * uncertainty (the column excepted). */
+    double value;
     double before;      /**< value according to the scan */
     double uncertainty; /**< half of the 95 % confidence interval */
     bool observable;    /**< false: the views do not determine the value, and it is kept */
@@ -105,10 +107,10 @@ FBP_API const char *fbp_calibrated_unit(enum fbp_calibrated which);
  * Determine the geometry of a circular scan from its views, without a phantom.
  *
  * Cone beams: pairs of views must agree on the plane integrals that both determine (epipolar
- * consistency, Aichert et al., IEEE Trans. Med. Imaging 34 (2015) 2205), and rays in the plane of the
- * sources with the rays that are measured from the opposite side.  Parallel beams: a line is fitted
- * to the columns of the axis at several heights.  The scale (distance from source to axis) is not
- * observable without a known length.
+ * consistency, Aichert et al., IEEE Trans. Med. Imaging 34 (2015) 2205), and rays in the plane of
+ * the sources with the rays that are measured from the opposite side.  Parallel beams: a line is
+ * fitted to the columns of the axis at several heights.  The scale (distance from source to axis)
+ * is not observable without a known length.
  *
  * params          threads and source are used; NULL: defaults
  * @param[out] corrected  the scan with the geometry found; it is overwritten, and empty on failure;

@@ -302,7 +302,10 @@ static double vertex(double x, double step, double before, double at, double aft
     return x + step * fmax(-1, fmin(1, move));
 }
 
-static void set_value(struct work *w, int i, double value, double before, double error)
+/* Store an estimate.  False: it differs from the value of the scan by less than its uncertainty;
+ * then the value of the scan is stored and should be kept, because a panel that is rotated by next
+ * to nothing costs a resampling.  The column is always changed. */
+static bool set_value(struct work *w, int i, double value, double before, double error)
 {
     /* Least uncertainties, of interpolation and of values that are not fitted [pixels, deg,
      * relative for SDD]; they and the factor were found on simulated scans (bench/calibration). */
@@ -311,7 +314,11 @@ static void set_value(struct work *w, int i, double value, double before, double
         [FBP_CALIBRATED_YAW] = 0.15,    [FBP_CALIBRATED_SDD] = 3e-3, [FBP_CALIBRATED_ARC] = 0.05};
     const double floor = least[i] * (i == FBP_CALIBRATED_SDD ? value : 1);
 
-    w->out->values[i] = (struct fbp_estimate){value, before, hypot(2.4 * error, floor), true};
+    const double uncertainty = hypot(2.4 * error, floor);
+    const bool differs = i == FBP_CALIBRATED_COLUMN || fabs(value - before) > uncertainty;
+
+    w->out->values[i] = (struct fbp_estimate){differs ? value : before, before, uncertainty, true};
+    return differs;
 }
 
 enum { LINES = 7, PARTS = 4, STEPS = 6 };
@@ -466,21 +473,22 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     FBP_TRY_GOTO(st);
     for (int i = 0; i < N; i++)
         out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
-    set_value(w, FBP_CALIBRATED_ROLL, fit.change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
-              fit.error[FBP_CALIBRATED_ROLL] * DEGREES);
+    struct fbp_change change = {{0}};
+    if (!set_value(w, FBP_CALIBRATED_ROLL, fit.change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
+                   fit.error[FBP_CALIBRATED_ROLL] * DEGREES))
+        change.p[FBP_CALIBRATED_ROLL] = -fit.change.p[FBP_CALIBRATED_ROLL];
     set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
               fit.error[FBP_CALIBRATED_COLUMN] / pitch[0]);
     if (free_values[FBP_CALIBRATED_ROW])
         set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW], 0);
-    struct fbp_change change = {{0}};
     if (isfinite(errors[BY_COLUMN])) {
         const double middle = ((double)found->panel.n_columns - 1) / 2;
         const bool centred = fabs(after[FBP_CALIBRATED_COLUMN] - middle) < 0.1 * middle;
-        if (errors[BY_YAW] < 0.0015 && centred) {
+        if (errors[BY_YAW] < 0.0015 && centred &&
+            set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0,
+                      errors[BY_YAW] * DEGREES)) {
             offsets[BY_COLUMN] += offsets[BY_SHIFT];
             change.p[FBP_CALIBRATED_YAW] = offsets[BY_YAW];
-            set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0,
-                      errors[BY_YAW] * DEGREES);
         }
         change.p[FBP_CALIBRATED_COLUMN] = -offsets[BY_COLUMN] * pitch[0];
         set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
@@ -488,13 +496,15 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     }
     if (errors[BY_ARC] < 5e-4 && fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3)) {
         const double arc = before[FBP_CALIBRATED_ARC];
-        change.p[FBP_CALIBRATED_ARC] = offsets[BY_ARC];
-        set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc, arc * errors[BY_ARC]);
+        if (set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc,
+                      arc * errors[BY_ARC]))
+            change.p[FBP_CALIBRATED_ARC] = offsets[BY_ARC];
     }
     if (errors[BY_SDD] < 0.002) {
-        change.p[FBP_CALIBRATED_SDD] = offsets[BY_SDD];
-        set_value(w, FBP_CALIBRATED_SDD, before[FBP_CALIBRATED_SDD] * (1 + offsets[BY_SDD]),
-                  before[FBP_CALIBRATED_SDD], before[FBP_CALIBRATED_SDD] * errors[BY_SDD]);
+        const double sdd = before[FBP_CALIBRATED_SDD];
+        if (set_value(w, FBP_CALIBRATED_SDD, sdd * (1 + offsets[BY_SDD]), sdd,
+                      sdd * errors[BY_SDD]))
+            change.p[FBP_CALIBRATED_SDD] = offsets[BY_SDD];
     }
     fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
     out->reliable = true;
@@ -687,10 +697,9 @@ static fbp_status by_rows(struct work *w)
     set_value(w, FBP_CALIBRATED_COLUMN, before[FBP_CALIBRATED_COLUMN] + moved,
               before[FBP_CALIBRATED_COLUMN], line.error[0] * (double)bin);
     struct fbp_change change = {.p[FBP_CALIBRATED_COLUMN] = -moved * pitch[0]};
-    if (isfinite(line.error[1])) {
-        set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0, line.error[1] * aspect * DEGREES);
+    if (isfinite(line.error[1]) &&
+        set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0, line.error[1] * aspect * DEGREES))
         change.p[FBP_CALIBRATED_ROLL] = roll;
-    }
     fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
     out->misfit = sqrt(centre.misfit);
     out->misfit_before = NAN;

@@ -304,8 +304,11 @@ bool fbp_circle_of(const struct fbp_views *views, struct fbp_circle *out, double
         c->skew_rad =
             asin(fmax(-1, fmin(1, fbp_dot(v->u, v->v) / (fbp_norm(v->u) * fbp_norm(v->v)))));
     }
-    if (fabs(c->skew_rad) < 1e-12)
-        c->skew_rad = 0;
+    double *const small[] = {&c->tilt_rad[0], &c->tilt_rad[1],  &c->tilt_rad[2],
+                             &c->skew_rad,    &c->offset_mm[0], &c->offset_mm[1]};
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        if (fabs(*small[i]) < 1e-12) /* rounding */
+            *small[i] = 0;
     c->n_sod = c->n_sdd = even ? 1 : n;
 
     struct fbp_view *made = NULL;
