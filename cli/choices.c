@@ -1,6 +1,6 @@
-/* Implementation of choices.h: permitted values of command-line options (such as those of
- * --precision), and the file name extensions that fbp can read, write and compress, both from
- * tables of the library.
+/* Implementation of choices.h: permitted values of command-line options (functions choices_…(),
+ * such as choices_precision()), and the file name extensions that fbp can read, write and
+ * compress, both from tables of the library.
  * Used by: bench/host/, bench/kernels/, bench/pipeline/, bench/predict/, bench/rabbitct/, cli/. */
 #include "choices.h"
 

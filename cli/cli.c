@@ -1,5 +1,7 @@
-/* Implementation of cli.h: error messages, JSON output, checks of file names, the check that
- * outputs replace no inputs, and texts for durations and voxel grids.
+/* Implementation of cli.h: error messages (cli_error(), cli_fail()), the log callback of the
+ * library (cli_log()), warnings about scans and arrays, JSON output, checks of file names, the
+ * scan file of a folder (cli_scan_in_folder()), the check that outputs replace no inputs
+ * (cli_check_files()), and texts for durations and voxel grids.
  * Used by: bench/, cli/. */
 #include "cli.h"
 #include "say.h"
@@ -166,8 +168,8 @@ bool cli_is_scan(const char *path)
 {
     if (!cli_ends_with(path, ".json"))
         return false;
-    cli_error("%s: is a scan file, not an array; name a volume, or the file of projections that "
-              "fbp info %s prints",
+    cli_error("%s: is a JSON file, not an array; name a volume, or the file of projections that "
+              "fbp info %s prints for a scan file",
               path, path);
     return true;
 }

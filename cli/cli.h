@@ -1,6 +1,7 @@
-/** @file cli.h  Functions that the commands of fbp and fbp-bench share: error messages, JSON
- * output, checks of file names, the check that outputs replace no inputs, texts for durations and
- * voxel grids. Implemented in cli.c.
+/** @file cli.h  Functions that the commands of fbp and fbp-bench share: error messages, the log
+ * callback of the library, warnings about scans and arrays, JSON output, checks of file names, the
+ * scan file of a folder, the check that outputs replace no inputs, texts for durations and voxel
+ * grids. Implemented in cli.c.
  * Used by: bench/, cli/. */
 #ifndef FBP_CLI_CLI_H
 #define FBP_CLI_CLI_H

@@ -1,6 +1,6 @@
-/* Command `fbp compare`, which commands.c lists and program.c runs: prints how much two volumes
- * differ (rmse, nrmse, greatest difference, PSNR, both means) as text or JSON, and fails if the
- * rmse exceeds --tolerance.
+/* Command `fbp compare` (cmd_compare), which commands.c lists and program.c runs: prints how much
+ * two volumes differ (rmse, nrmse, greatest difference, PSNR, both means) as text or JSON, and
+ * fails if the rmse exceeds --tolerance.
  * Used by: commands.c. */
 #include "cli.h"
 #include "say.h"

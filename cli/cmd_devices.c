@@ -1,5 +1,5 @@
-/* Command `fbp devices`, which commands.c lists and program.c runs: prints the devices that can
- * reconstruct (CPU, GPUs), and the reason why others cannot.
+/* Command `fbp devices` (cmd_devices), which commands.c lists and program.c runs: prints the
+ * devices that can reconstruct (CPU, GPUs), and the reason why others cannot.
  * Used by: commands.c. */
 #include "cli.h"
 

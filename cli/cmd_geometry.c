@@ -1,7 +1,8 @@
 /* Commands `fbp geometry show` (draws the set-up as SVG), `fbp geometry check` (prints coverage,
  * projection of the volume onto the detector, effects of reversed rows or columns, warnings) and
  * `fbp geometry convert` (writes the geometry as a scan file or in the format of another program).
- * commands.c lists the commands, program.c runs them.
+ * commands.c lists the commands (cmd_geometry_show, cmd_geometry_check, cmd_geometry_convert),
+ * program.c runs them.
  * Used by: commands.c. */
 #include "cli.h"
 #include "geometry.h"

@@ -1,5 +1,5 @@
-/* Command `fbp info`, which commands.c lists and program.c runs: describes an array file (size,
- * type, spacing, unit, range of values), a scan file or a geometry file.
+/* Command `fbp info` (cmd_info), which commands.c lists and program.c runs: describes an array
+ * file (size, type, spacing, unit, range of values), a scan file or a geometry file.
  * Used by: commands.c. */
 #include "cli.h"
 #include "program.h"

@@ -1,5 +1,5 @@
-/* Command `fbp init`: writes a first scan file for the data in a folder, from the guesses of
- * fbp_folder_guess().
+/* Command `fbp init` (cmd_init): writes a first scan file for the data in a folder, from the
+ * guesses of fbp_folder_guess().
  * Used by: commands.c. */
 #include "choices.h"
 #include "cli.h"

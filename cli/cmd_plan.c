@@ -1,4 +1,4 @@
-/* Command `fbp plan`, which commands.c lists and program.c runs: prints the plan of a
+/* Command `fbp plan` (cmd_plan), which commands.c lists and program.c runs: prints the plan of a
  * reconstruction (memory, slabs, time) without running it. Also the functions plan_…() of recon.h,
  * which convert a plan to text lines and JSON for `fbp recon --plan`, the page of --report and
  * fbp-bench.

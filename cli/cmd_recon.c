@@ -1,6 +1,6 @@
-/* Command `fbp recon`, which commands.c lists and program.c runs: option table, run of the plan of
- * a reconstruction (or, with --sweep, start of a sweep), then preview picture, report page and
- * printed result.
+/* Command `fbp recon` (cmd_recon), which commands.c lists and program.c runs: option table, run of
+ * the plan of a reconstruction (or, with --sweep, start of a sweep), then preview picture, report
+ * page and printed result.
  * Used by: commands.c. */
 #include "report.h"
 #include "sweep.h"

@@ -1,5 +1,6 @@
-/* Command `fbp simulate`, which commands.c lists and program.c runs: simulates a scan of a phantom
- * by exact integrals. Benchmarks make their scans by simulate_scan(), too.
+/* Command `fbp simulate` (cmd_simulate), which commands.c lists and program.c runs: simulates a
+ * scan of a phantom by exact integrals. Benchmarks make their scans by simulate_scan(), too, with
+ * the parameters of simulate_defaults.
  * Used by: bench/common/, bench/papers/okitsu2008/, bench/pipeline/, cli/. */
 #include "choices.h"
 #include "cli.h"
@@ -367,7 +368,8 @@ static int check_kind(const struct command *self, const struct simulate_args *a)
     struct fbp_directions set;
 
     if (a->gradient > 0 && !cli_ends_with(a->output, ".mat"))
-        return opt_usage(self, "--gradient applies to MAT files only; give -o PRJ.mat, too");
+        return opt_usage(
+            self, "--gradient applies to MAT files only; give -o PRJ.mat, or omit --gradient");
     if (a->decay > 0 && a->frames < 2)
         return opt_usage(self, "--decay needs several frames; give --frames D, too");
     if (fbp_kind_has_lines((enum fbp_kind)a->kind)) {

@@ -1,5 +1,6 @@
-/* Command `fbp view`, which commands.c lists and program.c runs: draws a PNG picture of a volume,
- * writes an HTML page with a viewer, or serves that page and full slices to a browser (--serve).
+/* Command `fbp view` (cmd_view), which commands.c lists and program.c runs: draws a PNG picture of
+ * a volume, writes an HTML page with a viewer, or serves that page and full slices to a browser
+ * (--serve).
  * Used by: commands.c. */
 #include "cli.h"
 #include "page/page.h"

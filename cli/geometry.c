@@ -1,5 +1,6 @@
 /* Implementation of geometry.h: checks and applies the options that correct the geometry of a scan
- * (--centre, --offset, --tilt, --sod, --sdd, flips), and loads the input of `fbp geometry`.
+ * (functions adjust_…(): --centre, --offset, --tilt, --sod, --sdd, flips), and loads the input of
+ * `fbp geometry` (geometry_load()).
  * Used by: bench/predict/, cli/. */
 #include "geometry.h"
 

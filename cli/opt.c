@@ -1,6 +1,6 @@
-/* Parses the command line of a command by its option table (opt.h): long and short options,
- * positional arguments, aliases (words.c); prints errors about wrong usage, such as "did you mean
- * --voxel?".
+/* Parses the command line of a command by its option table (opt_parse(), opt.h): long and short
+ * options, positional arguments, aliases (words.c); prints errors about wrong usage (opt_usage()),
+ * such as "did you mean --voxel?".
  * Used by: bench/, cli/. */
 #include "opt.h"
 #include "say.h"

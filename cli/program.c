@@ -1,5 +1,6 @@
 /* program_main(), the main function that fbp and fbp-bench share: finds and runs the command that
- * the command line names, prints help, handles signals, returns the exit status.
+ * the command line names, prints help, handles signals (signals_start(), signals_status()),
+ * returns the exit status.
  * Used by: bench/, cli/, serve/. */
 #include "program.h"
 #include "manual/manual.h"

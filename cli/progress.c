@@ -1,5 +1,6 @@
-/* The progress bar of a reconstruction on standard error: callbacks that the library calls during a
- * run, which draw the bar, print log lines, and cancel the run after Ctrl-C.
+/* The progress bar of a reconstruction on standard error (functions progress_…()): callbacks that
+ * the library calls during a run, which draw the bar, print log lines, and cancel the run after
+ * Ctrl-C.
  * Used by: bench/papers/okitsu2008/, bench/pipeline/, bench/predict/, bench/rabbitct/, cli/. */
 #include "program.h"
 #include "recon.h"

@@ -1,5 +1,5 @@
-/* Loads the scan and makes the plan that the options of fbp recon and fbp plan request
- * (recon_prepare()); option values replace those of the scan file. Also --centre auto
+/* Loads the scan (recon_load()) and makes the plan (recon_prepare()) that the options of fbp recon
+ * and fbp plan request; option values replace those of the scan file. Also --centre auto
  * (centre_find()), and the headings of --help.
  * Used by: bench/papers/okitsu2008/, bench/pipeline/, bench/predict/, cli/. */
 #include "recon.h"
@@ -152,10 +152,10 @@ int recon_grid(const struct recon_args *a, const struct fbp_scan *scan, struct f
     for (int i = 0; a->roi[0].given && i < 3; i++) {
         const size_t n = out->n[i], end = a->roi[i].end ? a->roi[i].end : n;
         if (a->roi[i].first >= end || end > n)
-            return cli_error("--roi: voxels %zu:%zu along %c are outside the volume, which has "
-                             "0:%zu (the end is "
-                             "excluded)",
-                             a->roi[i].first, end, "xyz"[i], n);
+            return cli_error(
+                "--roi: voxels %zu:%zu along %c are no range of the volume, which has 0:%zu (the "
+                "end is excluded); give a first voxel below the end, and an end inside the volume",
+                a->roi[i].first, end, "xyz"[i], n);
     }
     return 0;
 }

@@ -1,6 +1,8 @@
-/* Checks of the options of fbp recon and fbp plan against each other, before a file is opened. Also
- * functions that classify the requested output, such as recon_is_picture(). Functions of type int
- * return OPT_GO_ON, or an exit status after an error was reported.
+/* Checks of the options of fbp recon and fbp plan against each other, and of the names of output
+ * files (extension, writable folder), before a file is opened. recon_choose_part() parses --part,
+ * and takes the number for `auto` from variables of a batch system. Other functions classify the
+ * requested output, such as recon_is_picture(). Functions of type int return OPT_GO_ON, or an exit
+ * status after an error was reported.
  * Used by: bench/predict/, cli/. */
 #include "choices.h"
 #include "recon.h"

@@ -1,6 +1,6 @@
 /* Prints the results of a reconstruction as text (recon_print()) and as JSON (recon_print_json()),
- * for `fbp recon`. Also members of JSON objects and notes that `fbp plan` and the page of --report
- * share.
+ * for `fbp recon`. Also members of JSON objects and notes (recon_note()) that `fbp plan` and the
+ * page of --report share.
  * Used by: cmd_plan.c, cmd_recon.c, report.c. */
 #include "recon.h"
 #include "say.h"

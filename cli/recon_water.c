@@ -32,11 +32,11 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
     }
     if (voxels < 1)
         return cli_error("--hu-from-roi: no voxel lies in the sphere of radius %g mm about (%g, "
-                         "%g, %g) mm; give a larger radius",
+                         "%g, %g) mm; give a larger radius, or a centre nearer to a voxel",
                          a->water[3], a->water[0], a->water[1], a->water[2]);
     if (voxels > most_voxels)
-        return cli_error("--hu-from-roi: the sphere contains about %.3g voxels, which is too many; "
-                         "give a smaller radius",
+        return cli_error("--hu-from-roi: the box around the sphere contains about %.3g voxels, "
+                         "which is too many; give a smaller radius",
                          voxels);
     return 0;
 }
@@ -83,7 +83,7 @@ static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
         return 0;
     if (!(z[0] <= z[1]))
         return cli_error("--hu-from-roi: all views see a sphere of radius %g mm at (%g, %g) mm for "
-                         "no value of z; give a smaller radius",
+                         "no value of z; give a smaller radius, or a centre nearer to the axis",
                          a->water[3], a->water[0], a->water[1]);
     return cli_error("--hu-from-roi: all views see a sphere of radius %g mm at (%g, %g) mm for z "
                      "from %.4g to %.4g mm, but not for z = %g mm; choose another z",

@@ -1,6 +1,6 @@
-/* Writes the HTML page of fbp recon --report: warnings, viewer of the volume, settings with their
- * reasons, drawings, times, inputs. The page of a failed run contains the error and the facts found
- * before it.
+/* Writes the HTML page of fbp recon --report (functions report_…()): warnings, viewer of the
+ * volume, settings with their reasons, drawings, times, inputs. The page of a failed run contains
+ * the error and the facts found before it.
  * Used by: cmd_recon.c. */
 #include "report.h"
 #include "cli.h"
@@ -70,8 +70,10 @@ int report_draws(struct recon_report *report, const struct recon_args *a, fbp_pl
 
     if (n < 0 || (size_t)n >= sizeof report->folder || !mkdtemp(report->folder)) {
         report->folder[0] = '\0';
-        return cli_error("%s: cannot create a temporary folder beside it: %s", a->report,
-                         strerror(errno));
+        return cli_error(
+            "%s: cannot create a temporary folder beside it: %s; choose another --report",
+            a->report,
+            (size_t)n >= sizeof report->folder ? "its name is too long" : strerror(errno));
     }
     snprintf(report->timeline, sizeof report->timeline, "%s/timeline.svg", report->folder);
     if (a->timeline)

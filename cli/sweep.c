@@ -1,6 +1,6 @@
 /* fbp recon --sweep: reconstructs slices for each value of a geometry parameter, computes their
  * scores, writes a contact sheet and a curve of the scores, and prints the best value
- * (sweep_run()).
+ * (sweep_run()); sweep_parse() parses PARAMETER=FROM:TO:STEP.
  * Used by: cmd_recon.c. */
 #include "sweep.h"
 

@@ -1,6 +1,6 @@
-/* Implementation of team.h: joins the processes of fbp recon that compute one volume together (MPI)
- * to a team, lets only rank 0 print, and waits for all ranks at the end. src/team contains the
- * functions of the library.
+/* Implementation of team.h: joins the processes of fbp recon that compute one volume together
+ * (MPI) to a team (team_start()), lets only rank 0 print, and waits for all ranks at the end
+ * (team_end()). src/team contains the functions of the library.
  * Used by: cmd_plan.c, cmd_recon.c, program.c, progress.c. */
 #include "team.h"
 

@@ -1,5 +1,6 @@
 /* Table of option and command names of other programs (aliases) with their meaning in fbp, and the
- * functions that search it.
+ * functions that search it: word_meaning() for options, word_command() for commands, and
+ * word_value(), which translates values of options ("hanning" to "hann").
  * Used by: opt.c, opt_help.c, opt_value.c, program.c. */
 #include "words.h"
 

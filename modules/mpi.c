@@ -1,8 +1,10 @@
-/* libfbp_mpi.so: processes that Open MPI has started together carry messages for a team
- * (fbp/team.h).
+/* The module libfbp_mpi.so: carries the messages of a team (fbp/team.h) between processes that
+ * Open MPI has started together. fbp_mpi_team() joins them; src/team/team_join.c loads the module
+ * and calls this function.
  *
- * One thread at a time calls MPI, and nobody waits inside it: a call that would wait is asked again
- * after a short sleep, so that cores are free for those that compute. */
+ * Only one thread at a time calls MPI, and no function waits inside MPI: an operation that is not
+ * finished is tested again after a short sleep, which leaves the processor cores to threads that
+ * compute. */
 #include "team/team.h"
 
 #include <mpi.h>
@@ -16,17 +18,17 @@
 #include <unistd.h>
 
 struct carrier {
-    pthread_mutex_t lock; /* of all calls of MPI */
-    MPI_Comm all;
-    int rank, size;
-    bool own; /* MPI was started here, and is ended here */
-    bool receiving;
-    bool (*stopped)(void);
-    MPI_Request request; /* of the message that comes next, into: */
+    pthread_mutex_t lock;  /* held during calls of MPI */
+    MPI_Comm all;          /* communicator of all processes */
+    int rank, size;        /* rank of this process, number of processes */
+    bool own;              /* the module has initialized MPI, and will finalize it */
+    bool receiving;        /* `request` is active */
+    bool (*stopped)(void); /* whether the user has interrupted the process */
+    MPI_Request request;   /* receives the next message into `coming` */
     char coming[FBP_TEAM_MESSAGE];
 };
 
-/* Twice as long as the last time, up to half a millisecond. */
+/* Sleep for *ns nanoseconds, and double *ns, up to half a millisecond. */
 static void sleep_a_little(long *ns)
 {
     const struct timespec t = {.tv_nsec = *ns};
@@ -43,7 +45,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Is it over?  1: yes, 0: not yet, -1: it failed. */
+/* Return whether a request is finished: 1: finished, 0: not yet, -1: it failed. */
 static int test(struct carrier *c, MPI_Request *request, MPI_Status *status)
 {
     int done = 0;
@@ -54,12 +56,14 @@ static int test(struct carrier *c, MPI_Request *request, MPI_Status *status)
     return rc != MPI_SUCCESS ? -1 : done;
 }
 
-/* What is on its way to a process that takes nothing for so long [s] is left to itself, with its
- * copy.  Who is told to stop has less time: mpirun does that where a process has died, and what
- * goes to that one is never taken. */
+/* A message that its receiver does not accept within SEND_PATIENCE [s] is abandoned; its copy stays
+ * allocated, because MPI may still read it. After this process was interrupted, the time is
+ * LAST_PATIENCE [s]: mpirun interrupts all processes if one of them has died, and that process
+ * accepts no messages. */
 static const double SEND_PATIENCE = 10, LAST_PATIENCE = 0.2;
 
-/* Until the request is done (1), has failed (-1), or nobody takes it (0). */
+/* Wait for the end of a send request: returns 1 if it is finished, -1 if it failed, and 0 if the
+ * receiver did not accept the message in time. */
 static int await_sent(struct carrier *c, MPI_Request *request)
 {
     double until = now() + SEND_PATIENCE;
@@ -109,7 +113,9 @@ static int expect_message(struct carrier *c)
     return c->receiving ? 0 : 1;
 }
 
-/* A failure of MPI's is silence: the team finds out who is lost. */
+/* Receive the next message within `seconds`: the member `receive` of the team's functions. If MPI
+ * fails, the function returns 1, as if no message had arrived; the team then notices by the missing
+ * messages which process is lost. */
 static int receive_message(void *user, double seconds, size_t *from, void *data, size_t *n)
 {
     struct carrier *c = user;
@@ -136,7 +142,8 @@ static int receive_message(void *user, double seconds, size_t *from, void *data,
     return 0;
 }
 
-/* With a process lost, the others would wait for it: MPI ends them, once they have said why. */
+/* Leave the team. lost: a process is lost, for which MPI_Barrier() would wait; after a second, in
+ * which the processes can print their messages, MPI ends all of them. */
 static void close_carrier(void *user, int lost)
 {
     struct carrier *c = user;
@@ -145,7 +152,7 @@ static void close_carrier(void *user, int lost)
         sleep(1);
         MPI_Abort(c->all, 1);
     }
-    MPI_Barrier(c->all); /* nobody sends any more */
+    MPI_Barrier(c->all); /* after this no process sends a message */
     if (c->receiving) {
         MPI_Cancel(&c->request);
         MPI_Wait(&c->request, MPI_STATUS_IGNORE);
@@ -157,7 +164,8 @@ static void close_carrier(void *user, int lost)
     free(c);
 }
 
-/* Open MPI's own modules look for its names among those of the program. */
+/* Make the symbols of Open MPI's library visible to the whole program, because Open MPI's own
+ * modules search for them there. */
 static void show_names(void)
 {
     Dl_info library;
@@ -185,7 +193,7 @@ static bool start_mpi(struct carrier *c, char *why, size_t n)
         return false;
     }
     if (MPI_Comm_dup(MPI_COMM_WORLD, &c->all) != MPI_SUCCESS) {
-        snprintf(why, n, "MPI_COMM_WORLD cannot be duplicated");
+        snprintf(why, n, "MPI_COMM_WORLD cannot be duplicated; see the messages of MPI");
         return false;
     }
     MPI_Comm_set_errhandler(c->all, MPI_ERRORS_RETURN);
@@ -194,14 +202,15 @@ static bool start_mpi(struct carrier *c, char *why, size_t n)
     return true;
 }
 
-/* Open MPI waits for all processes when it starts, and cannot be told for how long: it is started
- * in a thread, which is left to itself with all that it uses if that lasts too long. */
+/* Start of MPI in a thread of its own: MPI_Init_thread() waits for all processes, without a time
+ * limit. If it lasts too long, the thread is abandoned with the memory that it uses. */
 struct start {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool done, left;
-    struct carrier *c; /* NULL: it failed */
-    char why[300];
+    bool done;         /* the start has succeeded or failed */
+    bool left;         /* the thread is abandoned, and frees this struct */
+    struct carrier *c; /* NULL: the start failed */
+    char why[300];     /* reason of the failure */
 };
 
 static void forget_start(struct start *s)
@@ -233,7 +242,8 @@ static void *start_main(void *arg)
     return NULL;
 }
 
-/* Until it is over, or it makes no sense to wait any longer; with the lock held. */
+/* Wait until the start has succeeded or failed, `patience` seconds have passed, or the process was
+ * interrupted; returns whether it has succeeded or failed. The caller holds s->lock. */
 static bool wait_for(struct start *s, double patience, bool (*stopped)(void))
 {
     const double until = now() + patience;
@@ -249,7 +259,8 @@ static bool wait_for(struct start *s, double patience, bool (*stopped)(void))
     return s->done;
 }
 
-/* NULL: it failed, or lasts too long. */
+/* Wait for the start; NULL: it failed, lasts too long, or was interrupted, with the reason in
+ * why[n]. */
 static struct carrier *await_start(struct start *s, double patience, bool (*stopped)(void),
                                    char *why, size_t n)
 {
@@ -292,7 +303,8 @@ static struct carrier *start_carrier(double patience, bool (*stopped)(void), cha
     return await_start(s, patience, stopped, why, n);
 }
 
-/* mpirun gives a process a second between SIGTERM and SIGKILL. */
+/* Time for the team to stop after an interruption [s]: mpirun sends SIGKILL one second after
+ * SIGTERM. */
 static const double STOP_PATIENCE = 0.5;
 
 __attribute__((visibility("default"))) fbp_mpi_fn fbp_mpi_team;

@@ -1,5 +1,5 @@
 /* Prints completion scripts for the shells bash, zsh and fish, from the option tables of all
- * commands (`fbp help --completion SHELL`).
+ * commands (`fbp help --completion SHELL`): manual_bash(), manual_zsh(), manual_fish().
  * Used by: manual.c. */
 #include "manual/manual.h"
 

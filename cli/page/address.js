@@ -19,7 +19,7 @@ function offerFull(i) {
     const needed = isReduced && !state.mip && !fullPlane(i) && !p.figure.hidden && p.failed !== fullKey(i);
     const cost = meta.slice_cost[i];
     p.button.hidden = !needed || cost <= EAGER || p.loading === fullKey(i);
-    p.button.textContent = `Full slice (reads ${(cost / 2 ** 20).toFixed(0)} MB)`;
+    p.button.textContent = `Full slice (reads ${(cost / 2 ** 20).toFixed(0)} MiB)`;
     if (needed && cost <= EAGER)
         loadFull(i);
 }

@@ -1,5 +1,6 @@
-/* Implementation of markup.h: a growing text in memory, to which functions append HTML, base64 and
- * JSON, for the HTML pages of `fbp view` and `fbp recon --report`.
+/* Implementation of markup.h: a growing text in memory, to which functions append HTML
+ * (markup_put(), markup_escaped()), base64 (markup_base64()) and JSON (markup_json()), for the
+ * HTML pages of `fbp view` and `fbp recon --report`.
  * Used by: cli/cmd_view.c, page.c, viewer.c, cli/report.c. */
 #include "page/markup.h"
 

@@ -1,6 +1,6 @@
-/* Implementation of reduced.h: reduces a volume to samples that fit into an HTML page. Chooses the
- * blocks of voxels (bins) that are joined to one sample, then reads the volume once for means,
- * greatest values and histogram.
+/* Implementation of reduced.h: reduces a volume to samples that fit into an HTML page
+ * (reduced_make()). Chooses the blocks of voxels (bins) that are joined to one sample, then reads
+ * the volume once for means, greatest values and histogram.
  * Used by: cli/cmd_view.c, viewer.c, cli/report.c, cli/serve/slices.c. */
 #include "page/reduced.h"
 #include "cli.h"
@@ -162,7 +162,7 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
     const size_t frames = i->time_points > 1 ? i->time_points : 1;
 
     if (wish->frame != SIZE_MAX && wish->frame >= frames)
-        return cli_error("%s: frame %zu does not exist; the series has frames 0 to %zu", wish->name,
+        return cli_error("%s: frame %zu does not exist; the file has frames 0 to %zu", wish->name,
                          wish->frame, frames - 1);
     r->first_frame = wish->frame == SIZE_MAX ? 0 : wish->frame;
     r->frames = wish->frame == SIZE_MAX ? frames : 1;
@@ -172,9 +172,9 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
         r->mm[a] = i->has_spacing ? i->spacing_mm[a] : 1;
         r->origin[a] = i->has_spacing ? i->origin_mm[a] : 0;
         if (r->n[a] == 0 || !(fabs(r->mm[a]) > 0 && isfinite(r->mm[a]) && isfinite(r->origin[a])))
-            return cli_error(
-                "%s: %zu voxels of %g mm along an axis are invalid; correct the header", wish->name,
-                r->n[a], r->mm[a]);
+            return cli_error("%s: %zu voxels of %g mm from %g mm on along an axis are invalid; "
+                             "correct the header",
+                             wish->name, r->n[a], r->mm[a], r->origin[a]);
         if (wish->slice && wish->slice[a] >= r->n[a])
             return cli_error("%s: slice %c = %zu does not exist; the volume has slices 0 to %zu",
                              wish->name, "xyz"[a], wish -> slice[a], r -> n[a] - 1);
@@ -352,9 +352,10 @@ int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wis
         r->type = REDUCED_U16;
     while (bytes_as_text(r, r->type == REDUCED_U16 ? 2 : stored) > (double)wish->bytes)
         if (!join_more(r))
-            return cli_error("%s: %zu volumes of the series do not fit into a page of %s; choose "
-                             "one with --frame, or give a larger --page-size",
-                             wish->name, r->frames, fbp_bytes_text(text, sizeof text, wish->bytes));
+            return cli_error(
+                "%s: even one voxel of each volume (%zu of the series) does not fit into a page of "
+                "%s; choose one volume with --frame, or give a larger --page-size",
+                wish->name, r->frames, fbp_bytes_text(text, sizeof text, wish->bytes));
     if (!is_real)
         r->histogram.step = fabs(r->info->scale) > 0 ? fabs(r->info->scale) : 1;
     int rc = make_room(r, &l)

@@ -1,6 +1,6 @@
-/* Implementation of server.h: an HTTP server on the loopback address, with one thread per
- * connection and a random token in the address, and a strict parser of HTTP requests, for `fbp view
- * --serve`.
+/* Implementation of server.h: an HTTP server on the loopback address (server_open(),
+ * server_run()), with one thread per connection and a random token in the address, and a strict
+ * parser of HTTP requests (http_parse()), for `fbp view --serve`.
  * Used by: cli/cmd_view.c. */
 #include "serve/server.h"
 #include "cli.h"
@@ -241,7 +241,8 @@ int server_open(struct server *s, unsigned port)
 
     s->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->socket < 0)
-        return cli_error("--serve: cannot open a socket: %s", strerror(errno));
+        return cli_error("--serve: cannot open a socket: %s; write a page instead (-o FILE.html)",
+                         strerror(errno));
     setsockopt(s->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(s->socket, (struct sockaddr *)&here, sizeof here) != 0 ||
         listen(s->socket, CONNECTIONS) != 0 ||
@@ -253,7 +254,9 @@ int server_open(struct server *s, unsigned port)
         got = getrandom(bytes, sizeof bytes, 0);
     while (got < 0 && errno == EINTR && !signals_status());
     if (got != (ssize_t)sizeof bytes)
-        return cli_error("--serve: cannot get random numbers from the system: %s", strerror(errno));
+        return cli_error("--serve: cannot get random numbers from the system: %s; write a page "
+                         "instead (-o FILE.html)",
+                         strerror(errno));
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(s->token + 2 * i, 3, "%02x", bytes[i]);
     return 0;

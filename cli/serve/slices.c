@@ -1,5 +1,5 @@
-/* Implementation of slices.h: reads full slices of a volume from its file, with a cache of
- * neighbouring slices per plane, for `fbp view --serve`.
+/* Implementation of slices.h: reads full slices of a volume from its file (slices_get()), with a
+ * cache of neighbouring slices per plane, for `fbp view --serve`.
  * Used by: cli/cmd_view.c. */
 #include "serve/slices.h"
 #include "array/file/format.h"

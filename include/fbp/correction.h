@@ -1,5 +1,6 @@
 /** @file correction.h  Corrections of measured views in addition to dark, flat and -log: rings,
- * phase retrieval, beam hardening.  Used by scan.h, programs, bindings, cli and src. */
+ * phase retrieval, beam hardening. fbp_corrections_rings() parses a method of ring removal. Used
+ * by scan.h, programs, bindings, cli and src. */
 #ifndef FBP_CORRECTION_H
 #define FBP_CORRECTION_H
 

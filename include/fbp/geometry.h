@@ -1,5 +1,6 @@
-/** @file geometry.h  Geometry of a scan: views, detector, volume, and facts that follow from them.
- * Used by scan.h, most folders of src, cli, bindings and programs.
+/** @file geometry.h  Geometry of a scan: views, detector, volume, and facts that follow from them,
+ * with remarks about these facts (fbp_geometry_remark()). Used by scan.h, most folders of src,
+ * cli, bindings and programs.
  *
  *  Lengths are in mm, angles in radians, numbers in double.
  */

@@ -1,8 +1,8 @@
-/* fbp_centre_find(): search for the detector column of the rotation axis (`fbp recon --centre
- * auto`). It combines three methods: agreement of rays that are measured twice (match.c),
- * consistency of all views of half a turn (wedge.c), and sharpness of reconstructed slices
- * (score.c).
- * Used by: cli/recon.c, calibrate.c. */
+/* fbp_centre_find(), a public function (fbp/analysis.h): search for the detector column of the
+ * rotation axis (`fbp recon --centre auto`). It combines three methods: agreement of rays that are
+ * measured twice (match.c), consistency of all views of half a turn (wedge.c), and sharpness of
+ * reconstructed slices (score.c).
+ * Used by: cli/recon.c. */
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"

@@ -1,6 +1,7 @@
-/* Computes how well rays that are measured in both directions agree, for an assumed detector column
- * of the rotation axis (formulas: centre.h).
- * Used by: calibrate.c, centre.c. */
+/* Computes how well rays that are measured in both directions agree, for an assumed detector
+ * column of the rotation axis: fbp_match_create() prepares the rows, fbp_match_at() compares them
+ * (formulas: centre.h).
+ * Used by: centre.c. */
 #include "analysis/centre.h"
 
 #include "base/math.h"
@@ -150,9 +151,9 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
     const bool reaches_ends = s->n_views >= 6 && s->arc > FBP_PI - 3 * s->step;
     if (m->joins ? !reaches_ends : s->arc < FBP_PI - s->step)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "centre: views over %.1f degrees measure too few rays from both sides; use "
-                        "--sweep centre=FROM:TO:STEP to find the axis",
-                        s->arc * 180 / FBP_PI);
+                        "centre: %zu views over %.1f degrees measure too few rays from both sides; "
+                        "use --sweep centre=FROM:TO:STEP to find the axis",
+                        s->n_views, s->arc * 180 / FBP_PI);
     FBP_TRY_GOTO(fbp_calloc((void **)&m->scratch, 9 * n + 1, sizeof *m->scratch, "rows"));
     FBP_TRY_GOTO(
         fbp_alloc((void **)&m->values, s->n_rows * s->n_views * n * sizeof(float), "a sinogram"));

@@ -1,5 +1,7 @@
-/* Scores of a reconstructed slice (sharpness, negativity), and the peak of a list of scores.  The
- * search for the rotation axis and `fbp recon --sweep` choose the geometry with the best score.
+/* Scores of a reconstructed slice (sharpness, negativity; fbp_slice_score()), the peak of a list
+ * of scores (fbp_score_peak()), and a second peak of nearly the same height (fbp_score_rival()).
+ * The search for the rotation axis and `fbp recon --sweep` choose the geometry with the best
+ * score.
  * Used by: cli/sweep.c, centre.c. */
 #include "analysis/score.h"
 

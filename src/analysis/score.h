@@ -39,8 +39,9 @@ double fbp_slice_score(enum fbp_score score, float *values, size_t nx, size_t ny
 double fbp_score_peak(const double *y, size_t n, bool *at_end);
 
 /**
- * Find a second peak of the scores y[n] that is nearly as high as the first: at most 1 % below it,
- * with a valley between both peaks whose depth is at least a tenth of the range of all scores.
+ * Find a second peak of the scores y[n] that is nearly as high as the first: it is lower by at most
+ * 1 % of the magnitude of the greatest score, and the least score between the two peaks is below
+ * the second peak by at least a tenth of the range of all scores (greatest minus least).
  * @return index of the second peak; n: none
  */
 size_t fbp_score_rival(const double *y, size_t n);

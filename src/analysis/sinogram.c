@@ -1,6 +1,8 @@
-/* Reads corrected detector rows of all views, in the order of the views' angles, for
- * fbp_centre_find(), the search for the rotation axis (centre.h).
- * Used by: calibrate.c, centre.c, epipolar.c. */
+/* Reads corrected detector rows of all views, in the order of the views' angles
+ * (fbp_sinogram_read()), for fbp_centre_find() and
+ * fbp_calibrate() (centre.h); the reader of corrected views, fbp_view_reader_open(), and
+ * fbp_views_sort() (calibrate.h).
+ * Used by: centre.c. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
 

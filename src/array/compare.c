@@ -1,6 +1,6 @@
-/* fbp_array_compare(), which `fbp compare` calls: differences between two arrays in files, as root
- * mean square error, greatest difference and peak signal-to-noise ratio. It reads some rows of both
- * arrays at a time.
+/* fbp_array_compare(), a public function (fbp/array.h), which `fbp compare` calls: differences
+ * between two arrays in files, as root mean square error, greatest difference and peak
+ * signal-to-noise ratio. It reads some rows of both arrays at a time.
  * Used by: bench/papers/okitsu2008/ladder.c, bench/papers/okitsu2008/pictures.c,
  * cli/cmd_compare.c. */
 #include "array/file/format.h"
@@ -117,7 +117,8 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
     FBP_TRY_GOTO(fbp_source_unchanged(b));
     if (s.count + s.not_finite == 0) {
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s and %s: no voxel lies within %g mm of the axis; give a larger radius",
+                      "%s and %s: no voxel lies within %g mm of the line along z through the "
+                      "volume's centre; give a larger radius",
                       path_a, path_b, inside_radius_mm);
         goto fail;
     }

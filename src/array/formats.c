@@ -1,6 +1,7 @@
 /* The table of array file formats, which array/format/list.h lists. Functions find the format of a
- * file name or folder, and the format that writes an output, and check that several processes can
- * write it. fbp_array_formats() is the public list of formats.
+ * file name or folder (fbp_format_of_name()), and the format that writes an output
+ * (fbp_format_to_write()), and check that several processes can write it. fbp_array_formats() is
+ * the public list of formats.
  * Used by: cli/, array/, pipeline/, scan/, scan/folder/. */
 #include "array/array.h"
 #include "array/file/format.h"

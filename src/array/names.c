@@ -1,7 +1,8 @@
-/* Lists the files that the name of an array describes: one file, a folder of views, a shell pattern
- * ("views/p_*.tif"), or a pattern with two numbers ("views/%04d.tif 1 360"). Also checks whether an
- * output would replace an input file, or would later be read as one. numbered.c sorts the files of
- * a folder.
+/* Lists the files that the name of an array describes (fbp_names_open()): one file, a folder of
+ * views or slices, a shell pattern ("views/p_*.tif"), or a pattern with two numbers
+ * ("views/%04d.tif 1 360"). Also checks whether an output would replace an input file, or would
+ * later be read as one, and hashes names, sizes and times of input files (fbp_inputs_hash()).
+ * numbered.c sorts the files of a folder.
  * Used by: bench/, cli/, array/, pipeline/, prep/, scan/. */
 #include "array/names.h"
 #include "array/array.h"
@@ -141,11 +142,10 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
     if (l->n == 0 && strchr(folder, '*'))
         return fbp_fail(FBP_ERR_IO, "%s: no file name matches the pattern; correct the pattern",
                         folder);
-    return fbp_fail(
-        FBP_ERR_INVALID,
-        "%s: none of the %zu files in this folder is an array (.tif, .png, .mha …) by its name; "
-        "name the folder of the views, or describe headerless files with \"raw\"",
-        folder, l->n_files);
+    return fbp_fail(FBP_ERR_INVALID,
+                    "%s: found %zu files, none of which is an array (.tif, .png, .mha …) by its "
+                    "name; name the folder of the views, or describe headerless files with \"raw\"",
+                    folder, l->n_files);
 }
 
 /* Whether an entry in a folder of headerless files (format NULL) is a subfolder, and therefore not
@@ -225,13 +225,13 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
         if (e->error)
             FBP_TRY_GOTO(
                 fbp_fail(FBP_ERR_IO,
-                         "%s: the status of this file in the folder of views cannot be read: %s; "
-                         "repair or remove it (it may be a link to a missing file)",
+                         "%s: the status of this file, one of the views or slices, cannot be read: "
+                         "%s; repair or remove it (it may be a link to a missing file)",
                          e->path, strerror(e->error)));
         if (e->kind && !is_subfolder(e, format))
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
-                                  "%s: is %s in the folder of views; replace it by the view's "
-                                  "file, move it away, or name the views by a pattern",
+                                  "%s: is %s among the files of views or slices; replace it by a "
+                                  "file, move it away, or name the files by a pattern",
                                   e->path, e->kind));
         if (!e->kind) {
             out->list[out->n++] = e->path;

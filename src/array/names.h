@@ -1,6 +1,7 @@
 /** @file names.h  Lists of the files that the name of an array describes: one file, a folder of
- * views, or a pattern with two numbers (internal; names.c, numbered.c). Sources open these files,
- * readers of scans count and number them, and sinks check that no output replaces one of them.
+ * views or slices, a shell pattern such as "views/p_*.tif", or a pattern with two numbers
+ * (internal; names.c, numbered.c). Sources open these files, readers of scans count and number
+ * them, and sinks check that no output replaces one of them.
  * Used by: bench/, cli/, array/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_ARRAY_NAMES_H
 #define FBP_SRC_ARRAY_NAMES_H
@@ -40,11 +41,12 @@ void fbp_numbering_clear(struct fbp_numbering *numbering);
 /** Copy the name of a file to out[256] with '#' in place of each number. */
 void fbp_number_skeleton(const char *name, char *out);
 
-/* names.c: files of a pattern or a folder */
+/* names.c: files of a folder, a shell pattern, or a pattern with two numbers */
 
 struct fbp_file_names {
     struct fbp_pattern pattern;
-    char **list; /**< paths of the files of a folder; NULL: the files are given by a pattern */
+    char **list; /**< paths of the files of a folder or a shell pattern; NULL: the files are given
+                    by `pattern` */
     size_t n;
     struct fbp_numbering numbering; /**< numbering of a folder's files */
     char note[300]; /**< sentence about the files of a folder that were chosen; "": files of a

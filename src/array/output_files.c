@@ -1,7 +1,8 @@
-/* Temporary files of an output until it is complete: PATH.part with the samples, and PATH.part.log,
- * the journal, which lists the stored slices and is locked by the process that writes them.
- * Contains the checks that protect files of other programs, locking, opening (a new output, or one
- * that a single process resumes) and closing. sink.h describes the files.
+/* Temporary files of an output until it is complete: PATH.part with the samples, and
+ * PATH.part.log, the journal, which lists the stored slices and is locked by the process that
+ * writes them. Contains the checks that protect files of other programs (fbp_part_…()), the
+ * journal (fbp_journal_…()), locking, opening (fbp_output_open(): a new output, or one that a
+ * single process resumes) and closing. sink.h describes the files.
  * Used by: array/. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
@@ -59,7 +60,8 @@ fbp_status fbp_part_cannot(const char *what, const char *path)
 fbp_status fbp_part_rename(const char *from, const char *to)
 {
     if (rename(from, to) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", from, to, strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s%s", from, to, strerror(errno),
+                        fbp_write_remedy(errno));
     return FBP_OK;
 }
 
@@ -109,7 +111,8 @@ static fbp_status cannot_open(const char *path)
         FBP_TRY(check_file(NULL, &st, path));
     return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s%s", path, strerror(error),
                     error == EACCES || error == EPERM
-                        ? ", because it belongs to another user; remove it, or choose another name"
+                        ? ", perhaps because it belongs to another user; make it writable or "
+                          "remove it, or choose another name"
                         : fbp_write_remedy(error));
 }
 
@@ -297,8 +300,9 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     if (none || *found)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: belongs to a run with other settings or data; use the same ones to resume "
-                    "it, or start again without --resume",
+                    "%s: belongs to a run with other settings or data, or another device, kernel, "
+                    "instruction set or release of fbp; use the same ones (--device, --kernel, "
+                    "FBP_CPU) to resume it, or start again without --resume",
                     o->part);
 }
 

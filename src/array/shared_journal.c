@@ -1,6 +1,7 @@
-/* Journals of an output that several processes write (`--part`, MPI ranks), and the boundary blocks
- * of each process (shared_output.h explains both). A journal begins with the output, the process,
- * the size of a block of PATH.part ("stripe", in bytes) and the slices of the process:
+/* Journals of an output that several processes write (`--part`, MPI ranks; fbp_peers_…()), and the
+ * boundary blocks of each process (fbp_boundary_…()); shared_output.h explains both. A journal
+ * begins with the output, the process, the size of a block of PATH.part ("stripe", in bytes) and
+ * the slices of the process:
  *
  *   fbp-journal 3 FINGERPRINT size X Y Z header BYTES
  *   by process 123 on HOST

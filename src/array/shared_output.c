@@ -1,7 +1,8 @@
-/* An output that several processes write (`--part`, MPI ranks): joining, recovery of slices of
- * ended processes, publication (renaming to the final name) by the process that finds all slices
- * stored, and leaving. Also contains probes, with which MPI ranks find whether they all use the
- * same file system. shared_output.h describes the files.
+/* An output that several processes write (`--part`, MPI ranks): joining
+ * (fbp_shared_output_join()), recovery of slices of ended processes, publication (renaming to the
+ * final name) by the process that finds all slices stored, and leaving. Also contains probes
+ * (fbp_sink_probe()), with which MPI ranks find whether they all use the same file system.
+ * shared_output.h describes the files.
  * Used by: output_files.c, pipeline/team_run.c. */
 #include "array/shared_output.h"
 #include "array/file/bytes.h"
@@ -415,8 +416,9 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     }
     if (!m->ours && m->shared)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: belongs to parts with other options, another scan or another release "
-                        "of fbp; use the same ones, or remove it and %s*",
+                        "%s: belongs to parts with other options or another scan, device, kernel, "
+                        "instruction set or release of fbp; use the same ones (--device, --kernel, "
+                        "FBP_CPU), or remove it and %s*",
                         o->part, path);
     if (!m->ours && m->alone)
         return fbp_fail(FBP_ERR_INVALID,
@@ -424,11 +426,11 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
                         "--resume, or remove this file and %s",
                         o->part, path);
     if (!m->ours)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: belongs to an interrupted run without --part, with other options, another scan or "
-            "another release of fbp; remove this file and %s, or choose another name",
-            o->part, path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: belongs to an interrupted run without --part, with other options or "
+                        "another scan, device, kernel, instruction set or release of fbp; remove "
+                        "this file and %s, or choose another name",
+                        o->part, path);
 
     /* The manifest is that of this output. If an earlier process had begun to rename the output,
      * finish that. If another program has removed samples (`lost`), begin the output again. */

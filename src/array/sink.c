@@ -1,7 +1,8 @@
-/* Sinks, the outputs for slices of a volume: opening by name and parameters, writing, finishing and
- * closing. The functions fbp_sink_*() check their arguments and call the table of the kind of sink
- * (struct fbp_sink_calls in sink.h). Also contains the kinds "null:", which stores nothing, and
- * "hash:", which computes a hash of all values.
+/* Sinks, the outputs for slices of a volume: opening by name and parameters, writing, finishing
+ * and closing (public: fbp_sink_open(), fbp_sink_has(), fbp_sink_write(), fbp_sink_finish(),
+ * fbp_sink_clipped(), fbp_sink_close()). The functions fbp_sink_*() check their arguments and call
+ * the table of the kind of sink (struct fbp_sink_calls in sink.h). Also contains the kinds
+ * "null:", which stores nothing, and "hash:", which computes a hash of all values.
  * Used by: bench/, cli/, analysis/, array/, phantom/, pipeline/, scan/. */
 #include "array/sink.h"
 #include "array/device_memory.h"
@@ -325,10 +326,10 @@ fbp_status fbp_sink_finish(fbp_sink *s)
             n++;
         }
     if (n > 0)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: %zu of %zu slices were never written, the first is %zu; resume the run",
-            s->files ? s->files->path : "output", n, s->info.n[2], first);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %zu of %zu slices were never written, the first is %zu; write all "
+                        "slices before finishing the output",
+                        s->files ? s->files->path : "output", n, s->info.n[2], first);
     if (s->calls->finish)
         FBP_TRY(s->calls->finish(s));
     s->finished = true;

@@ -261,7 +261,8 @@ fbp_status fbp_output_finish(struct fbp_sink *s);
 size_t fbp_output_kept(struct fbp_sink *s);
 void fbp_output_close(struct fbp_sink *s);
 
-/** Set the members of a new sink with files whose initial value is not 0, such as descriptors. */
+/** Initialize a new sink that stores slices in files. The memory of the sink is zeroed; this
+ * function sets the members that must have other values, such as file descriptors (-1). */
 void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
                       const struct fbp_sink_request *rq);
 

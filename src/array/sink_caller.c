@@ -1,6 +1,6 @@
 /* Sinks that deliver slices to the calling program: into its memory (fbp_sink_memory()), or to its
- * functions (fbp_sink_callback()). The memory may be that of a device (fbp_sink_on_device()).
- * Counterpart: source_caller.c.
+ * functions (fbp_sink_callback()); both are public. The memory may be that of a device
+ * (fbp_sink_on_device()). Counterpart: source_caller.c.
  * Used by: bench/, cli/, analysis/, phantom/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
@@ -112,7 +112,7 @@ static fbp_status begin(struct called_sink *c)
         if (c->callback.begin)
             c->status = fbp_callback_status(
                 c->callback.begin(c->callback.user, c->sink.info.n, why, sizeof why),
-                "output: to begin the output", why);
+                "output: begin()", why);
         c->begun = c->status == FBP_OK;
         if (!c->begun)
             snprintf(c->message, sizeof c->message, "%s", fbp_message());
@@ -164,7 +164,7 @@ static fbp_status end(struct called_sink *c, bool complete)
     if (!c->callback.end)
         return FBP_OK;
     return fbp_callback_status(c->callback.end(c->callback.user, complete, why, sizeof why),
-                               "output: to finish the output", why);
+                               "output: end()", why);
 }
 
 static fbp_status finish_called(struct fbp_sink *s)

@@ -234,7 +234,9 @@ static fbp_status check_rename(const char *from, const char *to)
     struct stat st;
 
     if (stat(to, &st) == 0 && S_ISDIR(st.st_mode))
-        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s", from, to, strerror(EISDIR));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: cannot be renamed to %s: %s; choose another name for the output", from,
+                        to, strerror(EISDIR));
     return FBP_OK;
 }
 

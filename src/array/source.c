@@ -1,7 +1,8 @@
-/* Opens sources, the inputs for views and volumes: fbp_source_open() chooses the format by content,
- * by the caller's description of a headerless file, or by name. Also contains fbp_source_wrap(), by
- * which other files make sources that wrap another source, and fbp_source_hold(), a source that
- * keeps decompressed views in memory. source_stack.c opens one file per view, source_caller.c
+/* Opens sources, the inputs for views and volumes: fbp_source_open() and, for scans that are still
+ * being measured, fbp_source_follow() (both public) choose the format by content, by the caller's
+ * description of a headerless file, or by name. Also contains fbp_source_wrap(), by which other
+ * files make sources that wrap another source, and fbp_source_hold(), a source that keeps
+ * decompressed views in memory. source_stack.c opens one file per view or slice, source_caller.c
  * memory of the caller; array/file/source_read.c reads samples.
  * Used by: bench/, cli/, analysis/, array/, pipeline/, prep/, scan/. */
 #include "array/array.h"
@@ -62,8 +63,8 @@ static fbp_status take_table(struct fbp_source *src)
 
     if (n[2] != 1 || src->read_block || (src->read && !src->complex) || src->growing)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: \"?sinogram\" needs one uncompressed image [view][column], whose rows "
-                        "become views; omit \"%s\"",
+                        "%s: \"?sinogram\" needs one complete, uncompressed image [view][column], "
+                        "whose rows become views; omit \"%s\"",
                         src->path, FBP_SINOGRAM);
     n[2] = n[1];
     n[1] = 1;
@@ -119,9 +120,10 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
             format = f;
     const bool table = src->member && strcmp(src->member, FBP_SINOGRAM) == 0;
     if (src->member && !table && !(format && format->has_members))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s contains a single array without a name; omit \":%s\"", src->path,
-                        src->file, src->member);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: %s is not a file of named arrays (such as HDF5 and MAT files); omit \":%s\"",
+            src->path, src->file, src->member);
 
     if (!format && (!raw || raw->type == FBP_TYPE_NONE)) { /* fbp's files describe themselves */
         struct fbp_array_info info = {.type = FBP_TYPE_NONE};

@@ -1,5 +1,5 @@
-/* Sources whose views come from the calling program: from its memory (fbp_source_memory()), or from
- * its functions (fbp_source_callback()). The memory may be that of a device
+/* Sources whose views come from the calling program: from its memory (fbp_source_memory()), or
+ * from its functions (fbp_source_callback()); both are public. The memory may be that of a device
  * (fbp_source_on_device()). Counterpart: sink_caller.c.
  * Used by: bench/, cli/, array/, pipeline/. */
 #include "array/device_memory.h"

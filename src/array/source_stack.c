@@ -1,6 +1,7 @@
-/* A source with one file per view. Its name is a folder of files, or a pattern with two numbers
- * such as "views/%04d.mha 1 360"; names.c lists the files. Files stay open between reads of
- * neighbouring rows. In a scan that is still being measured, files may appear later.
+/* A source with one file per view or slice (fbp_stack_open()). Its name is a folder of files, a
+ * shell pattern such as "views/p_*.tif", or a pattern with two numbers such as "views/%04d.mha 1
+ * 360"; names.c lists the files. Files stay open between reads of neighbouring rows. In a scan
+ * that is still being measured, files may appear later.
  * Used by: source.c. */
 #include "array/array.h"
 #include "array/file/bytes.h"
@@ -83,14 +84,14 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
                         (*out)->path);
     else if (a->row_order != b->row_order)
         (void)!fbp_fail(FBP_ERR_INVALID,
-                        "%s: has row 0 at the %s, but the other views have it at the %s (TIFF tag "
+                        "%s: has row 0 at the %s, but the first file has it at the %s (TIFF tag "
                         "Orientation); give files with the same orientation",
                         (*out)->path, a->row_order == FBP_ROWS_TOP_DOWN ? "top" : "bottom",
                         a->row_order == FBP_ROWS_TOP_DOWN ? "bottom" : "top");
     else
         (void)!fbp_fail(FBP_ERR_INVALID,
-                        "%s: contains %zu x %zu x %zu %s, but the other views are %zu x %zu x 1 "
-                        "%s; give files of the same size and type",
+                        "%s: contains %zu x %zu x %zu %s, but the first file %zu x %zu x 1 %s; "
+                        "give files of the same size and type",
                         (*out)->path, a->n[0], a->n[1], a->n[2], fbp_type_name(a->type), b->n[0],
                         b->n[1], fbp_type_name(b->type));
     fbp_source_close(out);
@@ -191,8 +192,8 @@ static fbp_status check_all(struct fbp_source *src)
         first = k == 0 ? slice : first;
         if (slices > 0 && slice != first + k)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: file %zu of the folder is slice %zu of a volume, but slice %zu is "
-                            "missing; the copy is incomplete, copy it again",
+                            "%s: file %zu is slice %zu of a volume, but slice %zu is missing; name "
+                            "the files of all slices, or copy the folder again",
                             src->path, k, slice, first + k);
         if (k + 1 == n && n < slices && !strchr(src->path, '*'))
             snprintf(src->info.missing, sizeof src->info.missing,
@@ -277,16 +278,17 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
     src->look = look;
     FBP_TRY(fbp_names_open(&s->names, src->path, raw && raw->type != FBP_TYPE_NONE));
     if (s->names.list && src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: --follow needs the number of views, which a folder does not give; "
-                        "name the views by a pattern, such as \"views/%%04d.tif 1 360\"",
-                        src->path);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "%s: --follow needs the number of views, which a folder, or a name with '*', does not "
+            "give; name the views by a pattern, such as \"views/%%04d.tif 1 360\"",
+            src->path);
     if (raw && raw->type != FBP_TYPE_NONE) {
         if (raw->n[2] != 0 && raw->n[2] != s->names.n)
             return fbp_fail(
                 FBP_ERR_INVALID,
-                "%s: \"raw\" describes %zu views, but the %s names %zu files; correct one of them",
-                src->path, raw->n[2], s->names.list ? "folder" : "pattern", s->names.n);
+                "%s: \"raw\" describes %zu views, but %zu files are named; correct one of them",
+                src->path, raw->n[2], s->names.n);
         s->raw = *raw;
         s->raw.n[2] = 1;
         src->info.type = raw->type;

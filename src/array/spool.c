@@ -1,7 +1,7 @@
-/* A temporary file of float values for an integer output whose range is that of the values
- * (`--output-range auto`). plan_output.c opens this sink in place of the output; plan_run.c gets
- * the range when all slices are stored, and copies the values to the output. array.h declares the
- * functions.
+/* A temporary file of float values (fbp_spool_open(), fbp_spool_copy()) for an integer output
+ * whose range is that of the values (`--output-range auto`). plan_output.c opens this sink in
+ * place of the output; plan_run.c gets the range when all slices are stored, and copies the values
+ * to the output. array.h declares the functions.
  * Used by: pipeline/plan_output.c, pipeline/plan_run.c. */
 #include "array/file/bytes.h"
 #include "array/sink.h"

@@ -1,5 +1,5 @@
-/* The list of all backends (kinds of devices: CUDA, OpenGL, CPU, reference), and access to them by
- * name or index.
+/* The list of all backends (fbp_backends; kinds of devices: CUDA, OpenGL, CPU, reference), and
+ * access to them by name (fbp_backend_find()) or index (fbp_device_name()).
  * Used by: bench/, cli/, pipeline/. */
 #include "backend/device.h"
 

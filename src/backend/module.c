@@ -1,5 +1,6 @@
 /* Loading of backend modules (shared libraries libfbp_cuda.so and libfbp_gl.so): finds and opens
- * the file, and passes it the table of library functions that a module may call (module.h).
+ * the file (fbp_module_load()), and passes it the table of library functions that a module may
+ * call (module.h).
  * Used by: bench/common/modules.c, bench/predict/model_gpu.c, cuda/load.c, gl/load.c. */
 #include "backend/module.h"
 

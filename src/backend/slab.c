@@ -1,5 +1,5 @@
 /* The slab for a given box of voxels (fbp_slab_box()), and statistics of voxels: minimum, maximum
- * and sum.
+ * and sum (fbp_statistics_join()).
  * Used by: bench/papers/ino2010/, cpu/, pipeline/. */
 #include "backend/slab.h"
 
@@ -14,9 +14,8 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
         if (box[i][0] >= box[i][1] || box[i][1] > most[i])
             return fbp_fail(
                 FBP_ERR_INVALID,
-                "slab: voxels %zu:%zu along %c are outside the volume, which has 0:%zu "
-                "(the end is excluded), or there are none; give a first voxel below the "
-                "end, and an end inside the volume",
+                "box: voxels %zu:%zu along %c are no range of the volume, which has 0:%zu (the end "
+                "is excluded); give a first voxel below the end, and an end inside the volume",
                 box[i][0], box[i][1], axes[i], most[i]);
     *out = (struct fbp_slab){.x0 = box[0][0],
                              .nx = box[0][1] - box[0][0],
@@ -27,7 +26,7 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
     if (job->selection.boxes || (out->nx == most[0] && out->ny == most[1]))
         return FBP_OK;
     return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "slab: kernel %s computes only whole slices of %zu x %zu voxels, not %zu x %zu "
+                    "box: kernel %s computes only whole slices of %zu x %zu voxels, not %zu x %zu "
                     "voxels; use kernel \"matrix\", or whole slices",
                     job->selection.name, most[0], most[1], out->nx, out->ny);
 }

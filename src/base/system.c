@@ -1,5 +1,6 @@
-/* Properties of the host: environment variables, instruction sets and caches of the CPU, NUMA
- * nodes. Also places memory on a NUMA node, and opens shared libraries (system.h).
+/* Properties of the host: release and commit of this build (fbp_build()), environment variables,
+ * instruction sets and caches of the CPU, NUMA nodes. Also places memory on a NUMA node, and opens
+ * shared libraries (system.h).
  * Used by: bench/, array/, backend/, base/, pipeline/, prep/, team/. */
 #include "base/system.h"
 

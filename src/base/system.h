@@ -1,5 +1,5 @@
-/** @file system.h  Properties of the host: clock, environment variables, CPU, NUMA nodes, shared
- * libraries.
+/** @file system.h  Properties of the build and of the host: release and commit, clock, environment
+ * variables, CPU, NUMA nodes, shared libraries.
  * Used by: bench/, cli/, array/, backend/, base/, pipeline/, prep/, team/. */
 #ifndef FBP_SRC_BASE_SYSTEM_H
 #define FBP_SRC_BASE_SYSTEM_H

@@ -1,5 +1,5 @@
-/* Functions for text: sizes in bytes, similar names, paths, safe printing of text from files, and
- * parsing of JSON (text.h).
+/* Functions for text: sizes in bytes (fbp_bytes_text()), similar names (fbp_nearest()), paths,
+ * safe printing of text from files, and parsing of JSON (text.h).
  * Used by: bench/, cli/, analysis/, array/, base/, pipeline/, prep/, scan/. */
 #include "base/text.h"
 

@@ -1,7 +1,7 @@
-/* Fourier transforms of rows in double, of any length.  A length with a prime factor greater than 5
- * becomes a convolution with a chirp (Bluestein 1970), all others are transformed by mixed radices
- * (Stockham; Van Loan 1992).  A real row of even length is transformed as a complex row of half the
- * length.
+/* Fourier transforms of rows in double, of any length (fbp_fft_complex(), fbp_fft_real()). A
+ * length with a prime factor greater than 5 becomes a convolution with a chirp (Bluestein 1970),
+ * all others are transformed by mixed radices (Stockham; Van Loan 1992). A real row of even length
+ * is transformed as a complex row of half the length.
  * Used by: bench/fft/, backend/cpu/, filter/, prep/. */
 #include "fft/fft.h"
 

@@ -1,5 +1,6 @@
-/* Filters rows of floats by FFT, many rows at once in the lanes of vectors (lanes.h): plans, with
- * tables computed in double, and the functions for vectors of four floats, for any processor and
+/* Filters rows of floats by FFT, many rows at once in the lanes of vectors (lanes.h): plans
+ * (fbp_lanes_plan_open()), with tables computed in double, the table of functions for a length of
+ * vectors (fbp_lanes_table()), and the functions for vectors of four floats, for any processor and
  * without FMA.
  * Used by: backend/cpu/convolve.c. */
 #include "fft/lanes.h"

@@ -1,6 +1,7 @@
 /* Filters of detector rows: names of all filters, design of the band-limited ramp with a window
- * (Kak & Slaney 1988), filtering of a row in double; also a window along detector columns, names of
- * interpolation methods, and weights of interpolation around a circle.
+ * (fbp_filter_design(); Kak & Slaney 1988), filtering of a row in double (fbp_row_filter()); also
+ * a window along detector columns, names of interpolation methods, and weights of interpolation
+ * around a circle.
  * Used by: bench/, cli/, backend/, filter/, pipeline/. */
 #include "filter/filter.h"
 

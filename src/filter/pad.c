@@ -1,5 +1,5 @@
-/* Extrapolation of detector rows beyond the panel (pad.h): tables of the filtered extrapolations,
- * and their use on the CPU.
+/* Extrapolation of detector rows beyond the panel (pad.h): tables of the filtered extrapolations
+ * (fbp_pad_create()), and their use on the CPU (fbp_pad_apply()).
  * Used by: bench/predict/, cli/, backend/cpu/, backend/ref/, pipeline/. */
 #include "filter/filter.h"
 

@@ -1,5 +1,6 @@
-/* Design of filters of plane integrals (EPR): f^2 in place of the ramp (Natterer 1986),
- * deconvolution of the line shape, filters of periodic rows, cubic splines (Unser 1993).
+/* Design of filters of plane integrals (EPR): f^2 in place of the ramp (fbp_parabola_design();
+ * Natterer 1986), deconvolution of the line shape (fbp_deconvolution_design()), filters of
+ * periodic rows (fbp_periodic_design()), cubic splines (fbp_filter_spline(); Unser 1993).
  * Used by: backend/cpu/convolve.c, pipeline/job.c. */
 #include "filter/parabola.h"
 

@@ -40,8 +40,8 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
             return fbp_fail(
                 FBP_ERR_INVALID,
-                "geometry: tilt %d of the panel is %g degrees, expected between -90 and 90", i + 1,
-                c->tilt_rad[i] * 180 / FBP_PI);
+                "geometry: tilt %d of the panel is %g degrees, expected above -90 and below 90",
+                i + 1, c->tilt_rad[i] * 180 / FBP_PI);
     if (!(fabs(c->skew_rad) < FBP_PI / 4))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: found a panel skew of %g degrees, expected less than 45",
@@ -64,8 +64,9 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         if (!(sdd >= sod)) /* a virtual detector in front of the axis, or interchanged distances */
             return fbp_fail(FBP_ERR_INVALID,
                             "geometry: view %zu: the source-to-detector distance %g mm is below "
-                            "the source-to-axis distance %g mm; for a virtual detector, multiply "
-                            "its distance and pitch by the same factor, such as %.6g",
+                            "the source-to-axis distance %g mm; exchange them if they are "
+                            "interchanged; for a virtual detector, multiply its distance and pitch "
+                            "by the same factor, such as %.6g",
                             k, sdd, sod, sod / sdd);
     }
     return FBP_OK;

@@ -1,5 +1,6 @@
-/* Coverage of a circular scan: the arc of the views and its gaps (struct fbp_arc), and the number
- * of times that each ray is measured, with the weights that follow (struct fbp_ray_coverage).
+/* Coverage of a circular scan: the arc of the views and its gaps (struct fbp_arc,
+ * fbp_arc_create()), and the number of times that each ray is measured, with the weights that
+ * follow (struct fbp_ray_coverage, fbp_coverage_create()).
  * Used by: facts.c, weight/weight.c. */
 #include "geometry/coverage.h"
 

@@ -1,5 +1,6 @@
 /* Sets of directions of plane integrals on the sphere (fbp/directions.h): their names and their
- * unit vectors; views along directions; Voronoi cells of directions on the sphere (directions.h).
+ * unit vectors (fbp_directions_make(), public); views along directions; Voronoi cells of
+ * directions on the sphere (fbp_sphere_cells(); directions.h).
  * Used by: bench/, cli/, geometry/, pipeline/, scan/, weight/. */
 #include "geometry/directions.h"
 

@@ -1,6 +1,6 @@
-/* Facts of a scan of line integrals (cone and parallel beams): arc of the views, coverage, field of
- * view, symmetries, movement along the axis; also the detector rows that slices need, the default
- * grid, and fbp_grid_coordinate().
+/* Facts of a scan of line integrals (fbp_line_facts(); cone and parallel beams): arc of the views,
+ * coverage, field of view, symmetries, movement along the axis; also the detector rows that slices
+ * need, the default grid, and fbp_grid_coordinate() (public).
  * Used by: bench/, cli/, analysis/, backend/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 

@@ -1,6 +1,6 @@
 /* Kinds of geometry (cone, parallel, planes), each a table of functions, and the functions that
  * call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default(); also names and units of
- * kinds.
+ * kinds. fbp_view_to_matrix() is public.
  * Used by: bench/, cli/, analysis/, geometry/, phantom/, picture/, pipeline/, prep/, scan/,
  * weight/. */
 #include "geometry/kind.h"
@@ -329,7 +329,9 @@ fbp_status fbp_check_lines(const char *where, enum fbp_kind kind)
     FBP_TRY(fbp_check_kind(where, kind));
     if (fbp_kind_of(kind)->integral == FBP_OVER_LINES)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: needs line integrals, but scans of kind %s have none",
+    return fbp_fail(FBP_ERR_UNSUPPORTED,
+                    "%s: needs line integrals, but scans of kind %s have none; omit it, or give a "
+                    "scan of kind cone or parallel",
                     where, fbp_kind_of(kind)->name);
 }
 

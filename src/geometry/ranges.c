@@ -1,5 +1,5 @@
-/* Checks that the numbers of a scan, a panel or a volume lie within the ranges of the public header
- * fbp/ranges.h.
+/* Checks that the numbers of a scan (fbp_check_scan()), a panel or a volume (fbp_check_grid()) lie
+ * within the ranges of the public header fbp/ranges.h.
  * Used by: bench/, array/, phantom/, pipeline/, scan/. */
 #include "geometry/ranges.h"
 

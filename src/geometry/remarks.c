@@ -1,6 +1,7 @@
 /* Judgements about the facts of a geometry: fbp_geometry_circular() refuses scans whose views are
- * all at one angle or move too far along the axis (a helix); fbp_geometry_remark() describes, in a
- * sentence, errors that the reconstruction of a scan will have.
+ * all at one angle or move too far along the axis (a helix). fbp_geometry_remark() is public, and
+ * writes one sentence per remark: movement along the axis, expected errors, missing views, angles
+ * or pitch whose unit may be wrong.
  * Used by: cli/geometry_check.c, cli/report.c, pipeline/job.c, scan/file/scan.c. */
 #include "fbp/geometry.h"
 
@@ -37,11 +38,13 @@ fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
     if (f->pitch_mm != 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
                         "geometry: the views move along the axis by %.4g mm per turn, %.4g mm in "
-                        "total, with a field of view %.4g mm high; helical scans are not supported",
+                        "total, with a field of view %.4g mm high; helical scans are not "
+                        "supported; check the source positions or matrices, or use another program",
                         fabs(f->pitch_mm), f->axial_drift_mm, f->seen_mm);
     return fbp_fail(FBP_ERR_UNSUPPORTED,
                     "geometry: the views drift along the axis by %.4g mm, with a field of view "
-                    "%.4g mm high; only circular paths are supported",
+                    "%.4g mm high; only circular paths are supported; check the source positions "
+                    "or matrices, or use another program",
                     f->axial_drift_mm, f->seen_mm);
 }
 

@@ -1,7 +1,7 @@
 /* Views as vectors (s: source, d: detector centre, u, v: pixel steps): conversion from a 3x4
- * matrix, pixel positions, angles and frames about the rotation axis, facts of one view, and flips
- * of views.
- * Used by: cli/, analysis/, geometry/, phantom/, pipeline/, scan/, weight/. */
+ * matrix (fbp_view_from_matrix()), pixel positions, angles and frames about the rotation axis,
+ * facts of one view (fbp_view_facts_of()), and flips of views (fbp_views_flip()).
+ * Used by: cli/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 
 #include "base/base.h"
@@ -149,10 +149,11 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
                             "geometry: view %zu has values that are not finite; correct them", k);
     FBP_TRY(fbp_check_view(kind, view, k));
     if (!fbp_frame_of(view, axis, &f))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: the rotation axis passes through the source; check "
-                        "source positions and iso-centre",
-                        k);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "geometry: view %zu: %s; check source positions, or ray directions, and iso-centre", k,
+            kind->has_source ? "the rotation axis passes through the source"
+                             : "the rays are parallel to the rotation axis");
     if (!kind->matrix(view, panel, P))
         return fbp_fail(FBP_ERR_INVALID,
                         "geometry: view %zu: the panel is parallel to the central ray, or its rows "
@@ -171,10 +172,11 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
             FBP_ERR_INVALID,
             "geometry: view %zu: the panel is parallel to the rays; check its axes u and v", k);
     if (!(fabs(fbp_dot(view->u, f.t)) > fabs(fbp_dot(view->u, f.a))))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: detector rows are parallel to the rotation axis; "
-                        "exchange rows and columns of the projections",
-                        k);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "geometry: view %zu: detector rows are nearer to the direction of the rotation axis "
+            "than to a right angle with it; exchange rows and columns of the projections",
+            k);
 
     if (kind->has_source) {
         out->sod = fbp_norm(view->s);

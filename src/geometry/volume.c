@@ -1,5 +1,5 @@
-/* Creates, hashes and frees regions: sets of voxels of a grid that are reconstructed (struct
- * fbp_region of volume.h).
+/* Creates, hashes and frees regions (fbp_region_create(), fbp_region_hash()): sets of voxels of a
+ * grid that are reconstructed (struct fbp_region of volume.h).
  * Used by: pipeline/job.c, pipeline/region.c. */
 #include "geometry/volume.h"
 

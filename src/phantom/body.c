@@ -1,7 +1,7 @@
 /* Shapes of phantoms as convex bodies: their density at points and its integrals along lines. A
  * struct fbp_ellipsoid (rotated only about z) becomes a unit ball in its own coordinates (struct
- * fbp_ball); a struct fbp_shape becomes a quadric, cut by slabs and planes (struct fbp_body). The
- * public functions fbp_phantom_line() and fbp_phantom_at() are here, too.
+ * fbp_ball); a struct fbp_shape becomes a quadric, cut by slabs and planes (struct fbp_body).
+ * fbp_phantom_line() and fbp_phantom_at() are public.
  * Used by: bench/host/, phantom/. */
 #include "phantom/shapes.h"
 

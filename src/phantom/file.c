@@ -350,10 +350,13 @@ static fbp_status add_figure(struct text *text, int figure, const double v[N_KEY
             s.axes[2][i] = -s.axes[2][i];
         return add_shape(text, &s);
     }
-    return wrong(text, "[%s] with A=%g B=%g C=%g: %s", figures[figure], v[A], v[B], v[C],
-                 figure == CYLINDER ? "one must be 0, the cylinder's axis, the others positive"
-                 : figure == CONE   ? "one must be negative, the cone's axis, the others positive"
-                                    : "all three must be positive");
+    return wrong(
+        text, "[%s] with A=%g B=%g C=%g: %s", figures[figure], v[A], v[B], v[C],
+        figure == CYLINDER ? "one must be 0, the cylinder's axis, the others positive"
+        : figure == CONE   ? "one must be negative, the cone's axis, the others positive"
+        : figure == ELLIPSOID
+            ? "all three must be positive, or one 0, the axis of an infinitely long cylinder"
+            : "all three must be positive");
 }
 
 static fbp_status read_rtk(struct text *text)
@@ -573,7 +576,10 @@ static fbp_status add_object(struct text *text, struct object *o)
             return wrong(&at, "the size along %c is missing; give r%c or d%c", "xyz"[i], "xyz"[i],
                          "xyz"[i]);
         if (radius ? !(o->half[i] >= 0) : !(o->half[i] > 0))
-            return wrong(&at, "the size along %c must be positive", "xyz"[i]);
+            return wrong(&at,
+                         radius ? "the radius along %c must not be negative"
+                                : "the size along %c must be positive",
+                         "xyz"[i]);
     }
 
     /* Two directions determine the third. */

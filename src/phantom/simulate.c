@@ -1,7 +1,7 @@
 /* Simulates scans of phantoms (fbp_phantom_simulate()) and writes their voxel means as volumes
- * (fbp_phantom_volume()); also generates random numbers for noise, and the geometry of a C-arm.
- * Each thread computes and writes one view or slice at a time, so the memory is one image per
- * thread.
+ * (fbp_phantom_volume(); both public); also generates random numbers for noise, and the geometry
+ * of a C-arm. Each thread computes and writes one view or slice at a time, so the memory is one
+ * image per thread.
  * Used by: bench/common/jobs.c, bench/common/views.c, bench/rabbitct/make_command.c,
  * cli/cmd_simulate.c. */
 #include "phantom/shapes.h"

@@ -1,6 +1,7 @@
 /* Built-in phantoms (Shepp-Logan, Defrise, ...): tables of ellipsoids and shapes, in units of the
  * half side of the cube that they fill. fbp_phantom_create() creates a phantom by name or, through
- * file.c, from a file; fbp_phantom_name() lists the names.
+ * file.c, from a file, and fbp_phantom_clear() frees it (both public); fbp_phantom_name() lists
+ * the names.
  * Used by: bench/common/, bench/host/, bench/papers/qiao2015/, bench/rabbitct/, cli/, pipeline/. */
 #include "phantom/shapes.h"
 

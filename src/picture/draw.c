@@ -358,7 +358,7 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
 
     if (p->time_point >= frames)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: frame %zu does not exist; the series has frames 0 to %zu", name,
+                              "%s: frame %zu does not exist; the file has frames 0 to %zu", name,
                               p->time_point, frames - 1));
     for (int a = 0; a < 3; a++) {
         v.slice[a] = p->at_slice ? p->slice[a] : one.n[a] / 2;
@@ -529,7 +529,8 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", p->lo));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", p->hi));
     if (n_tiles == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs at least one image", png_path);
+        return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs at least one image; give one",
+                        png_path);
     /* Get the grey window: as given, or the range of the values of all images without the lowest
      * and the highest 0.5 %. */
     s.lo = p->lo;

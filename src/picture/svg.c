@@ -1,5 +1,6 @@
-/* Writes SVG drawings: the geometry of a scan, the directions of plane integrals on a sphere,
- * curves, and bars over time; also text and pages for other drawings.
+/* Writes SVG drawings: the geometry of a scan (fbp_scan_draw(), public), the directions of plane
+ * integrals on a sphere, curves (fbp_curve_svg()), and bars over time (fbp_bars_svg()); also text
+ * and pages for other drawings.
  * Used by: bench/common/, bench/papers/ino2009/, cli/, pipeline/. */
 #include "picture/draw.h"
 
@@ -597,7 +598,8 @@ fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
     fbp_message_clear();
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     if (views.n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views to draw");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "geometry: the scan has no views to draw; give at least one");
     const bool lines = fbp_kind_of(views.kind)->integral == FBP_OVER_LINES;
     return fbp_svg_page(path, WIDTH, HEIGHT, lines ? draw_geometry : draw_sphere, &d);
 }
@@ -723,7 +725,8 @@ fbp_status fbp_curve_svg(const struct fbp_curve *c, const char *path)
             d.y[1] = fmax(d.y[1], c->y[i]);
         }
     if (!(d.x[0] <= d.x[1]))
-        return fbp_fail(FBP_ERR_INVALID, "%s: the curve has no finite points to draw", path);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the curve has no finite points to draw; check its values", path);
     widen(d.x, 0.02);
     widen(d.y, 0.06);
     return fbp_svg_page(path, CURVE_WIDTH, CURVE_HEIGHT, draw_curve, &d);

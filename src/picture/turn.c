@@ -1,5 +1,6 @@
-/* Rotates the slices of a volume about the z axis through its centre, for maximum intensity
- * projections (struct fbp_turn of draw.h). Device projectors use the same tables of positions.
+/* Rotates the slices of a volume about the z axis through its centre (fbp_turn_make(),
+ * fbp_turn_row()), for maximum intensity projections (struct fbp_turn of draw.h). Device
+ * projectors use the same tables of positions.
  * Used by: draw.c. */
 #include "picture/draw.h"
 
@@ -48,8 +49,9 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
             t.whole ? (double)n[swapped ? 1 - a : a] : fmax(1, ceil(side / t.mm[a] - 1e-6));
         if (!(voxels <= MOST_SIDE && n[a] <= MOST_SIDE))
             return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "view: slices of %zu x %zu voxels are too large to be rotated; the "
-                            "limit is %d per side, before and after the rotation",
+                            "view: slices of %zu x %zu voxels are too large; rotated projections, "
+                            "and those that a GPU draws, are limited to %d voxels per side, before "
+                            "and after the rotation; use device cpu without a rotation",
                             n[0], n[1], MOST_SIDE);
         t.turned[a] = (size_t)voxels;
     }

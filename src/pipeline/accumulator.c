@@ -1,7 +1,8 @@
 /* Accumulator (public type fbp_accumulator): adds views of plane integrals to a volume one by one,
- * each as soon as it is measured. These public functions (fbp/recon.h) are for programs that
- * measure. An accumulator computes on one device, with one slab (the whole volume) and batches of
- * one view, without the threads of a run. */
+ * each as soon as it is measured. The public functions fbp_accumulator_create(),
+ * fbp_accumulator_add(), fbp_accumulator_volume() and fbp_accumulator_destroy() (fbp/recon.h) are
+ * for programs that measure. An accumulator computes on one device, with one slab (the whole
+ * volume) and batches of one view, without the threads of a run. */
 #include "fbp/recon.h"
 
 #include "backend/device.h"

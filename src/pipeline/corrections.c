@@ -1,9 +1,9 @@
 /* Ring removal and phase retrieval, as a view step (a correction that wraps the source of the
- * views, view_step.h). Rings: prep/prep.h (Vo et al. 2018, Muench et al. 2009). Phases of one
- * material: prep/phase.h (Paganin et al. 2002). The step has two kinds of source: one corrects all
- * views when the first row is requested, and keeps the rows that the run needs, in memory or in a
- * file; the other retrieves phases each time a view is read. Other view steps also use
- * fbp_integrals_…(), which read measured rows as line integrals.
+ * views, view_step.h): fbp_corrections_step_create(). Rings: prep/prep.h (Vo et al. 2018, Muench
+ * et al. 2009). Phases of one material: prep/phase.h (Paganin et al. 2002). The step has two kinds
+ * of source: one corrects all views when the first row is requested, and keeps the rows that the
+ * run needs, in memory or in a file; the other retrieves phases each time a view is read. Other
+ * view steps also use fbp_integrals_…(), which read measured rows as line integrals.
  * Used by: epr_rings.c, plan.c, plan_memory.c, rectify.c. */
 #include "pipeline/view_step.h"
 

@@ -1,6 +1,8 @@
-/* Finds backends and device indices from names such as "cuda:0,1" or "auto", lists all devices
- * (fbp_devices()), and gives callers access to device memory and queues: the public functions of
- * fbp/device_memory.h, and fbp_device_memory_*() for benchmarks and tests.
+/* Finds backends and device indices from names such as "cuda:0,1" or "auto" (fbp_devices_find()),
+ * lists all devices (fbp_devices(), public), and gives callers access to device memory and queues:
+ * the public functions of fbp/device_memory.h (fbp_source_device_memory(),
+ * fbp_sink_device_memory(), fbp_device_of_memory(), fbp_device_queue_…()), and
+ * fbp_device_memory_*() for benchmarks and tests.
  * Used by: bench/, cli/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
@@ -230,7 +232,8 @@ static fbp_status find_backend(const char *name, const char *what, const struct 
     *out = name ? fbp_backend_find(name) : NULL;
     if (!*out)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: device \"%s\" is not part of this build; \"fbp devices\" lists all",
+                        "%s: device \"%s\" is unknown, or not part of this build; give the name "
+                        "without an index, as \"fbp devices\" lists it",
                         what, name ? name : "");
     if (fbp_backend_count(out, why, sizeof why) == 0)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device %s cannot be used: %s", what, name, why);

@@ -1,7 +1,8 @@
 /* Replacements of the functions of EPR imaging for builds without it (FBP_EPR=OFF): CMakeLists.txt
  * then compiles this file instead of the files of EPR imaging. Functions that compute with plane
- * integrals fail with FBP_ERR_UNSUPPORTED. Functions that make view steps (view_step.h) fail only
- * if an option of EPR imaging is set; else they make no step. */
+ * integrals, such as the public fbp_accumulator_create(), fail with FBP_ERR_UNSUPPORTED. Functions
+ * that make view steps (view_step.h) fail only if an option of EPR imaging is set; else they make
+ * no step. */
 #include "filter/parabola.h"
 #include "pipeline/view_step.h"
 #include "prep/prep.h"

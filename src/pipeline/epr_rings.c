@@ -1,6 +1,6 @@
-/* Resamples views of EPR imaging whose directions lie on rings to the same angles phi in each ring:
- * a view step (a correction that wraps the source of the views, view_step.h), which a plan has if
- * params->epr.angles > 0.
+/* Resamples views of EPR imaging whose directions lie on rings to the same angles phi in each
+ * ring: a view step (fbp_rings_step_create(); a correction that wraps the source of the views,
+ * view_step.h), which a plan has if params->epr.angles > 0.
  *
  * A ring has the directions of one polar angle theta; if all views have equal solid angles, rings
  * near the pole have fewer views. The samples of a ring at the same position t are a periodic
@@ -92,11 +92,11 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
                     "%.7g mm, step %.7g mm, and view %zu at %.7g mm, step %.7g mm; omit angles",
                     m->view, start, tau, first->view, start0, tau0);
             if (m->reversed && scan->reference)
-                return fbp_fail(
-                    FBP_ERR_UNSUPPORTED,
-                    "angles: view %zu lies on the opposite side of its ring, where the field sweep "
-                    "runs backwards, so the ring cannot be resampled; omit angles",
-                    m->view);
+                return fbp_fail(FBP_ERR_UNSUPPORTED,
+                                "angles: with a reference spectrum, the field sweep must have the "
+                                "same direction in all views of a ring, but view %zu has measured "
+                                "the opposite direction; omit angles, or the reference spectrum",
+                                m->view);
             a->shift[i] = (ptrdiff_t)whole;
         }
     }

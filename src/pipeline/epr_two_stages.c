@@ -1,6 +1,6 @@
-/* Backprojection of plane integrals (EPR) in two stages: the first stage is a view step (a
- * correction that wraps the source of the views, view_step.h), which a plan has if
- * params->epr.stages is 2; the plan's run is the second stage.
+/* Backprojection of plane integrals (EPR) in two stages: the first stage is a view step
+ * (fbp_two_stages_step_create(); a correction that wraps the source of the views, view_step.h),
+ * which a plan has if params->epr.stages is 2; the plan's run is the second stage.
  *
  * Stage one filters the views and adds the views of each meridian plane (a plane through the axis)
  * to one sinogram image (s, z) per plane (backend/backend.h).  With s across the axis, z along the
@@ -262,8 +262,8 @@ static fbp_status read_images(fbp_source *src, size_t slice0, size_t n_slices, s
 
     if (as_float && src->info.type != FBP_F32)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "stages: images of the first stage have double "
-                        "precision, and cannot be read as float32; omit double");
+                        "stages: the sinogram images between the two stages are in double "
+                        "precision, but float32 values were requested; omit precision double");
     pthread_mutex_lock(&d->lock);
     const fbp_status st = d->filled ? FBP_OK : fill(src);
     d->filled = st == FBP_OK;

@@ -1,7 +1,7 @@
-/* Makes the tables of a reconstruction (struct fbp_job) that all devices share: grid of the volume,
- * projection matrices, weights, filter, region and preparation of samples. Also: their fingerprint,
- * their description, the choice of the kernel (fbp_job_arrange()), and the public function
- * fbp_grid_resolve().
+/* Makes the tables of a reconstruction (struct fbp_job; fbp_job_create()) that all devices share:
+ * grid of the volume, projection matrices, weights, filter, region and preparation of samples.
+ * Also: their fingerprint, their description, the choice of the kernel (fbp_job_arrange()), and
+ * the public function fbp_grid_resolve().
  * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "pipeline/job.h"
 
@@ -628,10 +628,11 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
             "periodic: device %s does not support periodic rows; omit periodic, or use device cpu",
             backend->name);
     if (filter && (filter->passes > 1 || filter->imaginary) && !backend->can.any_filter)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "filter: device %s supports symmetric filter kernels only; choose another "
-                        "filter, or device cpu",
-                        backend->name);
+        return fbp_fail(
+            FBP_ERR_UNSUPPORTED,
+            "filter: device %s supports neither the filter two-ramps-unpadded nor a reference "
+            "spectrum; choose another filter, omit the reference, or use device cpu",
+            backend->name);
 
     if (name && backend->choose(job, name))
         return FBP_OK;

@@ -236,10 +236,9 @@ fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devic
 
     *out = (struct fbp_links){.n = n};
     if (!backend->links)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "links: device %s has no transfer rates to measure; use devices with their own memory",
-            backend->name);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "links: device %s has no transfer rates to measure; use CUDA devices",
+                        backend->name);
     if (n > FBP_MOST_LINKED)
         return fbp_fail(FBP_ERR_INVALID,
                         "links: found %zu devices, expected at most %d; name fewer devices", n,

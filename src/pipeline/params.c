@@ -32,7 +32,7 @@ static fbp_status check_output(const struct fbp_recon_params *p)
             ranged ? "cannot be combined with a given range; omit one of them"
                    : "applies to uint8 and uint16 only; choose one of these types, or omit it");
     if (integers && !ranged && !p->output.auto_range && !(p->mu_water > 0))
-        return fbp_fail(FBP_ERR_INVALID, "output: %s needs a range of values in 1/mm; %s",
+        return fbp_fail(FBP_ERR_INVALID, "output: %s needs a range of values; %s",
                         fbp_type_name(p->output.type),
                         p->cluster.n_parts ? "give the range, such as 0,0.05 (--output-range)"
                                            : "give the range, such as 0,0.05 (--output-range), or "

@@ -1,4 +1,5 @@
-/* Makes and destroys the plan of a reconstruction. The public function fbp_plan_create() opens the
+/* Makes, describes and destroys the plan of a reconstruction. Public functions: fbp_plan_create(),
+ * fbp_plan_info(), fbp_plan_estimate(), fbp_plan_destroy(). fbp_plan_create() opens the
  * projections, makes the view steps (corrections that wrap the source of the views, view_step.h)
  * and the tables of the job (job.c), divides the work (plan_memory.c), fills in the plan's summary
  * and logs notes and warnings. Also: the sources of views of a plan. plan_run.c runs a plan.
@@ -227,8 +228,8 @@ static fbp_status take_source(fbp_plan *p)
     }
     if (!has_size(p, info))
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: contains %zu views of %zu rows x %zu columns, but the scan file "
-                              "gives %zu views of %zu x %zu; correct the scan file",
+                              "%s: contains %zu views of %zu rows x %zu columns, but the scan has "
+                              "%zu views of %zu x %zu; correct the scan, or give its views",
                               fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0],
                               fbp_stored_views(scan), p->reduction.stored.n_rows,
                               p->reduction.stored.n_columns));
@@ -453,20 +454,20 @@ static void log_remarks(const fbp_plan *p)
     /* warn about too little memory */
     if (p->follow && p->work.n_slabs > p->n_devices)
         fbp_plan_note(p, FBP_LOG_WARNING,
-                      "only %zu of %zu slabs of the volume fit into memory; only these are "
-                      "computed during the scan, and the others after the last view; raise "
-                      "--memory or --device-memory to finish sooner",
+                      "only %zu of %zu slabs (groups of slices) of the volume fit into memory; "
+                      "only these are computed during the scan, and the others after the last "
+                      "view; raise --memory or --device-memory to finish sooner",
                       p->n_devices, p->work.n_slabs);
     if (p->in_order && !p->hold && !p->follow && !fbp_plan_corrections(p) && p->work.n_slabs >= 3)
         fbp_plan_note(p, FBP_LOG_WARNING,
-                      "the compressed file %.120s is decompressed %zu times, once per slab; raise "
-                      "--memory, or decompress it",
+                      "the compressed file %.120s is decompressed %zu times, once per slab (group "
+                      "of slices); raise --memory, or decompress it",
                       fbp_plan_source_name(p), p->work.n_slabs);
     if (fbp_plan_retrievals(p) > 1)
         fbp_plan_note(p, FBP_LOG_NOTE,
                       "the views do not fit into memory together with the volume, so they are "
-                      "read, and phases retrieved, %zu times, once per slab; raise --memory, or "
-                      "name a folder for the views with --scratch",
+                      "read, and phases retrieved, %zu times, once per slab (group of slices); "
+                      "raise --memory, or name a folder for the views with --scratch",
                       fbp_plan_retrievals(p));
     if (p->unpacked_needs) {
         line[0] = '\0';

@@ -592,11 +592,12 @@ fbp_status fbp_plan_consider_rows(fbp_plan *p)
     }
     if (p->params.tuning.scratch)
         return take(p);
-    fbp_plan_note(p, FBP_LOG_NOTE,
-                  "only %zu of %zu slabs fit into memory, so rows are read and filtered %.3g "
-                  "times; raise --memory, or name a folder with %s of free space (--scratch)",
-                  p->n_devices, p->work.n_slabs, p->work.view_reads,
-                  fbp_bytes_text(text, sizeof text, fbp_rows_bytes(&p->tables.job)));
+    fbp_plan_note(
+        p, FBP_LOG_NOTE,
+        "only %zu of %zu slabs (groups of slices) fit into memory, so rows are read and filtered "
+        "%.3g times; raise --memory, or name a folder with %s of free space (--scratch)",
+        p->n_devices, p->work.n_slabs, p->work.view_reads,
+        fbp_bytes_text(text, sizeof text, fbp_rows_bytes(&p->tables.job)));
     return FBP_OK;
 }
 

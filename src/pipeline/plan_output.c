@@ -1,5 +1,6 @@
-/* The output of a plan: fingerprint of the settings and input files that determine its values (for
- * --resume), the sink that writes it, and the slices of a part of the volume (--part).
+/* The output of a plan: fingerprint of the settings and input files that determine its values
+ * (fbp_plan_fingerprint(), for --resume), the sink that writes it (fbp_plan_sink_open()), and the
+ * slices of a part of the volume (fbp_plan_part(), for --part).
  * Used by: cli/, pipeline/. */
 #include "array/sink.h"
 #include "pipeline/plan.h"
@@ -149,7 +150,8 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(part, out));
     if (part < 1 || part > n_parts)
-        return fbp_fail(FBP_ERR_INVALID, "part %zu does not exist; the plan has %zu parts", part,
+        return fbp_fail(FBP_ERR_INVALID,
+                        "part %zu does not exist; the plan has %zu parts, counted from 1", part,
                         n_parts);
     FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.part.slices));
     fbp_job_slices(&job, &first, &n);

@@ -1,8 +1,9 @@
 /* Runs of a plan. Public functions (fbp/recon.h): fbp_plan_run() writes a file, fbp_plan_run_to()
  * writes to a sink, fbp_reconstruct() plans and runs from memory to memory. A run opens the source
- * and the sink that the caller does not pass; run_to() then creates the checks of the views and the
- * mask, computes the slabs (run.c), logs the results of the checks, and finishes the output. Also:
- * opening a plan's devices before its runs, and allocating host memory that they reach.
+ * and the sink that the caller does not pass; run_to() then creates the checks of the views and
+ * the mask, computes the slabs (run.c), logs the results of the checks, and finishes the output.
+ * Also public: opening a plan's devices before its runs (fbp_plan_open()), and host memory that
+ * they reach (fbp_plan_alloc(), fbp_plan_release()).
  * Used by: bench/, cli/, analysis/. */
 #include "pipeline/plan.h"
 

@@ -1,8 +1,9 @@
-/* Grids of several processes (ranks): which rank computes which slab of slices from which views,
- * and the choice of the grid with the shortest predicted time, for a running team (team_plan.c) or
- * a cluster for which times are predicted (bench/predict). A grid has n_slabs x n_parts ranks: the
- * n_parts ranks of a slab backproject different views, and add their partial volumes. Also: a
- * parser of texts of the form KEY=VALUE,KEY=VALUE.
+/* Grids of several processes (ranks): which rank computes which slab of slices from which views
+ * (fbp_ranks_place()), and the choice of the grid with the shortest predicted time
+ * (fbp_ranks_choose(), fbp_cluster_choose()), for a running team (team_plan.c) or a cluster for
+ * which times are predicted (bench/predict). A grid has n_slabs x n_parts ranks: the n_parts ranks
+ * of a slab backproject different views, and add their partial volumes. Also: a parser of texts of
+ * the form KEY=VALUE,KEY=VALUE (fbp_key_values_read()).
  * Used by: bench/predict/model.c, bench/predict/predict.c, team_plan.c, team_run.c. */
 #include "base/text.h"
 #include "base/threads.h"

@@ -1,5 +1,6 @@
 /* Resamples the views of a rolled detector, whose rows are not perpendicular to the rotation axis,
- * onto an upright one: a view step (a correction that wraps the source of the views, view_step.h).
+ * onto an upright one: a view step (fbp_rectify_step_create(); a correction that wraps the source
+ * of the views, view_step.h).
  *
  * The ramp filter runs along lines that lie, with the source, in planes parallel to the direction
  * in which the source moves.  Rows are such lines if the detector is perpendicular to the ray
@@ -238,9 +239,10 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         if (!(fabs(x[shorter]) >= fabs(e.middle[shorter]) / 2 && x[0] < 0 && x[1] > 0)) {
             x[shorter] = e.middle[shorter] / 2;
             snprintf(request->warning, sizeof request->warning,
-                     "the offset panel is rolled by %.3g degrees, so its shorter side does not "
-                     "cover the rotation axis in the first or last slices, where values near the "
-                     "axis are wrong; choose a volume of fewer slices",
+                     "the offset panel is rolled by %.3g degrees, so that in the first or last "
+                     "slices its shorter side does not reach beyond the rotation axis, or less "
+                     "than half as far as at mid-height; values near the axis are wrong there; "
+                     "choose a volume of fewer slices",
                      r->roll_rad / DEGREE);
         }
     }

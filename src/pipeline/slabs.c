@@ -1,6 +1,7 @@
 /* Three structures that the workers (devices) of a run share: the work list, from which they take
- * slabs; the table of batches that they filter for one another; and bitmaps of detector rows (views
- * x rows), by which the repaired samples of a row are counted only once.
+ * slabs (fbp_slabs_…()); the table of batches that they filter for one another (fbp_shared_…());
+ * and bitmaps of detector rows (views x rows; fbp_row_bitmap_…()), by which the repaired samples
+ * of a row are counted only once.
  * Used by: pipeline/. */
 #include "backend/rows.h"
 #include "base/base.h"

@@ -1,7 +1,7 @@
-/* The reading stage of a worker, which is a device with its buffers and queues (worker.h): a thread
- * that reads batches of views from the source into host buffers, and checks the views for bad data.
- * If the scan is still being measured, the stage waits for new views.  fbp_load() reads one batch,
- * also for the filtering into a scratch file (scratch_rows.c).
+/* The reading stage (fbp_stage_read()) of a worker, which is a device with its buffers and queues
+ * (worker.h): a thread that reads batches of views from the source into host buffers, and checks
+ * the views for bad data. If the scan is still being measured, the stage waits for new views.
+ * fbp_load() reads one batch, also for the filtering into a scratch file (scratch_rows.c).
  * Used by: plan_run.c, run.c, scratch_rows.c. */
 #include "pipeline/worker.h"
 

@@ -1,7 +1,8 @@
-/* The writing stage of a worker, which is a device with its buffers and queues (worker.h): a thread
- * that fetches finished slices to the host, completes them (partial volumes of other processes,
- * scale and shift, mask), and writes them to the sink.  If the device has its own memory, further
- * threads may write.  fbp_sum_take() prepares a job for sums of partial volumes (team_run.c).
+/* The writing stage (fbp_stage_write()) of a worker, which is a device with its buffers and queues
+ * (worker.h): a thread that fetches finished slices to the host, completes them (partial volumes
+ * of other processes, scale and shift, mask), and writes them to the sink. If the device has its
+ * own memory, further threads may write. fbp_sum_take() prepares a job for sums of partial volumes
+ * (team_run.c).
  * Used by: run.c, team_run.c. */
 #include "pipeline/worker.h"
 

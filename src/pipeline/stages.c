@@ -1,6 +1,7 @@
-/* The filter stage and the backprojection stage of a worker, which is a device with its buffers and
- * queues (worker.h), and functions that all four stages share.  Each stage is a thread.  If the
- * device has queues of its own, the stages only enqueue commands, and events keep their order.
+/* The filter stage and the backprojection stage (fbp_stage_filter(), fbp_stage_backproject()) of a
+ * worker, which is a device with its buffers and queues (worker.h), and functions that all four
+ * stages share. Each stage is a thread. If the device has queues of its own, the stages only
+ * enqueue commands, and events keep their order.
  * Used by: run.c, stage_read.c, stage_write.c. */
 #include "pipeline/worker.h"
 

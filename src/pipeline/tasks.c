@@ -1,7 +1,7 @@
-/* Division of the work of a reconstruction: slabs of slices, batches of views, and tasks, each of
- * which backprojects one batch into one slab.  fbp_cut_…() and fbp_part_share() cut a volume into
- * slabs, or into parts for processes, of about equal cost.  Plans, runs and benchmarks use these
- * functions (division.h).
+/* Division of the work of a reconstruction: slabs of slices, batches of views, and tasks
+ * (fbp_work_tasks()), each of which backprojects one batch into one slab. fbp_cut_…() and
+ * fbp_part_share() cut a volume into slabs, or into parts for processes, of about equal cost.
+ * Plans, runs and benchmarks use these functions (division.h).
  * Used by: bench/common/, bench/kernels/, pipeline/. */
 #include "backend/rows.h"
 #include "backend/slab.h"

@@ -1,5 +1,6 @@
-/* Plans of several processes (a team): cores and devices of each process, the grid of processes
- * (groups of views by groups of slices), and agreement on memory, division and options.
+/* Plans of several processes (a team): cores and devices of each process (fbp_plan_take_cores(),
+ * fbp_plan_take_card()), the grid of processes (groups of views by groups of slices;
+ * fbp_plan_take_share()), and agreement on memory, division and options (fbp_plan_agree()).
  *
  * All processes of a team must call these functions in the same order, because most of them
  * exchange messages (fbp_team_gather(), fbp_team_share()).

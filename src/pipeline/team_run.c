@@ -1,5 +1,5 @@
-/* A run of several processes (a team): which process writes which slices, common progress and
- * report, and sums of partial volumes.
+/* A run of several processes (a team; functions fbp_plan_team_…()): which process writes which
+ * slices, common progress and report, and sums of partial volumes.
  *
  * Either each process writes its own slices into one output (`apart`), or the other processes send
  * their slices to rank 0, which writes all.

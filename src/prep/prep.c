@@ -1,6 +1,7 @@
 /* Conversion of detector rows from intensities to line integrals: dark and flat images, logarithm,
  * beam hardening, and interpolation of bad pixels and of values that are not finite.
- * fbp_prep_create() reads the images of a scan into tables; the other functions use the tables.
+ * fbp_prep_create() reads the images of a scan into tables; fbp_prep_row() and the other functions
+ * use the tables.
  * Used by: analysis/, backend/cpu/, backend/ref/, pipeline/, prep/. */
 #include "prep/prep.h"
 

@@ -1,6 +1,7 @@
 /* Removal of ring artefacts, which are stripes along the angles of sinograms (all views of one
- * detector row): by sorting (Vo et al. 2018) or by wavelets (Muench et al. 2009).  Also a test
- * whether a sinogram has stripes, and the median of an array.
+ * detector row): by sorting (Vo et al. 2018) or by wavelets (Muench et al. 2009):
+ * fbp_stripes_remove(). Also a test whether a sinogram has stripes (fbp_stripes_found()), and the
+ * median of an array.
  * Used by: pipeline/corrections.c, pipeline/data_check.c, bad_pixels.c. */
 #include "prep/prep.h"
 

@@ -1,6 +1,6 @@
-/* Loads and saves scans and geometries: the table of formats, detection of a file's format, and the
- * comparison of the result with facts that the caller knows.  Contains public functions of
- * fbp/geometry_file.h and fbp/scan.h, such as fbp_scan_load().
+/* Loads and saves scans and geometries: the table of formats, detection of a file's format, and
+ * the comparison of the result with facts that the caller knows. Public functions:
+ * fbp_scan_load(), fbp_geometry_load(), fbp_geometry_save(), fbp_geometry_formats().
  * Used by: bench/papers/okitsu2008/, bench/pipeline/, bench/rabbitct/, cli/, folder/. */
 #include "scan/scan_file.h"
 
@@ -288,7 +288,7 @@ fbp_status fbp_geometry_save(const struct fbp_scan *given, const char *path, con
             "%s: the geometry format %s cannot store a scan of kind %s; write a scan file", path,
             found->name, fbp_kind_name(scan.kind));
     if (scan.n_views == 0 || !scan.views)
-        return FBP_INVALID("%s: the scan has no views to write", path);
+        return FBP_INVALID("%s: the scan has no views to write; give at least one", path);
     return found->save(&scan, path);
 }
 

@@ -1,5 +1,5 @@
-/** @file scan_file.h  The scan file (JSON): its readers and writers, and loading of scans into the
- *  library's own structs (internal).
+/** @file scan_file.h  Functions that read, load and save scan files (JSON), and load geometries;
+ * the loading functions omit the public functions' checks of struct_size (internal).
  * Used by: scan/, folder/. */
 #ifndef FBP_SRC_SCAN_FILE_H
 #define FBP_SRC_SCAN_FILE_H

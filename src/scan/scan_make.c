@@ -1,5 +1,6 @@
-/* Scans from numbers in memory: fbp_scan_cone() and the other constructors of fbp/scan.h, which
- * programs and bindings call in place of loading a scan file. */
+/* Scans from numbers in memory: the public constructors fbp_scan_cone(), fbp_scan_fan(),
+ * fbp_scan_parallel(), fbp_scan_matrices(), fbp_scan_vectors() and fbp_scan_planes() (fbp/scan.h),
+ * which programs and bindings call in place of loading a scan file. */
 #include "scan/file/scan.h"
 
 #include "base/math.h"
@@ -123,7 +124,8 @@ fbp_status fbp_scan_planes(struct fbp_scan *out, const struct fbp_planes *planes
         (p.first_mm && p.n_first != 1 && p.n_first != p.n_views))
         return FBP_INVALID("planes: found %zu sample distances and %zu first positions for %zu "
                            "directions; give one of each, or one per view",
-                           p.n_spacing, p.n_first, p.n_views);
+                           p.spacing_mm ? p.n_spacing : 0, p.first_mm ? p.n_first : 0,
+                           p.direction ? p.n_views : 0);
     FBP_TRY(begin(&own, out, FBP_PLANES, p.n_views,
                   (struct fbp_panel){p.n_samples, p.n_time_points ? p.n_time_points : 1}));
     for (size_t k = 0; st == FBP_OK && k < p.n_views; k++) {

@@ -1,5 +1,5 @@
-/* Reads plane integrals (EPR) from a scan file: directions, positions of samples, weights, and
- * "prepare", the processing of stored rows to plane integrals.
+/* Reads plane integrals (EPR) from a scan file (fbp_scan_read_planes()): directions, positions of
+ * samples, weights, and "prepare", the processing of stored rows to plane integrals.
  * Used by: scan_read.c, scan_views.c. */
 #include "geometry/directions.h"
 #include "scan/scan_file.h"

@@ -1,5 +1,5 @@
-/* Reads a scan file (JSON): kind, layout, sizes, images, volume, corrections and assumptions;
- * scan_views.c and scan_planes.c read the views.
+/* Reads a scan file (JSON; fbp_scan_read()): kind, layout, sizes, images, volume, corrections and
+ * assumptions; scan_views.c and scan_planes.c read the views.
  * Used by: geometry_file.c. */
 #include "array/file/bytes.h"
 #include "scan/scan_file.h"

@@ -349,7 +349,7 @@ static fbp_status save(const struct fbp_scan *scan, const char *path,
                                    "files; write it to a file, and name that",
                                    fbp_image_name(i));
     if (scan->n_views == 0 || !scan->views)
-        return FBP_INVALID("scan: the scan has no views to save");
+        return FBP_INVALID("scan: the scan has no views to save; give at least one");
     if (scan->every || scan->bin)
         return FBP_UNSUPPORTED("scan: views were skipped or binned, so they differ from the files; "
                                "save the scan before that");
@@ -360,8 +360,9 @@ static fbp_status save(const struct fbp_scan *scan, const char *path,
     if (circle && scan->depths)
         return FBP_INVALID("scan: depths can only be saved with matrices; omit the circle");
     if (scan->filtered && !circle && !has_matrices(scan))
-        return FBP_UNSUPPORTED("scan: filtered views can only be saved with matrices, which need a "
-                               "cone beam and one pixel pitch");
+        return FBP_UNSUPPORTED(
+            "scan: filtered views can only be saved with matrices (which need a cone beam and one "
+            "pixel pitch) or as a circle; give the circle from which the views were made");
     if (circle && (circle->kind != scan->kind || circle->n_views != scan->n_views))
         return FBP_INVALID("scan: the circle has %zu views, the scan %zu, or their kinds differ; "
                            "give the circle from which the views were made",

@@ -1,5 +1,5 @@
-/* Reads the views of a scan file: a circle (distances and angles), matrices, vectors per view, or a
- * geometry file.
+/* Reads the views of a scan file (fbp_scan_read_views()): a circle (distances and angles),
+ * matrices, vectors per view, or a geometry file.
  * Used by: scan_planes.c, scan_read.c. */
 #include "scan/scan_file.h"
 

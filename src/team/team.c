@@ -1,6 +1,7 @@
-/* Teams of processes that compute one volume together (team.h): creation, messages, pieces of data,
- * the thread that receives, barriers, and the choice of the rank that reports errors.  MPI
- * (modules/mpi.c) or functions of the caller transport the messages.
+/* Teams of processes that compute one volume together (team.h): creation, messages, pieces of
+ * data, the thread that receives, barriers, and the choice of the rank that reports errors.
+ * fbp_team_create(), fbp_team_rank() and fbp_team_leave() are public. MPI (modules/mpi.c) or
+ * functions of the caller transport the messages.
  * Used by: cli/, pipeline/, team/. */
 #include "team/team.h"
 
@@ -142,7 +143,9 @@ static fbp_status post(fbp_team *t, size_t to, struct head head, const void *dat
         if (part > 0)
             memcpy(message->part, (const char *)data + at, part);
         if (t->call.send(t->call.user, to, message, sizeof message->head + part) != 0)
-            st = fbp_fail(FBP_ERR_IO, "team: cannot send data to %s",
+            st = fbp_fail(FBP_ERR_IO,
+                          "team: cannot send data to %s; see the message of that process, and "
+                          "check the network",
                           fbp_team_name(t, to, name, sizeof name));
         at += part;
     } while (at < n && st == FBP_OK);
@@ -199,9 +202,8 @@ void fbp_team_sum_progress(fbp_team *t, uint64_t sum[FBP_TEAM_COUNTERS])
 
 static fbp_status stopped(void)
 {
-    return fbp_fail(
-        FBP_ERR_CANCELLED,
-        "team: another process of this run has failed; see the message of that process");
+    return fbp_fail(FBP_ERR_CANCELLED, "team: another process of this run has failed or was "
+                                       "interrupted; see the message of that process");
 }
 
 /* Send as post() does, but return FBP_ERR_CANCELLED if that fails: rank 0 also notices that a

@@ -1,6 +1,7 @@
 /* Weights of samples before the filter: angular steps, redundancy (Parker 1982, Wang 2002, per
  * ray), distance factors (Feldkamp 1984), weights of plane integrals; also expected errors of
- * Feldkamp's method.  Formulas: weight.h.
+ * Feldkamp's method, and facts of a scan with these errors (fbp_scan_facts(), public). Formulas:
+ * weight.h.
  * Used by: cli/, backend/, backend/cpu/, backend/ref/, pipeline/. */
 #include "weight/weight.h"
 

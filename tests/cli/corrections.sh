@@ -174,7 +174,7 @@ cp -r whole gap
 cp -r whole part
 rm gap/v_03.tif part/v_0[89].tif
 run 1 info gap
-has err 'gap: file 3 of the folder is slice 4 of a volume, but slice 3 is missing; the copy is incomplete'
+has err 'gap: file 3 is slice 4 of a volume, but slice 3 is missing; name the files of all slices'
 run 0 info part
 has err '^warning: part: contains only slices 0 to 7 of a volume of 10 slices, counted from 0'
 run 0 info 'part/v_%02d.tif 0 7'

@@ -71,7 +71,7 @@ has out 'in slice 25; 70 slices in '
 run 1 recon scan.json --slice 40:49 -o late.mha
 has err 'slice 48 does not exist; the volume has slices 0 to 47'
 run 1 recon scan.json --roi 3:9,40:,20:49 -o late.mha
-has err '--roi: voxels 20:49 along z are outside the volume, which has 0:48'
+has err '--roi: voxels 20:49 along z are no range of the volume, which has 0:48'
 absent late.mha
 for wrong in "--slice 3 --roi :,:,:" "--slice 5:5" "--roi 5:6" "--slice 3:5 -o v.png" \
     "--roi :,:,: --sweep centre=34:37:1 -o v.png"; do
@@ -127,7 +127,7 @@ is "$(json best) > 35.25 && $(json best) < 35.75"
 run 0 plan scan.json --every 2 --json
 is "$(json input_bytes) < 1.01 * 45 * 72 * 72 * 4"
 run 1 recon scan.json --bin 73 -o late.mha
-has err 'bin: 73 columns cannot be averaged, because the detector has only 72'
+has err 'bin: found 73, expected 1 to 72, the number of detector columns'
 run 2 recon scan.json --bin 2 --follow -o late.mha
 has err 'omit --every and --bin'
 absent late.mha

@@ -117,9 +117,9 @@ run 1 recon scan.json -o late.mha --preview missing/p.png
 has err 'missing/p.png: the output folder is missing'
 absent late.mha
 run 1 view scan.json -o scan.png
-has err 'is a scan file, not an array'
+has err 'is a JSON file, not an array'
 run 1 compare scan.json truth.mha
-has err 'is a scan file, not an array'
+has err 'is a JSON file, not an array'
 
 # Ctrl-C: stops cleanly, says what is kept, leaves nothing under the final name.
 interrupt 0.5 recon scan.json -o stopped.mha --device ref --size 256 --voxel 1 -q

@@ -162,6 +162,6 @@ has err '"18" is neither a set \(such as solid-angle:18, linear-angle:18x18 or f
 run 0 plan s.json --prepare baseline=0
 has out '^prepared  baseline of order 0$'
 run 1 info listed/proj.npy:x
-has err 'contains a single array without a name; omit'
+has err 'is not a file of named arrays .*; omit'
 
 finish

@@ -40,7 +40,7 @@ has err 'ends in .png or .html'
 run 1 view t.mha -o bad.html --slice 0,96,0
 has err '^fbp: t.mha: slice y = 96 does not exist; the volume has slices 0 to 95'
 run 1 view t.mha -o bad.html --frame 1
-has err '^fbp: t.mha: frame 1 does not exist; the series has frames 0 to 0'
+has err '^fbp: t.mha: frame 1 does not exist; the file has frames 0 to 0'
 run 1 view no.mha -o bad.html
 run 1 view v.mha -o missing/bad.html
 one_line err

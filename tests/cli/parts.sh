@@ -154,10 +154,10 @@ for other in '--filter hann' '--hu 0.02' '--size 40' '--output-type uint8 --outp
     # shellcheck disable=SC2086
     run 1 recon scan.json -o c.mha --part 2/2 -q $other
     one_line err
-    has err 'other options, another scan or another release of fbp'
+    has err 'other options or another scan, device, kernel, instruction set or release of fbp'
 done
 run 1 recon scan.json -o c.mha --resume -q --filter hann
-has err 'other options, another scan or another release of fbp'
+has err 'other options or another scan, device, kernel, instruction set or release of fbp'
 ls >after
 cmp -s before after || say "left: $(diff before after)"
 run 0 recon scan.json -o c.mha --part 2/2 -q --threads 2 --memory 200M --slab 6
@@ -174,11 +174,11 @@ run 0 recon "$PWD/scan.json" -o p.mha --part 3/5 -q "${options[@]}"
 cd elsewhere/deeper || exit 1
 run 0 recon up/../scan.json -o ../../p.mha --part 4/5 -q "${options[@]}"
 run 1 recon ../scan.json -o ../../p.mha --part 5/5 -q "${options[@]}"
-has err 'other options, another scan or another release of fbp'
+has err 'other options or another scan, device, kernel, instruction set or release of fbp'
 rm -f out err
 cd ../..
 run 1 recon elsewhere/scan.json -o p.mha --part 5/5 -q "${options[@]}"
-has err 'other options, another scan or another release of fbp'
+has err 'other options or another scan, device, kernel, instruction set or release of fbp'
 run 0 recon link.json -o p.mha --part 5/5 -q "${options[@]}"
 same p.mha
 clean p.mha

@@ -185,7 +185,7 @@ run 0 view delays.nii -o last.png --frame 2 -q
 cmp first.png again.png || say "the first frame is not the one that is drawn"
 cmp -s first.png last.png && say "--frame 2 is the same picture"
 run 1 view delays.nii -o no.png --frame 3
-has err '^fbp: delays.nii: frame 3 does not exist; the series has frames 0 to 2'
+has err '^fbp: delays.nii: frame 3 does not exist; the file has frames 0 to 2'
 run 1 recon delays.json -o delays.tif
 has err '^fbp: delays.tif: this format cannot store a series of 3 frames; write \.mha'
 run 2 simulate --kind cone --views 8 --size 8 --frames 3 -o no.json

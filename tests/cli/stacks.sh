@@ -73,7 +73,7 @@ absent slices/v.tif
 
 # Wrong requests.
 run 1 recon scan.json -o no.tif --output-type uint8
-has err 'uint8 needs a range of values in 1/mm; .* or auto for the range of the volume'
+has err 'uint8 needs a range of values; .* or auto for the range of the volume'
 run 1 recon scan.json -o no.mha --output-range 0,1
 has err 'a range of values applies to uint8 and uint16'
 run 1 recon scan.json -o no.tif --output-type uint16 --output-range 1,0

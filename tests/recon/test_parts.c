@@ -264,7 +264,7 @@ TEST(parts_that_differ_do_not_meet)
         p.cluster.part = 2;
         p.cluster.n_parts = 2;
         assert_int_equal(reconstruct_to(&scan, &p, path, NULL), FBP_ERR_INVALID);
-        if (!strstr(fbp_message(), "other options, another scan or another release"))
+        if (!strstr(fbp_message(), "other options or another scan, device, kernel"))
             fail_msg("%s", fbp_message());
     }
     assert_int_equal(do_part(&all[0], &scan, "cpu", path, 2, 2), 0);

@@ -334,12 +334,12 @@ TEST(what_cannot_be_is_refused)
     struct counts c;
 
     make_counts(&c, FBP_ROWS_BOTTOM_UP, false);
-    refused(&c.scan, 0, 1, "every: one view of 0");
-    refused(&c.scan, VIEWS + 1, 1, "the scan has only 37 views");
-    refused(&c.scan, 1, 0, "bin: 0 columns");
-    refused(&c.scan, 1, COLUMNS + 1, "the detector has only 53");
-    refused(&c.scan, SIZE_MAX, 1, "the scan has only 37 views");
-    refused(&c.scan, 1, SIZE_MAX, "the detector has only 53");
+    refused(&c.scan, 0, 1, "every: found 0");
+    refused(&c.scan, VIEWS + 1, 1, "expected 1 to 37, the number of views");
+    refused(&c.scan, 1, 0, "bin: found 0");
+    refused(&c.scan, 1, COLUMNS + 1, "expected 1 to 53, the number of detector columns");
+    refused(&c.scan, SIZE_MAX, 1, "expected 1 to 37, the number of views");
+    refused(&c.scan, 1, SIZE_MAX, "expected 1 to 53, the number of detector columns");
     c.scan.filtered = true;
     refused(&c.scan, 2, 1, "filtered views cannot be skipped");
     OK(fbp_scan_reduce(&c.scan, 1, 1));

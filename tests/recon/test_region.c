@@ -247,11 +247,11 @@ TEST(slabs_that_are_not_are_refused)
         const size_t nx = job->grid.n[0], ny = job->grid.n[1], nz = job->grid.n[2];
         struct fbp_slab slab;
         no_slab(job, (const size_t[3][2]){{3, 3}, {0, ny}, {0, 1}}, FBP_ERR_INVALID,
-                "slab: voxels 3:3 along x");
+                "box: voxels 3:3 along x");
         no_slab(job, (const size_t[3][2]){{0, nx}, {0, ny + 1}, {0, 1}}, FBP_ERR_INVALID,
-                "along y are outside the volume, which has 0:");
+                "along y are no range of the volume, which has 0:");
         no_slab(job, (const size_t[3][2]){{0, nx}, {0, ny}, {1, nz + 1}}, FBP_ERR_INVALID,
-                "slab: voxels 1:");
+                "box: voxels 1:");
         OK(fbp_slab_box(job, (const size_t[3][2]){{0, nx}, {0, ny}, {1, 3}}, &slab));
         if (!cases[i].boxes)
             no_slab(job, (const size_t[3][2]){{0, nx}, {2, ny}, {0, 1}}, FBP_ERR_UNSUPPORTED,

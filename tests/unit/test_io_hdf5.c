@@ -717,7 +717,7 @@ TEST(wrong_names)
     assert_int_equal(fbp_source_open(&src, VOL, NULL), FBP_ERR_INVALID);
     put_file(FBP_TEST_DIR "/io_hdf5.npy", "x", 1);
     assert_fails(fbp_source_open(&src, FBP_TEST_DIR "/io_hdf5.npy:a", NULL), FBP_ERR_INVALID,
-                 "contains a single array");
+                 "is not a file of named arrays");
 }
 
 /* Cut anywhere it is refused; fuzz/corpus reads files with changed bytes. */

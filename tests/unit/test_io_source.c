@@ -400,7 +400,7 @@ TEST(tables_are_views)
         const char *says; /* NULL: it is read */
     } rows[] = {{"<f4", "(4, 3)", 48, NULL},
                 {"<c8", "(4, 3)", 96, NULL},
-                {"<f4", "(4, 1, 3)", 48, "\"?sinogram\" needs one uncompressed image"},
+                {"<f4", "(4, 1, 3)", 48, "\"?sinogram\" needs one complete, uncompressed image"},
                 {"<c16", "(4, 3)", 180, "the file has"}};
     static float v[48];
 

@@ -85,9 +85,8 @@ TEST(says_which_file_is_wrong)
     put_array(name_of(9),
               "NDims = 2\nDimSize = 3 5\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
               "0123456789012345678901234567890", 30);
-    assert_fails(
-        fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID,
-        "io_stack12.raw: contains 3 x 5 x 1 uint16, but the other views are 5 x 3 x 1 uint16");
+    assert_fails(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID,
+                 "io_stack12.raw: contains 3 x 5 x 1 uint16, but the first file 5 x 3 x 1 uint16");
     put_array(name_of(0),
               "NDims = 3\nDimSize = 5 1 3\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
               "0123456789012345678901234567890", 30);

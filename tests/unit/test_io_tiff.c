@@ -270,8 +270,8 @@ TEST(folders_and_patterns)
     check(FOLDER, FBP_U16, NZ, values_of);
     assert_int_equal(symlink("gone.tif", FOLDER "/view_10b.tif"), 0);
     assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_IO,
-                 "view_10b.tif: the status of this file in the folder of views cannot be read: No "
-                 "such file");
+                 "view_10b.tif: the status of this file, one of the views or slices, cannot be "
+                 "read: No such file");
     assert_int_equal(unlink(FOLDER "/view_10b.tif"), 0);
     assert_int_equal(unlink(FOLDER "/note.txt"), 0);
 
@@ -281,16 +281,16 @@ TEST(folders_and_patterns)
     assert_contains(fbp_source_info(src)->taken, "view_13.tif, with gaps in their numbers");
     fbp_source_close(&src);
     put_tiff(FOLDER "/view_13.tif", &plain, NY, NX, 1, counts);
-    assert_fails(
-        fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
-        "view_13.tif: contains 29 x 37 x 1 uint16, but the other views are 37 x 29 x 1 uint16");
+    assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
+                 "view_13.tif: contains 29 x 37 x 1 uint16, but the first file 37 x 29 x 1 uint16");
     put_tiff(FOLDER "/view_13.tif", &plain, NX, NY, 2, counts);
     assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
                  "view_13.tif: contains 37 x 29 x 2 uint16");
 
     clear_folder(FOLDER);
     mkdir(FOLDER, 0777);
-    assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID, "none of the 0 files");
+    assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
+                 "found 0 files, none of which is an array");
     put_file(FOLDER "/a.tif", "x", 1);
     put_file(FOLDER "/a.npy", "x", 1);
     assert_fails(fbp_source_open(&src, FOLDER, NULL), FBP_ERR_INVALID,
@@ -402,7 +402,7 @@ TEST(pages_must_be_alike)
         put_tiff(k ? STEM "_o1.tif" : STEM "_o0.tif", &turned, NX, NY, 1, counts);
     }
     assert_fails(fbp_source_open(&src, STEM "_o%d.tif 0 1", NULL), FBP_ERR_INVALID,
-                 "_o1.tif: has row 0 at the bottom, but the other views have it at the top");
+                 "_o1.tif: has row 0 at the bottom, but the first file has it at the top");
     assert_int_equal(fbp_source_open(&src, STEM "_missing.tif", NULL), FBP_ERR_IO);
     assert_fails(fbp_source_follow(&src, FILE_, NULL, 1), FBP_ERR_UNSUPPORTED,
                  "--follow cannot read a growing TIFF file");

@@ -363,8 +363,8 @@ def _check_box(options: dict[str, Any], size: Sequence[int]) -> None:
     for axis, (first, end), n in zip("xyz", box, size, strict=True):
         if first >= (end or n) or end > n:
             raise InvalidError(
-                f"{name}: voxels {first}:{end or n} along {axis} are outside the volume, which has 0:{n} "
-                "(the end is excluded)"
+                f"{name}: voxels {first}:{end or n} along {axis} are no range of the volume, which has 0:{n} "
+                "(the end is excluded); give a first voxel below the end, and an end inside the volume"
             )
 
 

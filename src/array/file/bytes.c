@@ -1,5 +1,6 @@
 /* Reads and writes byte ranges and text files, swaps bytes, converts samples to float and double,
- * and prints and parses numbers independently of the locale; bytes.h describes the functions.
+ * prints and parses numbers independently of the locale, and computes and checks sizes of arrays
+ * (fbp_array_bytes()); bytes.h describes the functions.
  * Used by: bench/, array/, phantom/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "base/base.h"
@@ -37,8 +38,9 @@ fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, s
         if (some == 0)
             break;
         if (some < 0 && errno != EINTR)
-            return fbp_fail(FBP_ERR_IO, "%s: cannot read at byte %llu: %s", path,
-                            (unsigned long long)offset + *got, strerror(errno));
+            return fbp_fail(FBP_ERR_IO,
+                            "%s: cannot read at byte %llu: %s; check the disk, or the network",
+                            path, (unsigned long long)offset + *got, strerror(errno));
         some = some < 0 ? 0 : some;
     }
     return FBP_OK;
@@ -430,14 +432,14 @@ fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, 
 
     for (int i = 0; i < 3; i++) {
         if (info->n[i] == 0)
-            return fbp_fail(
-                FBP_ERR_INVALID,
-                "%s: the size is %zu x %zu x %zu, but no size may be 0; correct the header", path,
-                info->n[0], info->n[1], info->n[2]);
+            return fbp_fail(FBP_ERR_INVALID,
+                            "%s: the size is %zu x %zu x %zu, but no size may be 0; correct the "
+                            "size, or the file's header",
+                            path, info->n[0], info->n[1], info->n[2]);
         if (__builtin_mul_overflow(total, (uint64_t)info->n[i], &total) || total > INT64_MAX / 16)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the header gives %zu x %zu x %zu elements, too many for any file; "
-                            "the header is damaged, copy the file again",
+                            "%s: the size is %zu x %zu x %zu, too many elements for any file; "
+                            "correct the size, or copy the file again if its header is damaged",
                             path, info->n[0], info->n[1], info->n[2]);
     }
     *bytes = total * fbp_type_size(info->type);

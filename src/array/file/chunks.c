@@ -1,6 +1,6 @@
-/* Helpers for arrays that are stored in chunks: a cache of decoded chunks, for the readers of Zarr
- * and HDF5, and sizes and voxel means of the coarser resolution levels of an OME-Zarr image, for
- * its writer.
+/* Helpers for arrays that are stored in chunks: a cache of decoded chunks (fbp_cache_…()), for the
+ * readers of Zarr and HDF5, and sizes and voxel means of the coarser resolution levels of an
+ * OME-Zarr image (fbp_levels_…()), for its writer.
  * Used by: array/format/hdf5_chunks.c, array/format/zarr.c, array/sink_chunks.c. */
 #include "array/file/format.h"
 #include "base/base.h"

@@ -1,7 +1,8 @@
-/* Writes and parses one line of JSON with properties of an array that a format cannot store: row
- * order, unit, scale of integers, spacing, origin, history, frames. TIFF and PNG files contain the
- * line; if RAW and NPY files need it, it is in FILE.json. Also makes the warning about missing
- * chunks of HDF5 and Zarr arrays.
+/* Writes and parses (fbp_describe(), fbp_parse_description()) one line of JSON with properties of
+ * an array that a format cannot store: row order, unit, scale of integers, spacing, origin,
+ * history, frames. TIFF and PNG files contain the line; if RAW and NPY files need it, it is in
+ * FILE.json. Also makes the warning about missing chunks of HDF5 and Zarr arrays
+ * (fbp_describe_missing()).
  * Used by: array/, array/format/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -69,9 +69,10 @@ static size_t header_bytes(const fbp_source *src)
 
 static fbp_status changed(const fbp_source *src, const char *how)
 {
-    return fbp_fail(FBP_ERR_IO,
-                    "%s: was %s while --follow was reading it; start again with the new file",
-                    src->path, how);
+    return fbp_fail(
+        FBP_ERR_IO,
+        "%s: was %s while --follow was reading it; start again when the scan is complete",
+        src->path, how);
 }
 
 /* Count the complete views in a file that is still being written. It is an error if the file was
@@ -107,7 +108,7 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
     if (*bytes < f->bytes)
         return fbp_fail(FBP_ERR_IO,
                         "%s: shrank from %llu to %llu bytes while --follow was reading it; start "
-                        "again with the new file",
+                        "again when the scan is complete",
                         src->path, (unsigned long long)f->bytes, (unsigned long long)*bytes);
     if (*bytes > end && src->headerless)
         return fbp_fail(FBP_ERR_INVALID,

@@ -1,6 +1,6 @@
-/* A source whose samples are one zlib or gzip stream, for compressed MHA, NRRD and NIfTI files.
- * Reading forward continues the stream; reading backward starts it again. The memory does not
- * depend on the size of the file.
+/* A source whose samples are one zlib or gzip stream (fbp_inflate_open()), for compressed MHA,
+ * NRRD and NIfTI files. Reading forward continues the stream; reading backward starts it again.
+ * The memory does not depend on the size of the file.
  * Used by: array/format/mha.c, array/format/nifti.c, array/format/nrrd.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -175,10 +175,11 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t sk
             src->path);
     if (stated > left || bytes / FBP_DEFLATE_AT_MOST > left ||
         skip / FBP_DEFLATE_AT_MOST > left - bytes / FBP_DEFLATE_AT_MOST)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %llu bytes of compressed samples are too few for the %llu bytes that "
-                        "the header states; the file is truncated or damaged, copy it again",
-                        src->path, (unsigned long long)left, (unsigned long long)bytes);
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: the file has %llu bytes of compressed samples, fewer than its header states, or "
+            "too few for %llu bytes of samples; the file is truncated or damaged, copy it again",
+            src->path, (unsigned long long)left, (unsigned long long)bytes);
     if (__builtin_add_overflow(skip, bytes, &total))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: the header gives %llu bytes before the samples, which is impossible; "

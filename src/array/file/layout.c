@@ -1,6 +1,7 @@
-/* The parts of an output file around its samples (struct fbp_layout: header, names, text file
- * beside it), and a buffer that converts, hashes and writes values (struct fbp_write_buffer).
- * Writers of formats fill in the layout; sinks with files write it.
+/* The parts of an output file around its samples (struct fbp_layout, fbp_layout_one(): header,
+ * names, text file beside it), and a buffer that converts, hashes and writes values (struct
+ * fbp_write_buffer, fbp_write_buffer_put_values()). Writers of formats fill in the layout; sinks
+ * with files write it.
  * Used by: array/, array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

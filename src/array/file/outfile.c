@@ -1,6 +1,7 @@
-/* Writes small output files, which get their names when they are complete; also folders of outputs,
- * syncing and free space of disks, and temporary files without a name for filtered views
- * (--scratch). outfile.h describes the functions.
+/* Writes small output files, which get their names when they are complete (fbp_outfile_…(),
+ * fbp_text_save()); also folders of outputs, syncing and free space of disks, and temporary files
+ * without a name for filtered or corrected views (--scratch, fbp_scratch_…()). outfile.h describes
+ * the functions.
  * Used by: bench/, cli/, array/, pipeline/, scan/. */
 #include "array/file/outfile.h"
 #include "array/file/bytes.h"
@@ -385,15 +386,16 @@ fbp_status fbp_scratch_open(struct fbp_scratch *out, const char *folder, uint64_
     if (error == EFBIG)
         return fbp_fail(
             FBP_ERR_IO,
-            "scratch: %s: the filtered views need a file of %s, too large for this file system "
-            "(FAT allows 4 GiB per file) or for the limit of this process (ulimit -f); name a "
-            "folder on another disk, raise the limit, or omit --scratch",
+            "scratch: %s: the filtered or corrected views need a file of %s, too large for this "
+            "file system (FAT allows 4 GiB per file) or for the limit of this process (ulimit -f); "
+            "name a folder on another disk, raise the limit, or omit --scratch",
             folder, need);
     if (error == ENOSPC)
-        return fbp_fail(FBP_ERR_IO,
-                        "scratch: %s: not enough disk space: the filtered views need %s, %s are "
-                        "free; free some space, name a folder on another disk, or omit --scratch",
-                        folder, need, fbp_bytes_text(free_text, sizeof free_text, left));
+        return fbp_fail(
+            FBP_ERR_IO,
+            "scratch: %s: not enough disk space: the filtered or corrected views need %s, %s are "
+            "free; free some space, name a folder on another disk, or omit --scratch",
+            folder, need, fbp_bytes_text(free_text, sizeof free_text, left));
     return scratch_failed(folder, "cannot reserve space", error);
 }
 

@@ -1,5 +1,6 @@
-/* Parses names of inputs and outputs: patterns with numbers ("%04d"), arrays inside files
- * ("FILE:ARRAY"), and lists of input names; format.h declares the functions.
+/* Parses names of inputs and outputs: patterns with numbers ("%04d", fbp_pattern_parse()), arrays
+ * inside files ("FILE:ARRAY", fbp_member_split()), and lists of input names (fbp_inputs_add());
+ * format.h declares the functions.
  * Used by: array/, array/file/, array/format/, pipeline/, scan/, scan/file/. */
 #include "array/file/format.h"
 #include "base/base.h"

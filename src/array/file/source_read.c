@@ -1,6 +1,6 @@
 /* Reads samples of an opened source as float, as double or in the type of the file, reports its
- * properties, and closes it. Contains fbp_source_read(), fbp_source_info() and fbp_source_close()
- * of the public header fbp/array.h.
+ * properties, and closes it. fbp_source_read(), fbp_source_info() and fbp_source_close() are
+ * public (fbp/array.h).
  * Used by: bench/, cli/, analysis/, array/, picture/, pipeline/, prep/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

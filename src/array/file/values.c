@@ -1,6 +1,6 @@
 /* Converts contiguous samples of a file to float values, in blocks that stay in the processor's
- * caches. Also contains the table of sample types, and functions that several formats share: axes
- * of rotated grids, complex samples, MATLAB's order of indices.
+ * caches. Also contains the table of sample types (fbp_type_size() is public), and functions that
+ * several formats share: axes of rotated grids, complex samples, MATLAB's order of indices.
  * Used by: cli/, array/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -1,6 +1,6 @@
 /* Reader of BES3T, the format of Bruker's EPR spectrometers: a text description .DSC with samples
- * in .DTA. It opens the samples as an array, and reads descriptions for the import of scans
- * (bes3t.h).
+ * in .DTA (table fbp_format_bes3t). It opens the samples as an array, and reads descriptions for
+ * the import of scans (bes3t.h).
  *
  * The array FILE is [ZPTS][YPTS][XPTS]; FILE:sinogram contains the same spectra as views of one
  * row. If the samples are complex, both contain the real parts, and FILE:imaginary contains the

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,10 +122,10 @@ static fbp_status open_all(struct data_set *l)
     l->space = H5Dget_space(l->data);
     l->plist = H5Dget_create_plist(l->data);
     if (l->type < 0 || l->space < 0 || l->plist < 0)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: the header of the data set cannot be read%s; the file is damaged, copy it again",
-            l->path, fbp_hdf5_reason(why, sizeof why));
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the header of the data set cannot be read%s; the file may be damaged, "
+                        "copy it again",
+                        l->path, fbp_hdf5_reason(why, sizeof why));
     return FBP_OK;
 }
 
@@ -150,9 +151,10 @@ static fbp_status take_size(struct data_set *l)
     }
     if (a->rank != 2 && a->rank != 3)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %d dimension%s, expected two or three ([view][row][column]); name "
-                        "another data set, or reshape it",
-                        l->path, a->rank, a->rank == 1 ? "" : "s");
+                        "%s: has %d dimension%s, expected two or three ([view][row][column])%s; "
+                        "name another data set, or reshape it",
+                        l->path, a->rank, a->rank == 1 ? "" : "s",
+                        a->rank == 4 ? "" : ", or four ([frame][z][y][x])");
     if (a->rank != (a->sinogram ? 2 : l->key >= 0 ? 3 : a->rank))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: has %d dimensions, but a sinogram must have two, and images with "
@@ -195,7 +197,8 @@ static fbp_status take_type(struct data_set *l)
             a->info.type = FBP_F64;
     } else {
         st = fbp_fail(FBP_ERR_UNSUPPORTED,
-                      "%s: its elements are not numbers; name a data set of integers or floats",
+                      "%s: its elements are neither integers nor floats; name a data set of "
+                      "integers or floats",
                       l->path);
     }
     if (a->info.type == FBP_TYPE_NONE)
@@ -379,7 +382,7 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
                 return fbp_fail(FBP_ERR_UNSUPPORTED,
                                 "%s: is compressed with HDF5 filter %d (%.40s), which is not "
                                 "installed; install it and set HDF5_PLUGIN_PATH, or rewrite the "
-                                "file by h5repack -f GZIP=1",
+                                "file by h5repack -f GZIP=1 on a machine that has the filter",
                                 l->path, (int)id, name);
         }
     }
@@ -397,7 +400,7 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
         n_written > l->a.n_chunks)
         return damaged(l, n_written == 0
                               ? "its samples were never written"
-                              : "its chunks have another number of dimensions than the data set");
+                              : "the table of its chunks cannot be read, or has too many entries");
     for (hsize_t i = 0; i < n_written; i++) {
         haddr_t where = 0;
         hsize_t bytes = 0;
@@ -550,7 +553,8 @@ static fbp_status take_library(struct data_set *l)
     if (a->n_chunks == 0 || a->n_chunks > MAX_BLOCKS)
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "%s: is too large to be read through the HDF5 library; rewrite it by h5repack -l CONTI",
+            "%s: is too large to be read through the HDF5 library; rewrite it contiguously "
+            "(h5repack -l CONTI), as integers of 8 to 32 bits or as float32 or float64",
             l->path);
     return FBP_OK;
 }
@@ -565,7 +569,9 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
     /* The file that contains the data set: an external link may lead to another file. */
     const ssize_t n = H5Fget_name(l->data, a->file, sizeof a->file);
     if (n <= 0 || (size_t)n >= sizeof a->file)
-        return fbp_fail(FBP_ERR_INVALID, "%s: the path of the file is too long; use a shorter one",
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: the path of the file is too long, or unknown to the HDF5 library; use "
+                        "a shorter one",
                         l->path);
     const ssize_t m = H5Iget_name(l->data, a->data_set, sizeof a->data_set);
     if (m <= 0 || (size_t)m >= sizeof a->data_set)
@@ -578,8 +584,9 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
         (a->how != FBP_HDF5_CONTIGUOUS || layout != H5D_CONTIGUOUS))
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "%s: a data set of four dimensions must be stored contiguously and uncompressed; "
-            "rewrite it (h5repack -l CONTI), or store the volumes one after the other as [z][y][x]",
+            "%s: a data set of four dimensions must be stored contiguously and uncompressed, as "
+            "integers of 8 to 32 bits or as float32 or float64; rewrite it (h5repack -l CONTI), or "
+            "store the volumes one after the other as [z][y][x]",
             l->path);
     if (a->how == FBP_HDF5_COLUMNS) {
         /* The whole array will be in memory: check that the stored bytes can decompress to its
@@ -719,9 +726,9 @@ static fbp_status open_columns(struct fbp_source *src, const struct fbp_hdf5_arr
 
     if (t.fd < 0)
         return fbp_fail(FBP_ERR_IO,
-                        "%s: a file in memory for its samples cannot be created; close other "
+                        "%s: a file in memory for its samples cannot be created: %s; close other "
                         "files or programs",
-                        src->path);
+                        src->path, strerror(errno));
     close(src->fd);
     src->fd = t.fd;
     src->offset = 0;

@@ -1,6 +1,7 @@
-/* Reads the samples of HDF5 data sets that are not contiguous in the file. Plain, deflated and
- * shuffled chunks are read directly from the file, by several threads. The HDF5 library reads all
- * others in blocks, in child processes if the program has enabled them (base/sandbox.h).
+/* Reads the samples of HDF5 data sets that are not contiguous in the file: fbp_hdf5_chunks_open().
+ * Plain, deflated and shuffled chunks are read directly from the file, by several threads. The
+ * HDF5 library reads all others in blocks, in child processes if the program has enabled them
+ * (base/sandbox.h).
  * Used by: hdf5.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -31,8 +32,10 @@ static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t
     char why[200];
 
     if (data < 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: cannot be opened again%s", b->path,
-                        fbp_hdf5_reason(why, sizeof why));
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: cannot be opened again%s; the file may be damaged or have changed, copy it again",
+            b->path, fbp_hdf5_reason(why, sizeof why));
     for (int i = 0; i < a->rank; i++) { /* dimensions of the data set */
         const int axis = fbp_hdf5_axis(a, i);
         first[i] = axis < 2 ? b->first[axis] : axis == 2 ? z0 : z0 / frame;
@@ -53,10 +56,10 @@ static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t
         H5Sclose(to);
         H5Sclose(from);
         if (!done)
-            st = fbp_fail(
-                FBP_ERR_INVALID,
-                "%s: slices from %zu on cannot be read%s; the file is damaged, copy it again",
-                b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
+            st = fbp_fail(FBP_ERR_INVALID,
+                          "%s: slices from %zu on cannot be read%s; the file may be damaged, so "
+                          "copy it again, or install the HDF5 filter that it needs",
+                          b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
     }
     H5Dclose(data);
     if (st != FBP_OK || fits)
@@ -207,8 +210,8 @@ static fbp_status load(void *user, size_t k, void *out)
             return fbp_fail_nomem(h->chunk_bytes, "zlib");
         if (code != Z_OK || got != h->chunk_bytes)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: chunk %zu cannot be decompressed to its full size; the file is "
-                            "damaged, copy it again",
+                            "%s: chunk %zu does not have its full size, or cannot be decompressed; "
+                            "the file is damaged, copy it again",
                             src->path, k);
         if (shuffled)
             unshuffle(inflated, size, n, out);

@@ -1,6 +1,6 @@
 /* Calls of the HDF5 library that several readers of HDF5 files share: running them in a child
- * process (sandbox), error messages, opening files, listing data sets, reading attributes and short
- * lists of numbers. hdf5.h describes the functions.
+ * process (fbp_hdf5_contain()), error messages, opening files, listing data sets, reading
+ * attributes and short lists of numbers. hdf5.h describes the functions.
  * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/hdf5.h"
@@ -448,7 +448,7 @@ fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out
     if (read)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: its groups cannot be read%s; the file is damaged, copy it again", name,
+                    "%s: its groups cannot be read%s; the file may be damaged, copy it again", name,
                     fbp_hdf5_reason(why, sizeof why));
 }
 
@@ -492,12 +492,12 @@ fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct f
         return fbp_fail(
             FBP_ERR_INVALID, "%s: %s%s%s%s", file,
             n ? "contains several data sets; name one as FILE:DATASET; the data sets are "
-              : "contains no array of numbers of two or three dimensions",
+              : "contains no array of numbers of two or more dimensions",
             known, n > SHOWN ? ", …" : "", n ? "" : "; check the file name");
-    return fbp_fail(FBP_ERR_INVALID, "%s: has no data set \"%.80s\"%s%s%s; the file has %s%s", file,
-                    member, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                    nearest ? "\"?" : "", n ? known : "no array of two or three dimensions",
-                    n > SHOWN ? ", …" : "");
+    return fbp_fail(
+        FBP_ERR_INVALID, "%s: has no data set \"%.80s\"%s%s%s; the file has %s%s", file, member,
+        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "",
+        n ? known : "no array of numbers of two or more dimensions", n > SHOWN ? ", …" : "");
 }
 
 /* ---- short lists of numbers, and attributes */
@@ -515,9 +515,10 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
     *out = NULL;
     *n = 0;
     if (count <= 0 || (size_t)count > most || !is_numeric(type))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: %s: expected 1 to %zu numbers, found %lld; correct the file",
-                              name, path, most, (long long)count));
+        FBP_TRY_GOTO(fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: %s: expected 1 to %zu numbers, found %lld elements%s; correct the file", name,
+            path, most, (long long)count, is_numeric(type) ? "" : " that are no numbers"));
     FBP_TRY_GOTO(fbp_hdf5_check_block(data, name, NULL, NULL, SIZE_MAX, &fits));
     if (!fits)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
@@ -526,9 +527,10 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
                               name, path));
     FBP_TRY_GOTO(fbp_calloc((void **)out, (size_t)count, sizeof **out, path));
     if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0) {
-        st =
-            fbp_fail(FBP_ERR_INVALID, "%s: %s cannot be read%s; the file is damaged, copy it again",
-                     name, path, fbp_hdf5_reason(why, sizeof why));
+        st = fbp_fail(FBP_ERR_INVALID,
+                      "%s: %s cannot be read%s; the file may be damaged, so copy it again, or "
+                      "install the HDF5 filter that it needs",
+                      name, path, fbp_hdf5_reason(why, sizeof why));
         free(*out);
         *out = NULL;
         goto fail;

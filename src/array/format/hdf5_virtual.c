@@ -1,8 +1,8 @@
 /* Checks that all source files of a virtual HDF5 data set exist and are complete, because the HDF5
- * library reads the fill value in place of missing sources: all sources when data are opened, and
- * those of each block before it is read. Also counts chunks that were never written. Source files
- * are searched for where the library searches: https://docs.hdfgroup.org, H5Pset_virtual(),
- * H5Pset_virtual_prefix().
+ * library reads the fill value in place of missing sources: all sources when data are opened
+ * (fbp_hdf5_check_virtual()), and those of each block before it is read (fbp_hdf5_check_block()).
+ * Also counts chunks that were never written. Source files are searched for where the library
+ * searches: https://docs.hdfgroup.org, H5Pset_virtual(), H5Pset_virtual_prefix().
  * Used by: hdf5.c, hdf5_chunks.c, hdf5_lib.c. */
 #include "array/format/hdf5.h"
 #include "base/base.h"
@@ -205,7 +205,7 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
         st = fbp_fail(FBP_ERR_INVALID,
                       "%s: the name of source %zu of the virtual data set is too long or damaged; "
-                      "copy the file again",
+                      "give the source a shorter name, or copy the file again",
                       v->path, i);
     if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
         /* In the names of sources, "%b" stands for the number of a block of an unlimited selection:
@@ -263,7 +263,8 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
                       v->path, length, NAME - 1);
     else if (length < 0 || H5Pget_virtual_count(plist, &n) < 0)
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: the sources of the virtual data set cannot be read; copy the file again",
+                      "%s: the list of source files in the virtual data set cannot be read; the "
+                      "file may be damaged, copy it again",
                       v->path);
     for (size_t i = 0; i < n && st == FBP_OK && *v->n_files <= v->most; i++) {
         const hid_t to = v->first ? H5Pget_virtual_vspace(plist, i) : -1;

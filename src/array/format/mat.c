@@ -1,5 +1,6 @@
 /* MATLAB files of versions 5 to 7 as a format of arrays: opens an array of such a file, which
- * mat5.c parses, as a source, and writes volumes as files of version 5.
+ * mat5.c parses, as a source, and writes volumes as files of version 5 (table fbp_format_mat);
+ * fbp_mat_begin() and its relatives also serve the writer of EPR scans (eprit.c).
  *
  * A(k, r, c) of size [views rows columns] is read as [view][row][column], and A(r, c) as one image.
  * "NAME?sinogram": A(k, c) is column c of view k, of one detector row. "NAME?spectra": A(c, k) and
@@ -19,6 +20,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,10 +142,10 @@ static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, en
                         "32 bits); save it as single",
                         path);
     if (a->rank != 2 && a->rank != 3 && !(a->rank == 4 && order == VOLUME))
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: has %zu dimensions, expected two or three ([view][row][column]); reshape it", path,
-            a->rank);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: has %zu dimensions, expected two or three ([view][row][column]; only "
+                        "volumes that fbp wrote may have four); reshape it",
+                        path, a->rank);
     if (sinogram && a->rank != 2)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: has three dimensions, but a sinogram must have two; omit ?sinogram",
@@ -212,9 +214,9 @@ static fbp_status open_mat(struct fbp_source *src)
 
     if (fd < 0)
         return fbp_fail(FBP_ERR_IO,
-                        "%s: a file in memory for its samples cannot be created; close other "
+                        "%s: a file in memory for its samples cannot be created: %s; close other "
                         "files or programs",
-                        src->path);
+                        src->path, strerror(errno));
     close(src->fd);
     src->fd = fd;
     if (query && !spectra && strcmp(query, FBP_SINOGRAM) != 0)

@@ -1,5 +1,6 @@
-/* Reader of MATLAB files of versions 5 to 7: lists variables, finds members of structs, and reads
- * values, plain or zlib-compressed. mat.h describes its functions.
+/* Reader of MATLAB files of versions 5 to 7 (fbp_mat_open(), fbp_mat_read()): lists variables,
+ * finds members of structs, and reads values, plain or zlib-compressed. mat.h describes its
+ * functions.
  * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/mat.h"
@@ -407,7 +408,10 @@ static fbp_status get_array(struct fbp_mat *m, uint64_t n, // NOLINT(misc-no-rec
                             int depth, bool in_tree, const char *requested, struct fbp_mat_array *a)
 {
     if (depth > DEPTH)
-        return damaged(m, "too many levels of structs in the variable at byte");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: too many levels of structs (more than %d) in the variable at byte "
+                        "%llu; save the needed arrays to a separate file",
+                        m->path, (int)DEPTH, (unsigned long long)m->variable);
     if (n > 0)
         FBP_TRY(get_head(m, &n, a));
     if (a->class == FBP_MX_CELL || a->class == FBP_MX_STRUCT) {
@@ -675,8 +679,8 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const struct fbp_
     *out = NULL;
     *n = real && array->real ? (size_t)array->count : 0;
     if (*n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s: expected numbers, found none; correct the file",
-                        path, name);
+        return fbp_fail(FBP_ERR_INVALID,
+                        "%s: %s: expected real numbers, found none; correct the file", path, name);
     FBP_TRY(fbp_calloc((void **)out, *n, sizeof **out, name));
     for (size_t i = 0; i < *n; i++)
         (*out)[i] = fbp_mat_element(array, i);

@@ -1,5 +1,5 @@
 /* Reader and writer of MetaImage: .mha (header and samples) and .mhd (header, samples in another
- * file). A header has lines "Key = value"; the last key is ElementDataFile.
+ * file); table fbp_format_mha. A header has lines "Key = value"; the last key is ElementDataFile.
  * https://itk.org/Wiki/ITK/MetaIO/Documentation
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
@@ -188,8 +188,8 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
                                                    : "ElementDataFile");
     if (h->n_dims < 2 || h->n_sizes != h->n_dims)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: MetaImage header: NDims = %zu, but DimSize has %zu numbers; give "
-                        "two or three dimensions, with one number per dimension",
+                        "%s: MetaImage header: found NDims = %zu and %zu numbers in DimSize; give "
+                        "two to four dimensions (x, y, z, time), with one number per dimension",
                         path, h->n_dims, h->n_sizes);
     for (size_t i = 4; i < h->n_dims; i++)
         if (h->sizes[i] != 1)
@@ -205,8 +205,9 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
                         path);
     if (h->header_size < -1 || (h->header_size == -1 && h->compressed))
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: MetaImage header: HeaderSize = %lld is invalid; correct the header",
-                        path, h->header_size);
+                        "%s: MetaImage header: HeaderSize = %lld is invalid%s; correct the header",
+                        path, h->header_size,
+                        h->header_size == -1 ? " with compressed samples" : "");
 
     /* Refuse samples in several files: ElementDataFile is then "LIST", or a pattern such as
      * "slice%03d.raw 1 100 1". */

@@ -1,5 +1,5 @@
 /* Reader of NIfTI-1 and NIfTI-2 (.nii, .nii.gz, and .hdr beside .img or .img.gz), and writer of
- * NIfTI-1 (.nii, .nii.gz). https://nifti.nimh.nih.gov
+ * NIfTI-1 (.nii, .nii.gz); table fbp_format_nifti. https://nifti.nimh.nih.gov
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -421,8 +421,8 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     for (int i = 0; i < 4; i++) {
         if (n[i] > SHRT_MAX)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NIfTI-1 allows at most %d voxels along an axis, but the volume "
-                            "has %zu; write .nrrd or .mha",
+                            "%s: NIfTI-1 allows at most %d voxels along an axis, and as many "
+                            "frames, but the volume has %zu; write .nrrd or .mha",
                             path, SHRT_MAX, n[i]);
         h.dim[i + 1] = (int16_t)n[i];
     }

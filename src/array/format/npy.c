@@ -1,7 +1,6 @@
-/* Reader (versions 1 to 3) and writer (version 1) of NumPy's .npy files. A file consists of
- * "\x93NUMPY", version, length of the header, header (a Python dictionary with type and shape),
- * samples.
- * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+/* Reader (versions 1 to 3) and writer (version 1) of NumPy's .npy files; table fbp_format_npy. A
+ * file consists of "\x93NUMPY", version, length of the header, header (a Python dictionary with
+ * type and shape), samples. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"

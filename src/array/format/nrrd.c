@@ -1,6 +1,6 @@
-/* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in other files).
- * A header has lines "field: value", "key:=value" and comments, up to an empty line or, if the
- * samples are in other files, to the end of the file.
+/* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in other
+ * files); table fbp_format_nrrd. A header has lines "field: value", "key:=value" and comments, up
+ * to an empty line or, if the samples are in other files, to the end of the file.
  * https://teem.sourceforge.net/nrrd/format.html
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
@@ -501,9 +501,9 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     const long long slice_dim = p->slice_dim ? p->slice_dim : dim - 1;
     if (slice_dim < 2 || slice_dim > dim)
         return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD header: data files of %lld axes are not supported; store whole "
-                        "slices in each file",
-                        src->path, slice_dim);
+                        "%s: NRRD header: data files of %lld axes are not supported, only of 2 to "
+                        "%lld; store whole slices in each file",
+                        src->path, slice_dim, dim);
     if (s->n == 0 || n_slices % s->n != 0 || (slice_dim < dim && s->n != n_slices))
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: NRRD header: %zu files cannot contain %zu slices (one per file, or "

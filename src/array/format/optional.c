@@ -1,6 +1,7 @@
-/* Tables of the formats HDF5 and TIFF, whose libraries a build may lack, and functions that
- * recognize files of these formats by their first bytes. Also fbp_fail_no_library(), the error that
- * names the package to install if a library is missing (HDF5, TIFF, or expat for RTK's XML files).
+/* Tables of the formats HDF5 and TIFF (fbp_format_hdf5, fbp_format_tiff), whose libraries a build
+ * may lack, and functions that recognize files of these formats by their first bytes. Also
+ * fbp_fail_no_library(), the error that names the package to install if a library is missing
+ * (HDF5, TIFF, or expat for RTK's XML files).
  * Used by: hdf5_write.c, array/formats.c, scan/format/hdf5_scan.c. */
 #include "array/file/format.h"
 

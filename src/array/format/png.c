@@ -1,6 +1,6 @@
-/* PNG files: reader of greyscale images of 1 to 16 bits (one slice per file), writer of slices, and
- * fbp_png_write() for pictures. Rows are decoded in order, on request; to read an earlier row
- * again, decoding starts at the first row.
+/* PNG files: reader of greyscale images of 1 to 16 bits (one slice per file), writer of slices
+ * (table fbp_format_png), and fbp_png_write() for pictures. Rows are decoded in order, on request;
+ * to read an earlier row again, decoding starts at the first row.
  *
  * If memory is missing, libpng reports an error like that of a damaged file, or continues without
  * optional parts such as texts. Its allocations therefore call take(), which records a failure.
@@ -254,7 +254,7 @@ static void on_write_error(png_structp png, png_const_charp text)
 {
     const struct fbp_write_buffer *to = png_get_error_ptr(png);
 
-    (void)fbp_fail(FBP_ERR_IO, "%s: cannot write PNG: %s", to->path, text);
+    (void)fbp_fail(FBP_ERR_IO, "%s: cannot write PNG: %s; write TIFF", to->path, text);
     png_longjmp(png, 1);
 }
 

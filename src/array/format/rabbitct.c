@@ -1,6 +1,7 @@
 /* Reader of RabbitCT data sets (Rohkohl, Keck, Hofmann, Hornegger 2009): a header, then a matrix
- * and an image per view, then reference volumes, all little-endian. It opens the views as an array,
- * and reads properties and matrices for the import of scans and for the RabbitCT benchmark.
+ * and an image per view, then reference volumes, all little-endian. It opens the views as an array
+ * (table fbp_format_rabbitct), and reads properties and matrices for the import of scans and for
+ * the RabbitCT benchmark.
  *
  *     v1 .rct     uint32 S_x, S_y, N; float32 scale, offset
  *     v2 .rctd    uint32 2, then the fields of v1
@@ -50,10 +51,10 @@ fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
                         "damaged, copy it again",
                         path);
     if (first != 2 && first < LEAST_V1_COLUMNS)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "%s: version %u of the RabbitCT format is unknown; versions 1 and 2 are supported",
-            path, (unsigned)first);
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: version %u of the RabbitCT format is unknown (versions 1 and 2 are "
+                        "supported); check that it is a RabbitCT data set",
+                        path, (unsigned)first);
     const unsigned char *at = head + (out->version == 2 ? 4 : 0);
     memcpy(sizes, at, sizeof sizes);
     memcpy(out->hu, at + sizeof sizes, sizeof out->hu);

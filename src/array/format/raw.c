@@ -1,6 +1,7 @@
-/* Writer of raw files, which have no header: little-endian samples, [z][y][x]. If integers have a
- * scale or the array is a series, it also writes a description, FILE.json. source.c reads raw files
- * by such a description, or by that of the caller.
+/* Writer of raw files, which have no header: little-endian samples, [z][y][x] (table
+ * fbp_format_raw). If integers have a scale or the array is a series, it also writes a
+ * description, FILE.json. source.c reads raw files by such a description, or by that of the
+ * caller.
  * Used by: array/formats.c. */
 #include "array/file/format.h"
 

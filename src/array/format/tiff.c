@@ -92,12 +92,11 @@ static fbp_status take_samples(const struct fbp_tiff *t, size_t k, struct fbp_ti
         const TIFFCodec *known = TIFFFindCODEC(code);
         snprintf(what, sizeof what, "is compressed by %.40s (%u)", known ? known->name : "a codec",
                  code);
-        return refuse(
-            t, k, what,
-            *codec
-                ? "this libtiff was built without this compression, but tiffcp -c lzw IN OUT "
-                  "converts the file"
-                : "this compression is not supported, but tiffcp -c lzw IN OUT converts the file");
+        return refuse(t, k, what,
+                      *codec ? "this libtiff was built without this compression; convert the file "
+                               "by tiffcp -c lzw IN OUT on a machine whose libtiff has it"
+                             : "this compression is not supported; convert the file, for example "
+                               "by tiffcp -c lzw IN OUT");
     }
 
     p->top_down = orientation != ORIENTATION_BOTLEFT;

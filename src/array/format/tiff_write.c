@@ -1,7 +1,7 @@
-/* Writer of TIFF and BigTIFF, and writer and parser of ImageJ's description of a stack (tiff.h).
- * All directories come first, then the samples of all pages, uncompressed, with one strip per page:
- * slices can be written in any order. Directories are created while they are written, because those
- * of millions of slices need gigabytes.
+/* Writer of TIFF and BigTIFF (fbp_tiff_layout(), fbp_tiff_encode()), and writer and parser of
+ * ImageJ's description of a stack (tiff.h). All directories come first, then the samples of all
+ * pages, uncompressed, with one strip per page: slices can be written in any order. Directories
+ * are created while they are written, because those of millions of slices need gigabytes.
  *
  * The first page has ImageJ's description. If the voxel size is known, each page has resolutions as
  * ImageJ counts them: pixels per mm, with the ResolutionUnit "none", because the unit of the

@@ -1,7 +1,6 @@
 /* Reader of OME-Zarr 0.4 and Zarr version 2, which store an array as a folder of chunk files, and
- * writer of the text files of OME-Zarr; sink_chunks.c writes the chunks.
- * https://ngff.openmicroscopy.org/0.4,
- * https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
+ * writer of the text files of OME-Zarr; sink_chunks.c writes the chunks; table fbp_format_zarr.
+ * https://ngff.openmicroscopy.org/0.4, https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -346,8 +345,8 @@ static fbp_status describe(fbp_source *src, struct zarr *z)
                     "zarr_format=2 and compressor=None), or as .npy (numpy.save)");
     } else {
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: is a Zarr group without an image (no key multiscales); name one of its "
-                      "arrays, such as %s/0",
+                      "%s: is a Zarr group without an image (no .zarray, and no path in the key "
+                      "multiscales of .zattrs); name one of its arrays, such as %s/0",
                       src->path, src->path);
     }
     cJSON_Delete(attributes);
@@ -521,7 +520,8 @@ static fbp_status count_chunks(const struct zarr *z, int fd, int d, size_t layer
     const struct dirent *e;
 
     if (!dir)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot be listed: %s", z->folder, strerror(errno));
+        return fbp_fail(FBP_ERR_IO, "%s: cannot be listed: %s; make it readable", z->folder,
+                        strerror(errno));
     while (st == FBP_OK && (errno = 0, e = readdir(dir))) {
         const char *at = e->d_name;
         int i = d;

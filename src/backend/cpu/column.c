@@ -1,8 +1,9 @@
 /*
- * Kernel "column" of the CPU device, for views whose u (detector column) and w (depth) do not
- * depend on z: untilted circular, short or uneven scans have such views.  Views are stored
- * transposed and volumes as columns along z; one interpolated detector column serves a whole voxel
- * column (iFDK; Chen et al. 2019).  The inner loops are in column_loops.h.
+ * Kernel "column" of the CPU device (cpu_kernel_column, cpu_kernel_column_double), for views whose
+ * u (detector column) and w (depth) do not depend on z: untilted circular, short or uneven scans
+ * have such views. Views are stored transposed and volumes as columns along z; one interpolated
+ * detector column serves a whole voxel column (iFDK; Chen et al. 2019). The inner loops are in
+ * column_loops.h.
  *
  * The variant in double backprojects sinogram images of a first stage whose rows are the volume's
  * slices: there is no interpolation between rows, and every image adds two of its columns to a

@@ -1,4 +1,5 @@
-/* Convolution of detector rows with the filter of a job, by FFT or in space, for the CPU device.
+/* Convolution of detector rows with the filter of a job, by FFT or in space, for the CPU device:
+ * cpu_convolve().
  * Used by: bench/fft/fft.c, filter.c. */
 #include "backend/cpu/cpu.h"
 

@@ -63,8 +63,9 @@ struct cpu_kernel {
     fbp_pool_fn *item; /**< one work item; user: the struct cpu_bp */
     /** Scratch per thread [floats]; NULL: 0. */
     size_t (*scratch)(const struct fbp_job *job);
-    /** Copies row y of slices [z0, z1) of a slab, one channel, to value host[z1 - z0][ny][nx],
-     * times job->scale plus job->shift; pointer NULL: slabs have the layout [channel][z][y][x]. */
+    /** Copies row y of slices [z0, z1) of one channel of a slab to host[z1 - z0][ny][nx] (of type
+     * `value`), multiplied by job->scale, with job->shift added. If the member fetch_row is NULL,
+     * slabs have the layout [channel][z][y][x], and cpu.c copies the rows. */
     void (*fetch_row)(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host);
 };

@@ -1,6 +1,7 @@
-/* Filter of the CPU device (functions `filter` and `filter_rows` of the backend): corrects raw rows
- * (prep/prep.h), weights them, convolves detector columns with the filter along v, if the job has
- * one, filters each row, and stores the rows in the layout of the kernel or as plain rows.
+/* Filter of the CPU device (cpu_filter() and cpu_filter_rows(), the functions `filter` and
+ * `filter_rows` of the backend): corrects raw rows (prep/prep.h), weights them, convolves detector
+ * columns with the filter along v, if the job has one, filters each row, and stores the rows in
+ * the layout of the kernel or as plain rows.
  * Used by: cpu.c. */
 #include "backend/cpu/cpu.h"
 #include "backend/rows.h"

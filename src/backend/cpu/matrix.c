@@ -1,6 +1,7 @@
-/* Kernel "matrix" of the CPU device, for views of any 3x4 projection matrix; computes rows of
- * voxels along x with the loops of matrix_loops.h.  The variant in double backprojects plane
- * integrals and, in the second stage of EPR, sinogram images about any axis.
+/* Kernel "matrix" of the CPU device (cpu_kernel_matrix, cpu_kernel_matrix_double), for views of
+ * any 3x4 projection matrix; computes rows of voxels along x with the loops of matrix_loops.h. The
+ * variant in double backprojects plane integrals and, in the second stage of EPR, sinogram images
+ * about any axis.
  * Used by: cpu.c. */
 #include "backend/cpu/cpu.h"
 #include "backend/slab.h"

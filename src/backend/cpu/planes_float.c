@@ -1,5 +1,5 @@
-/* Kernel "planes" of the CPU device, which backprojects plane integrals (EPR), for volumes in
- * float; planes_volume_tmpl.h has its code.
+/* Kernel "planes" of the CPU device (cpu_kernel_planes), which backprojects plane integrals (EPR),
+ * for volumes in float; planes_volume_tmpl.h has its code.
  * Used by: cpu.c. */
 #define VALUE  float
 #define PLANES struct fbp_bp_planes

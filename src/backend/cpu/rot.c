@@ -1,8 +1,8 @@
 /*
- * Kernels "rot90" and "rot180" of the CPU device, for scans with a rotational symmetry.  One
- * interpolation serves a set of symmetric voxels, which rotations of the scan map onto each other
- * (rot_loops.h).  Views are stored packed, [column][row][lane]; volumes as [set][slice][lane],
- * where a set is one voxel column per lane.
+ * Kernels "rot90" and "rot180" of the CPU device (cpu_kernel_rot90, cpu_kernel_rot180), for scans
+ * with a rotational symmetry. One interpolation serves a set of symmetric voxels, which rotations
+ * of the scan map onto each other (rot_loops.h). Views are stored packed, [column][row][lane];
+ * volumes as [set][slice][lane], where a set is one voxel column per lane.
  * Used by: cpu.c.
  */
 #include "backend/cpu/cpu.h"

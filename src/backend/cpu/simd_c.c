@@ -1,6 +1,6 @@
 /* The inner loops of the CPU device in plain C, which are the specification of all others, and the
- * choice among instruction sets.  Products and sums are not contracted (-ffp-contract=off): these
- * loops give the same bits on every machine.
+ * choice among instruction sets (fbp_line_dsp_init(), fbp_bp_dsp_init()). Products and sums are
+ * not contracted (-ffp-contract=off): these loops give the same bits on every machine.
  * Used by: bench/fft/fft.c, cpu.c, matrix.c. */
 #define SUFFIX(name) name##_c
 

@@ -1,8 +1,8 @@
 /* Corrections, weights and filter of a pair of detector rows in one thread block (the "chain"):
  * samples are read once, filtered rows are written once, and intermediate values stay in registers
- * and shared memory. filter.c launches the chain if a row fits in shared memory and the job does
- * not require convolution in space. backend/gpu/tables.h describes the transform of a row; for the
- * inverse, real and imaginary parts are exchanged.
+ * and shared memory. filter.c launches the chain by cuda_filter_rows() if a row fits in shared
+ * memory and the job does not require convolution in space. backend/gpu/tables.h describes the
+ * transform of a row; for the inverse, real and imaginary parts are exchanged.
  *
  * As on the CPU (backend/cpu/convolve.c), powers of two scale both rows of a pair to the same
  * magnitude, so that the larger row does not cause rounding errors in the smaller one.

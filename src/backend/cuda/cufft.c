@@ -1,6 +1,7 @@
-/* Loads NVIDIA's library of Fourier transforms, cuFFT, at run time, and calls it: for the filter of
- * rows that are too long for the filter in one launch (chain.cu).  No header of cuFFT is included;
- * the names and numbers below are those of its interface.
+/* Loads NVIDIA's library of Fourier transforms, cuFFT, at run time, and calls it
+ * (cuda_fft_create(), cuda_fft_run()): for the filter of rows that are too long for the filter in
+ * one launch (chain.cu). No header of cuFFT is included; the names and numbers below are those of
+ * its interface.
  * Used by: entry.c, filter.c. */
 #include "backend/cuda/cuda.h"
 
@@ -121,8 +122,9 @@ fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_by
 
     *out = GPU_NO_FFT;
     if (n > INT_MAX / 2 || rows > INT_MAX / 2)
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                              "cuda: no FFT plan for %zu points; use --spatial", n);
+        return gpu_host->fail(
+            FBP_ERR_UNSUPPORTED,
+            "cuda: %zu rows of %zu points are too many for an FFT plan; use --spatial", rows, n);
     FFT_TRY(fft.create(out));
     FFT_TRY(fft.set_auto_allocation(*out, 0));
     FFT_TRY(fft.make_plan_many(*out, 1, &length, NULL, 1, length, NULL, 1, length, C2C, (int)rows,

@@ -1,6 +1,6 @@
-/* The entry of the CUDA module, which the library calls (backend/module.h): list of devices, choice
- * of a kernel, opening of a device, the backend's table of functions, and cuda_failed(), by which
- * the other C files report failed CUDA calls.
+/* The entry of the CUDA module, fbp_cuda_module(), which the library calls (backend/module.h):
+ * list of devices, choice of a kernel, opening of a device, the backend's table of functions, and
+ * cuda_failed(), by which the other C files report failed CUDA calls.
  * Used by: bench/cuda/, backend/cuda/. */
 #define FBP_CUDA_ENTRY_C
 #include "backend/cuda/cuda.h"

@@ -1,9 +1,11 @@
-/* Kernels of single steps of the filter: corrections, weights and filter along columns, copies of
- * pairs of rows as padded complex rows, multiplication of their spectra, convolution in space.  If
- * rows are filtered in one launch (chain.cu), only two steps may run before it: the corrections, if
- * the job has bad pixels, a filter along columns or an extrapolation of rows; and the filter along
- * columns, if the job has one.  Otherwise (rows too long, --spatial), these kernels filter rows,
- * together with Fourier transforms of cuFFT unless rows are convolved in space.
+/* Kernels of single steps of the filter: corrections (cuda_prepare_rows()), weights and filter
+ * along columns (cuda_filter_columns()), copies of pairs of rows as padded complex rows
+ * (cuda_pad_rows()), multiplication of their spectra (cuda_multiply_rows()), convolution in space
+ * (cuda_convolve_rows()). If rows are filtered in one launch (chain.cu), only two steps may run
+ * before it: the corrections, if the job has bad pixels, a filter along columns or an
+ * extrapolation of rows; and the filter along columns, if the job has one. Otherwise (rows too
+ * long, --spatial), these kernels filter rows, together with Fourier transforms of cuFFT unless
+ * rows are convolved in space.
  * Used by: bench/cuda/s0_filter.cu, filter.c. */
 #define FBP_RAY_FLOAT
 #include "backend/cuda/filter_kernels.h"

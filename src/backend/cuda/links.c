@@ -1,7 +1,7 @@
-/* Measures rates of copies between memories, for any set of concurrent flows (copies from one
- * memory to another).  entry.c stores the functions in the backend's struct fbp_link_meter, which
- * pipeline/links.c calls.  Devices have no common clock, so the host's clock times copies that are
- * long compared with the time to start them.
+/* Measures rates of copies between memories (functions cuda_link_…()), for any set of concurrent
+ * flows (copies from one memory to another). entry.c stores the functions in the backend's struct
+ * fbp_link_meter, which pipeline/links.c calls. Devices have no common clock, so the host's clock
+ * times copies that are long compared with the time to start them.
  * Used by: entry.c. */
 #include "backend/cuda/cuda.h"
 

@@ -1,5 +1,6 @@
-/* Memory of the CUDA backend: pinned host memory; device memory, plain for raw views and volumes,
- * in the kernel's layout for filtered views; device memory of the library's caller.
+/* Memory of the CUDA backend: pinned host memory (cuda_pin(), cuda_host_alloc()); device memory
+ * (cuda_alloc()), plain for raw views and volumes, in the kernel's layout for filtered views;
+ * device memory of the library's caller.
  *
  * The system fills new pages with zeros in the thread that first writes them, so several threads
  * write the pages of large pinned blocks before the blocks are pinned.  Pinned pages are on the

@@ -1,6 +1,6 @@
 /* Extrapolation of rows beyond the panel's ends (filter/pad.h): kernels that fit the extrapolation
- * and add its filtered values to filtered rows.  Weights per ray are computed in double in this
- * file.
+ * (cuda_pad_find()) and add its filtered values to filtered rows (cuda_pad_add()). Weights per ray
+ * are computed in double in this file.
  * Used by: filter.c. */
 #include "backend/cuda/filter_kernels.h"
 

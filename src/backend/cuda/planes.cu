@@ -1,6 +1,6 @@
 /* Launches of the backprojection kernel "planes" for plane integrals (planes_kernel.h), in float
- * and double: cuda/volume.c calls them through struct cuda_kernel, with all views of a batch in one
- * launch.
+ * and double (cuda_kernel_PLANES_EXACT, cuda_kernel_PLANES_DOUBLE): cuda/volume.c calls them
+ * through struct cuda_kernel, with all views of a batch in one launch.
  * Used by: entry.c. */
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planes_kernel.h"

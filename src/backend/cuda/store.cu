@@ -1,7 +1,8 @@
-/* Kernels that store filtered rows in the layouts of views: plain memory with borders of zeros,
- * rows of plane integrals, and layered textures of fp32, or of fp16 scaled by a power of two into
- * its range.  A texel holds one sample of each view of a group (channel = lane).
- * Rows with two texels per column begin and end with the mean of the outermost sample and zero.
+/* Kernels that store filtered rows in the layouts of views (cuda_store(), cuda_plain_rows()):
+ * plain memory with borders of zeros, rows of plane integrals, and layered textures of fp32, or of
+ * fp16 scaled by a power of two into its range. A texel holds one sample of each view of a group
+ * (channel = lane). Rows with two texels per column begin and end with the mean of the outermost
+ * sample and zero.
  * Used by: filter.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"

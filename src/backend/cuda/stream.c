@@ -1,6 +1,7 @@
-/* Streams of a device, one per stage; events that order their work; timestamps for the timeline of
- * a run; timed launches for the choice of a kernel's shape (gpu/tuner.h).  entry.c opens and closes
- * the streams, and lists the other functions in the backend's table.
+/* Streams of a device, one per stage (cuda_streams_open()); events that order their work
+ * (cuda_event_record()); timestamps for the timeline of a run (cuda_timestamp()); timed launches
+ * for the choice of a kernel's shape (gpu/tuner.h). entry.c opens and closes the streams, and
+ * lists the other functions in the backend's table.
  * Used by: entry.c. */
 #include "backend/cuda/cuda.h"
 

@@ -1,6 +1,7 @@
-/* Backprojection of filtered views into a slab on a CUDA device, one launch after the other, and
- * copies of the slab's slices to memory of the host or of a device, with statistics of their
- * voxels.  entry.c lists the functions in the backend's table.
+/* Backprojection of filtered views into a slab on a CUDA device, one launch after the other
+ * (cuda_backproject()), and copies of the slab's slices to memory of the host or of a device
+ * (cuda_fetch()), with statistics of their voxels. entry.c lists the functions in the backend's
+ * table.
  * Used by: entry.c. */
 #include "backend/cuda/cuda.h"
 

@@ -1,5 +1,5 @@
-/* Kernels for finished slices, launched by volume.c: scale and shift, conversion from the layout of
- * symmetric voxels to [z][y][x], statistics of voxels.
+/* Kernels for finished slices, launched by volume.c: scale and shift, conversion from the layout
+ * of symmetric voxels to [z][y][x] (cuda_convert()), statistics of voxels (cuda_statistics_of()).
  * Used by: volume.c. */
 #include "backend/cuda/kernel.h"
 

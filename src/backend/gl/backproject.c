@@ -1,6 +1,6 @@
-/* Backprojection of filtered views into a slab by OpenGL, copies of finished slices to the host,
- * and statistics of voxels.  entry.c lists the functions in the backend's table.  Functions named
- * run_…() are run by the device's computing thread (queue.h).
+/* Backprojection of filtered views into a slab by OpenGL (gl_backproject()), copies of finished
+ * slices to the host (gl_fetch()), and statistics of voxels. entry.c lists the functions in the
+ * backend's table. Functions named run_…() are run by the device's computing thread (queue.h).
  * Used by: entry.c. */
 #include "backend/gl/gl.h"
 

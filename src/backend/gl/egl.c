@@ -1,5 +1,6 @@
-/* Finds the OpenGL renderers of the machine, opens OpenGL contexts without a window (through EGL),
- * and converts OpenGL errors to a status with a message (egl.h).
+/* Finds the OpenGL renderers of the machine (gl_renderers_find()), opens OpenGL contexts without a
+ * window (gl_egl_open(), through EGL), and converts OpenGL errors to a status with a message
+ * (gl_check()); see egl.h.
  * Used by: bench/gl/, backend/gl/. */
 #include "backend/gl/egl.h"
 

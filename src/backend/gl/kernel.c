@@ -1,6 +1,6 @@
-/* The backprojection kernels of the OpenGL backend, the choice of a kernel and of its shapes
- * (compiled variants) for a job, and checks of a job against the limits of renderers: sizes of
- * buffers, textures and storage blocks.
+/* The backprojection kernels of the OpenGL backend, the choice of a kernel (gl_kernel_find()) and
+ * of its shapes (compiled variants) for a job, and checks of a job against the limits of
+ * renderers: sizes of buffers, textures and storage blocks.
  * Used by: backproject.c, entry.c, memory.c. */
 #include "backend/gl/gl.h"
 

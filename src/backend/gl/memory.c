@@ -1,8 +1,8 @@
-/* Memory of the OpenGL device and of the host, and copies between the two.  The contexts of all
- * devices of a renderer share their objects with one context, which is open while any device of the
- * renderer is open.  A thread with this context creates and deletes host buffers.  Devices of all
- * plans on the renderer can therefore copy host memory that one plan allocated, like pinned memory
- * in CUDA.
+/* Memory of the OpenGL device (gl_alloc()) and of the host (gl_host_alloc()), and copies between
+ * the two (gl_upload(), gl_download()). The contexts of all devices of a renderer share their
+ * objects with one context, which is open while any device of the renderer is open. A thread with
+ * this context creates and deletes host buffers. Devices of all plans on the renderer can
+ * therefore copy host memory that one plan allocated, like pinned memory in CUDA.
  * Used by: backend/gl/. */
 #include "backend/gl/gl.h"
 

@@ -1,6 +1,6 @@
-/* Maximum intensity projections of a volume for pictures, computed by OpenGL: the struct
+/* Maximum intensity projections of a volume for pictures, computed by OpenGL: gl_mip, the struct
  * fbp_projector (picture/draw.h) of the backend, with an OpenGL context and a thread that only it
- * uses.  Slices are layers of a texture that contains the bits of the float values; projections are
+ * uses. Slices are layers of a texture that contains the bits of the float values; projections are
  * unsigned integers that have the same order as the floats.
  * Used by: entry.c. */
 #include "backend/gl/gl.h"

@@ -1,5 +1,5 @@
-/* The list of compute programs (shaders) of the OpenGL backend: the source texts of each program,
- * and the shapes (compiled variants) of the kernels.
+/* The list of compute programs (shaders) of the OpenGL backend (gl_program_list): the source texts
+ * of each program, and the shapes (compiled variants) of the kernels.
  * Used by: backproject.c, kernel.c, program.c. */
 #include "backend/gl/program.h"
 

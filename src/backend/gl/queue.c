@@ -1,5 +1,5 @@
-/* The queue of an OpenGL device: sequences of commands, and the threads with OpenGL contexts that
- * run them (queue.h).
+/* The queue of an OpenGL device (gl_queue_submit(), gl_queue_wait()): sequences of commands, and
+ * the threads with OpenGL contexts that run them (queue.h).
  * Used by: bench/gl/, backend/gl/. */
 #include "backend/gl/queue.h"
 

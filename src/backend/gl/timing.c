@@ -1,6 +1,7 @@
-/* Time measurements of the OpenGL backend: the size of backprojection commands, timestamps of a
- * run, timed launches for the choice of kernel shapes (gpu/tuner.h), and rates of filter, kernel
- * and copies, which are measured and stored for the plans of later runs.
+/* Time measurements of the OpenGL backend: the size of backprojection commands (gl_pace_begin()),
+ * timestamps of a run (gl_timestamp()), timed launches for the choice of kernel shapes
+ * (gpu/tuner.h), and rates of filter, kernel and copies (gl_rates()), which are measured and
+ * stored for the plans of later runs.
  * Used by: backproject.c, entry.c, filter.c. */
 #include "backend/gl/gl.h"
 

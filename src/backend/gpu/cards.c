@@ -1,6 +1,6 @@
-/* Rates of NVIDIA H200 and H100 cards (kernels, filter, copies), most of them measured on the H200,
- * from which plans and `fbp-bench predict` predict durations; bench/results/cuda.md describes the
- * measurements.
+/* Rates of NVIDIA H200 and H100 cards (gpu_card_at(), gpu_rates(); kernels, filter, copies), most
+ * of them measured on the H200, from which plans and `fbp-bench predict` predict durations;
+ * bench/results/cuda.md describes the measurements.
  * Used by: bench/predict/model.c, bench/predict/model_gpu.c, backend/cuda/entry.c. */
 #include "backend/gpu/gpu_known.h"
 

@@ -1,5 +1,6 @@
-/* Choice of a GPU kernel for a job, remarks on the choice for the user, conditions for kernels of
- * symmetric scans, and the memory that views and volume need in the kernel's layout.
+/* Choice of a GPU kernel for a job (gpu_kernel_select()), remarks on the choice for the user,
+ * conditions for kernels of symmetric scans, and the memory that views and volume need in the
+ * kernel's layout.
  * Used by: bench/cuda/, bench/gl/, bench/predict/, backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/gpu_kernel.h"
 

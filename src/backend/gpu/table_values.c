@@ -1,6 +1,6 @@
 /* Fills the tables of a GPU (filter, weights, corrections; layout in gpu/tables.h) with values
- * computed on the host, when a device is opened; the backend's function put() copies them to the
- * device.  Also combines the statistics of voxels of all thread blocks.
+ * computed on the host, when a device is opened (gpu_tables_write()); the backend's function put()
+ * copies them to the device. Also combines the statistics of voxels of all thread blocks.
  * Used by: backend/cuda/filter.c, backend/cuda/volume.c, backend/gl/backproject.c,
  * backend/gl/filter.c. */
 #include "backend/gpu/tables.h"

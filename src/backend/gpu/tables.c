@@ -1,5 +1,6 @@
-/* Layout of a GPU's tables and scratch memory in one block, the choice of the method by which rows
- * are filtered, and the order of frequencies in the one-launch filter (the "chain"; tables.h).
+/* Layout of a GPU's tables and scratch memory in one block (gpu_tables_lay_out()), the choice of
+ * the method by which rows are filtered (gpu_filter_method_of()), and the order of frequencies in
+ * the one-launch filter (the "chain"; tables.h).
  * Used by: backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/tables.h"
 

@@ -1,5 +1,6 @@
 /* Choice of the fastest shape (compiled variant: tile and window) of a GPU kernel: times the first
- * passes of a run with each candidate shape, and stores the fastest shape for later runs (tuner.h).
+ * passes of a run with each candidate shape (gpu_tuner_begin(), gpu_tuner_end()), and stores the
+ * fastest shape for later runs (tuner.h).
  * Used by: backend/cuda/, backend/gl/. */
 #include "backend/gpu/tuner.h"
 

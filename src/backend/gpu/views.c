@@ -1,5 +1,6 @@
-/* Views in the form that GPU kernels read: parameters of projections and of plane integrals, the
- * layout of filtered views in plain memory, and their scale in fp16.
+/* Views in the form that GPU kernels read: parameters of projections (gpu_make_pass()) and of
+ * plane integrals (gpu_planes_of()), the layout of filtered views in plain memory
+ * (gpu_plain_of()), and their scale in fp16 (gpu_half_scale()).
  * Used by: bench/gl/, bench/kernels/, bench/predict/, backend/cuda/, backend/gl/, backend/gpu/. */
 #include "backend/gpu/gpu_kernel.h"
 

@@ -1,7 +1,7 @@
-/* The reference device (fbp_backend_ref, --device ref): plain C in double, one thread.  It computes
- * any geometry, and is the specification of the other devices, which tests compare with it.
- * Filtered views are [view][row][column] of the padded detector, slabs (blocks of slices)
- * [channel][z][y][x].
+/* The reference device (fbp_backend_ref, --device ref): plain C in double, one thread. It computes
+ * any geometry, and is the specification of the other devices, which tests compare with it;
+ * ref_value() returns the value at one point. Filtered views are [view][row][column] of the padded
+ * detector, slabs (blocks of slices) [channel][z][y][x].
  * Used by: bench/common/truth.c, backend/backend.c. */
 #include "backend/ref/ref.h"
 #include "backend/rows.h"

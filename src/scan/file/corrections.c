@@ -1,6 +1,8 @@
 /* Corrections of measured views (beam hardening, rings, phase retrieval after Paganin 2002) as
- * properties of a scan: checks of their parameters, fbp_scan_correct(), description of the beam
- * hardening polynomial, and parsing of a method of ring removal such as "wavelet:5,1,db9".
+ * properties of a scan: fbp_scan_correct() sets them, and checks their parameters;
+ * fbp_corrections_rings() parses a method of ring removal such as "wavelet:5,1,db9" (both public).
+ * Also descriptions, and the value at which the beam hardening polynomial begins to decrease
+ * (fbp_corrections_turn()).
  * Used by: cli/, pipeline/, prep/, scan/, scan/file/. */
 #include "scan/file/scan.h"
 

@@ -1,5 +1,5 @@
-/* Reading JSON: parsing of a file, with line and column of a syntax error, and typed access to its
- * values, with messages that name file and key.
+/* Reading JSON: parsing of a file (fbp_json_read()), with line and column of a syntax error, and
+ * typed access to its values (such as fbp_json_numbers()), with messages that name file and key.
  * Used by: scan/, scan/format/. */
 #define FBP_SCAN_JSON_C
 #include "scan/file/text.h"
@@ -26,7 +26,7 @@ fbp_status fbp_json_read(const char *path, cJSON **out)
     FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &size));
     if (strlen(text) != size)
         st = FBP_INVALID(
-            "%s: contains zero bytes, so it is not a text file; name the JSON file of the scan",
+            "%s: contains zero bytes, so it is not a text file; check that it is the right file",
             path);
     else
         st = fbp_json_parse(text, size, &end, out);

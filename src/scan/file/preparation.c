@@ -1,6 +1,7 @@
-/* Preparation of stored rows to plane integrals (EPR): checks of its parameters, the axis of
- * prepared rows, a description, and parsing of "baseline=1,phase=all" (--prepare).  prep/traces.c
- * prepares the rows.
+/* Preparation of stored rows to plane integrals (EPR): checks of its parameters
+ * (fbp_preparation_check()), the axis of prepared rows, a description, and parsing of
+ * "baseline=1,phase=all" (fbp_preparation_parse(), for --prepare). prep/traces.c prepares the
+ * rows.
  * Used by: cli/, pipeline/, scan/, scan/file/, scan/format/. */
 #include "scan/file/scan.h"
 

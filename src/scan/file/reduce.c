@@ -1,5 +1,6 @@
-/* Reduction of a scan to fewer views and larger pixels: fbp_scan_reduce(), and the source that
- * wraps the stored views and returns every n-th view, with means of blocks of pixels.
+/* Reduction of a scan to fewer views and larger pixels: fbp_scan_reduce() (public), and the source
+ * (fbp_source_reduce()) that wraps the stored views and returns every n-th view, with means of
+ * blocks of pixels.
  * Used by: cli/, analysis/, pipeline/, prep/, scan/file/. */
 #include "scan/file/scan.h"
 
@@ -74,13 +75,11 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
         return FBP_INVALID("scan: the given weights apply to all views, so views cannot be "
                            "skipped; omit every, or the weights");
     if (every == 0 || every > scan->n_views)
-        return FBP_INVALID("every: one view of %zu is impossible, because the scan has only %zu "
-                           "views; give a smaller number",
-                           every, scan->n_views);
+        return FBP_INVALID("every: found %zu, expected 1 to %zu, the number of views", every,
+                           scan->n_views);
     if (bin == 0 || bin > scan->panel.n_columns)
-        return FBP_INVALID("bin: %zu columns cannot be averaged, because the detector has only "
-                           "%zu; give a smaller number",
-                           bin, scan->panel.n_columns);
+        return FBP_INVALID("bin: found %zu, expected 1 to %zu, the number of detector columns", bin,
+                           scan->panel.n_columns);
     if (every == 1 && bin == 1)
         return FBP_OK;
 

@@ -1,6 +1,7 @@
 /* Functions for a scan in memory (struct fbp_scan): its guesses, notes, files and images; copying
- * and clearing it, and remarks about its volume.  Some are public (fbp/scan.h), others help readers
- * of scans.
+ * and clearing it, and remarks about its volume. Public (fbp/scan.h): fbp_scan_clear(),
+ * fbp_scan_copy(), fbp_scan_confirm(), fbp_scan_use_image(), fbp_scan_is_intensity(); the others
+ * help readers of scans.
  * Used by: bench/, cli/, analysis/, picture/, pipeline/, prep/, scan/, weight/. */
 #include "scan/file/scan.h"
 
@@ -471,7 +472,7 @@ static void remark(const struct fbp_scan *scan, const struct fbp_geometry_facts 
         sum += scan->plane_weights[k] / (2 * FBP_PI);
     if (which == 2 && scan->plane_weights && fabs(sum - 1) > 1e-6)
         snprintf(buf, n,
-                 "the sum of the weights is %.6g times 2 pi, so all values are too large by this "
+                 "the sum of the weights is %.6g times 2 pi, so all values are multiplied by this "
                  "factor; scale the weights to the sum 2 pi",
                  sum);
     if (which == 2 || !g || fbp_grid_default(fbp_scan_views(scan), &usual) != FBP_OK)

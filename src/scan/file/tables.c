@@ -1,6 +1,7 @@
 /* Reads tables of numbers from plain text (blanks, commas or semicolons between numbers, comments
- * after #), CSV with a line of column names, and arrays of any format.  The tables contain, for
- * example, angles, directions, matrices, profiles and spectra that a scan file names.
+ * after #), CSV with a line of column names, and arrays of any format: fbp_number_table_load(),
+ * fbp_matrices_load(), fbp_directions_load(). The tables contain, for example, angles, directions,
+ * matrices, profiles and spectra that a scan file names.
  * Used by: cli/, pipeline/, prep/, scan/, scan/folder/, scan/format/. */
 #include "scan/file/text.h"
 

@@ -1,5 +1,6 @@
-/* Writes text files and JSON (struct fbp_writer): scan files, geometries of other programs,
- * drawings. JSON is written without cJSON, which would put all numbers of a list on one line.
+/* Writes text files and JSON (struct fbp_writer; fbp_writer_open(), fbp_put_…()): scan files,
+ * geometries of other programs, drawings. JSON is written without cJSON, which would put all
+ * numbers of a list on one line.
  * Used by: picture/, scan/, scan/format/. */
 #include "scan/file/text.h"
 

@@ -1,8 +1,8 @@
-/* Makes the contents of the scan file (JSON) that `fbp init` writes for a folder of projections.
- * A comment before a key states where its value was found.  A value that is only a guess has an
- * entry in "assumed", with the reason; commands warn of it until the entry is removed.  Comments
- * and entries are also logged.  Folders of EPR images (a .DSC with its .DTA, a .mat file, or an
- * array beside directions) are recognised first.
+/* Makes the contents of the scan file (JSON) that `fbp init` writes for a folder of projections:
+ * fbp_init_write(). A comment before a key states where its value was found. A value that is only
+ * a guess has an entry in "assumed", with the reason; commands warn of it until the entry is
+ * removed. Comments and entries are also logged. Folders of EPR images (a .DSC with its .DTA, a
+ * .mat file, or an array beside directions) are recognised first.
  * Used by: folder_scan.c. */
 #include "array/file/bytes.h"
 #include "geometry/kind.h"
@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "scan/scan_file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -473,7 +474,9 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
     fbp_init_assign(folder, &g->found);
     *out = NULL;
     if (!realpath(base, g->base))
-        return fbp_fail(FBP_ERR_IO, "%s: this folder does not exist; create it first", base);
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: this folder cannot be found: %s; create it, or correct the path", base,
+                        strerror(errno));
     g->root = g->at = cJSON_CreateObject();
     cJSON_AddStringToObject(
         g->root, "//",

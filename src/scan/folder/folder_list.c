@@ -1,6 +1,6 @@
 /* Lists the files of a folder and of its direct subfolders, as single files and series of files
- * whose names differ by numbers, and reads the headers of their arrays. Also the log and the
- * failures of a search for scans.
+ * whose names differ by numbers, and reads the headers of their arrays (fbp_init_list()). Also the
+ * log and the failures of a search for scans.
  * Used by: folder_guess.c, folder_scan.c. */
 #include "geometry/kind.h"
 #include "scan/folder/folder.h"

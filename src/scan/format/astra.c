@@ -1,9 +1,11 @@
-/* Importer and exporter of ASTRA's projection geometries, in two forms.  JSON: the dictionary of
- * create_proj_geom(), with lists for arrays.  NPY or plain text: vectors, 12 numbers per view: the
- * source (parallel: the rays' direction), the panel's centre, the steps from column to column and
- * from row to row.  A file of vectors does not show whether it contains 3x4 matrices, nor the kind
- * of beam: its format must be named.  Reference: ASTRA, python/astra/creators.py and functions.py
- * (geom_2vec), src/ConeVecProjectionGeometry3D.cpp, src/ParallelVecProjectionGeometry3D.cpp.
+/* Importer and exporter of ASTRA's projection geometries (fbp_geometry_astra, and
+ * fbp_geometry_astra_cone, fbp_geometry_astra_parallel for vectors), in two forms. JSON: the
+ * dictionary of create_proj_geom(), with lists for arrays. NPY or plain text: vectors, 12 numbers
+ * per view: the source (parallel: the rays' direction), the panel's centre, the steps from column
+ * to column and from row to row. A file of vectors does not show whether it contains 3x4 matrices,
+ * nor the kind of beam: its format must be named. Reference: ASTRA, python/astra/creators.py and
+ * functions.py (geom_2vec), src/ConeVecProjectionGeometry3D.cpp,
+ * src/ParallelVecProjectionGeometry3D.cpp.
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

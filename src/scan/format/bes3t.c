@@ -1,8 +1,8 @@
-/* Importer of EPR images of Bruker's spectrometers (BES3T, read by array/format/bes3t.c) as scans
- * of plane integrals: field sweeps under gradients G (cos a sin b, sin a sin b, cos b), with the
- * angles a = first_alpha (1 + 2 i) and b = first_beta (1 + 2 j); a changes faster. Resonance needs
- * a fixed sum of the swept field and the field of the gradient: samples of increasing swept field
- * have decreasing positions along the gradient.
+/* Importer of EPR images of Bruker's spectrometers (fbp_geometry_bes3t; BES3T, read by
+ * array/format/bes3t.c) as scans of plane integrals: field sweeps under gradients G (cos a sin b,
+ * sin a sin b, cos b), with the angles a = first_alpha (1 + 2 i) and b = first_beta (1 + 2 j); a
+ * changes faster. Resonance needs a fixed sum of the swept field and the field of the gradient:
+ * samples of increasing swept field have decreasing positions along the gradient.
  * Used by: scan/geometry_file.c.
  */
 #include "scan/format/importers.h"

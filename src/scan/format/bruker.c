@@ -1,10 +1,10 @@
 /*
- * Importer of the log files of Bruker's (SkyScan's) micro-CT scanners: geometry, and the
- * projections beside the log. The stage turns counter-clockwise ("CC") seen from above, and the
- * source therefore clockwise about the object; "CW" is the other sense. Lines, such as that of the
- * optical axis, count from the bottom of the image; files start at the top, and at the right as
- * seen from the source. TIGRE's BrukerDataLoader takes images as they are stored, and the source
- * counter-clockwise: its volume is turned over, not mirrored.
+ * Importer of the log files of Bruker's (SkyScan's) micro-CT scanners (fbp_geometry_bruker):
+ * geometry, and the projections beside the log. The stage turns counter-clockwise ("CC") seen from
+ * above, and the source therefore clockwise about the object; "CW" is the other sense. Lines, such
+ * as that of the optical axis, count from the bottom of the image; files start at the top, and at
+ * the right as seen from the source. TIGRE's BrukerDataLoader takes images as they are stored, and
+ * the source counter-clockwise: its volume is turned over, not mirrored.
  * Used by: scan/geometry_file.c.
  */
 #include "scan/format/importers.h"
@@ -77,9 +77,11 @@ static fbp_status read_distances(const struct fbp_ini *ini, struct distances *d)
             ini->path, d->sdd, d->sod);
     if (parallel || !(d->sdd > d->sod)) {
         if (!(pixel > 0))
-            return FBP_INVALID("%s: has neither Camera to Source (mm) nor Image Pixel Size (um); "
-                               "check that the file is complete",
-                               ini->path);
+            return FBP_INVALID(
+                "%s: Image Pixel Size (um) is missing, %s; check that the file is complete",
+                ini->path,
+                parallel ? "and Object to Source marks a parallel beam"
+                         : "and so is Camera to Source (mm)");
         d->sdd = 2 * d->sod;
         d->pitch[0] = d->pitch[1] = (parallel ? 1 : 2) * pixel / 1000;
         return FBP_OK;

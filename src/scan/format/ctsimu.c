@@ -1,8 +1,8 @@
-/* Importer of CTSimU scenarios and metadata, format versions 0.9 to 1.2 (BAM and others).  CTSimU's
- * toolbox is the reference: stage, source and detector are frames (centre, u, v = w x u, w) in the
- * world; the stage turns about its w and carries the volume, whose x, y, z are the u, v, w of the
- * stage.  A scenario and the metadata of the projections that were simulated from it are two files
- * that belong together.
+/* Importer of CTSimU scenarios and metadata (fbp_geometry_ctsimu), format versions 0.9 to 1.2 (BAM
+ * and others). CTSimU's toolbox is the reference: stage, source and detector are frames (centre,
+ * u, v = w x u, w) in the world; the stage turns about its w and carries the volume, whose x, y, z
+ * are the u, v, w of the stage. A scenario and the metadata of the projections that were simulated
+ * from it are two files that belong together.
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

@@ -1,9 +1,9 @@
-/* Importer and writer of MAT files of EPR laboratories (prj*.mat) as scans of plane integrals: P
- * [samples x delays x projections], real or complex, their axis B [samples], gradient vectors G
- * [projections x 3] in G/cm; files that fbp wrote also contain the unit of B and the requested
- * volume.  The frequency at a position t is 2.8025 MHz/G times gradient times t: one axis B serves
- * all views, and views with closer samples have a stronger gradient.  fbp_scan_sink_prj() writes
- * such files (fbp simulate).
+/* Importer (fbp_geometry_eprit) and writer of MAT files of EPR laboratories (prj*.mat) as scans of
+ * plane integrals: P [samples x delays x projections], real or complex, their axis B [samples],
+ * gradient vectors G [projections x 3] in G/cm; files that fbp wrote also contain the unit of B
+ * and the requested volume. The frequency at a position t is 2.8025 MHz/G times gradient times t:
+ * one axis B serves all views, and views with closer samples have a stronger gradient.
+ * fbp_scan_sink_prj() writes such files (fbp simulate).
  * Used by: cli/cmd_simulate.c, scan/geometry_file.c. */
 #include "array/file/bytes.h"
 #include "scan/format/importers.h"

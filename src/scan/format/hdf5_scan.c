@@ -1,6 +1,6 @@
-/* Importer of whole scans of parallel beam in HDF5: Data Exchange (APS) and NXtomo (NeXus).  Built
- * only with HDF5.  The command reads untrusted files in a child process: find_scan() runs there and
- * returns a struct found and the angles. https://dxfile.readthedocs.io,
+/* Importer of whole scans of parallel beam in HDF5 (fbp_geometry_hdf5): Data Exchange (APS) and
+ * NXtomo (NeXus). Built only with HDF5. The command reads untrusted files in a child process:
+ * find_scan() runs there and returns a struct found and the angles. https://dxfile.readthedocs.io,
  * https://manual.nexusformat.org/classes/applications/NXtomo.html
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"

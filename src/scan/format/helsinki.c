@@ -1,6 +1,6 @@
-/* Importer of whole fan-beam scans of the University of Helsinki in MAT files: a struct with
- * .sinogram and .parameters, as in the Helsinki Tomography Challenge 2022,
- * doi:10.5281/zenodo.6984868.
+/* Importer of whole fan-beam scans of the University of Helsinki in MAT files
+ * (fbp_geometry_helsinki): a struct with .sinogram and .parameters, as in the Helsinki Tomography
+ * Challenge 2022, doi:10.5281/zenodo.6984868.
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

@@ -1,5 +1,6 @@
 /* Functions that the importers and exporters of this folder share: facts that a file does not
- * contain (panel, pitch, number of views), and views with upright panels as a few parameters.
+ * contain (fbp_geometry_need_panel(), fbp_geometry_need_pitch(), fbp_geometry_make_views()), and
+ * views with upright panels as a few parameters (fbp_upright_view(), fbp_upright_of()).
  * Used by: scan/, scan/format/. */
 #include "scan/format/importers.h"
 

@@ -1,5 +1,5 @@
-/* Reads text files of key = value lines, with or without [sections], such as logs of scanners, for
- * the importers of such files (importers.h).
+/* Reads text files of key = value lines (fbp_ini_load(), fbp_ini_number()), with or without
+ * [sections], such as logs of scanners, for the importers of such files (importers.h).
  * Used by: bruker.c, leap.c, nikon.c. */
 #include "scan/format/importers.h"
 

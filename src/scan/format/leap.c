@@ -1,7 +1,7 @@
-/* Reads and writes geometries as parameter files of LEAP (Livermore's CT library), lines "key =
- * value": parallel, fan, cone and modular beams.  Reference: LEAP, src/leapctype.py (load_param),
- * src/file_io.cpp (saveParametersToFile), src/parameters.cpp (set_angles, set_helicalPitch,
- * convert_conebeam_to_modularbeam, z_0).
+/* Reads and writes geometries (fbp_geometry_leap) as parameter files of LEAP (Livermore's CT
+ * library), lines "key = value": parallel, fan, cone and modular beams. Reference: LEAP,
+ * src/leapctype.py (load_param), src/file_io.cpp (saveParametersToFile), src/parameters.cpp
+ * (set_angles, set_helicalPitch, convert_conebeam_to_modularbeam, z_0).
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

@@ -1,5 +1,6 @@
-/* Importer and exporter of 3x4 projection matrices as plain text with 12 numbers per view; importer
- * of RabbitCT's data sets (Rohkohl et al. 2009), which contain matrices and filtered projections.
+/* Importer and exporter of 3x4 projection matrices as plain text with 12 numbers per view
+ * (fbp_geometry_matrices); importer of RabbitCT's data sets (fbp_geometry_rabbitct,
+ * fbp_rabbitct_load(); Rohkohl et al. 2009), which contain matrices and filtered projections.
  * Used by: bench/rabbitct/make.c, scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

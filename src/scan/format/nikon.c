@@ -1,7 +1,7 @@
 /*
- * Importer of Nikon's .xtekct files. The files are interpreted as in CIL (its NikonDataReader):
- * angles from AngularStep and InitialAngle, never from .ang or _ctdata.txt; images start at the top
- * right as seen from the source.
+ * Importer of Nikon's .xtekct files (fbp_geometry_nikon). The files are interpreted as in CIL (its
+ * NikonDataReader): angles from AngularStep and InitialAngle, never from .ang or _ctdata.txt;
+ * images start at the top right as seen from the source.
  *
  * In CIL's frame the source is at (0, -SOD, 0), the panel at +y, z up, and the object turns.
  * Used by: scan/geometry_file.c.

@@ -1,7 +1,8 @@
-/* Importer and exporter of plastimatch's matrices, one text file per view: image centre (column,
- * row), a 3x4 matrix with pixels counted from this centre and w = 1 on the panel, SAD, SID, the
- * direction from the source to the panel; then factors of the matrix, which are not read.
- * Reference: plastimatch, src/plastimatch/base/proj_matrix.cxx, proj_image.cxx (mat_load).
+/* Importer and exporter of plastimatch's matrices (fbp_geometry_plastimatch), one text file per
+ * view: image centre (column, row), a 3x4 matrix with pixels counted from this centre and w = 1 on
+ * the panel, SAD, SID, the direction from the source to the panel; then factors of the matrix,
+ * which are not read. Reference: plastimatch, src/plastimatch/base/proj_matrix.cxx, proj_image.cxx
+ * (mat_load).
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

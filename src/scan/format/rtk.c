@@ -1,6 +1,7 @@
-/* Importer and exporter of RTK's ThreeDCircularProjectionGeometry: reads XML files of versions 2
- * and 3 (by expat), writes version 3, and converts RTK's parameters of a projection to a view or a
- * matrix, and a view to parameters.
+/* Importer and exporter of RTK's ThreeDCircularProjectionGeometry (fbp_geometry_rtk): reads XML
+ * files of versions 2 and 3 (by expat), writes version 3, and converts RTK's parameters of a
+ * projection to a view (fbp_rtk_view()) or a matrix (fbp_rtk_matrix()), and a view to parameters
+ * (fbp_rtk_of()).
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 

@@ -1,6 +1,7 @@
-/* Importer and exporter of TIGRE's geometry: read from JSON (a dictionary of the attributes of its
- * Python class, with its angles) or from MAT files (a struct `geo` and `angles`), written as JSON.
- * The reference for the meaning of the numbers is TIGRE, Common/CUDA/voxel_backprojection.cu.
+/* Importer and exporter of TIGRE's geometry (fbp_geometry_tigre): read from JSON (a dictionary of
+ * the attributes of its Python class, with its angles) or from MAT files (a struct `geo` and
+ * `angles`), written as JSON. The reference for the meaning of the numbers is TIGRE,
+ * Common/CUDA/voxel_backprojection.cu.
  *
  * Names and order are those of the Python class: (V, U) of the detector, (z, y, x) of the volume,
  * rotDetector about (x, y, z).  MATLAB's order is the reverse except for rotDetector.
