@@ -2,7 +2,7 @@
  * rotation axis (`fbp recon --centre auto`). It combines three methods: agreement of rays that are
  * measured twice (match.c), consistency of all views of half a turn (wedge.c), and sharpness of
  * reconstructed slices (score.c).
- * Used by: cli/recon.c. */
+ * Used by: cli/recon.c, calibrate.c. */
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"

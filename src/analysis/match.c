@@ -1,7 +1,7 @@
 /* Computes how well rays that are measured in both directions agree, for an assumed detector
  * column of the rotation axis: fbp_match_create() prepares the rows, fbp_match_at() compares them
  * (formulas: centre.h).
- * Used by: centre.c. */
+ * Used by: calibrate.c, centre.c. */
 #include "analysis/centre.h"
 
 #include "base/math.h"

@@ -1,6 +1,6 @@
 /* Finds the detector column of the rotation axis from all views of half a turn of parallel beams:
  * fbp_wedge_find() (method: centre.h).
- * Used by: centre.c. */
+ * Used by: calibrate.c, centre.c. */
 #include "analysis/centre.h"
 
 #include "base/math.h"

@@ -1,8 +1,8 @@
 /* Cancellation of calls (public: fbp_stopped(), fbp_stopper_attach(), fbp_stopper_stop()), a pool
  * of compute threads (fbp_pool_…()), and a bounded queue of indices between threads
  * (fbp_queue_…()); see threads.h.
- * Used by: bench/, cli/, array/, backend/, base/, filter/, geometry/, phantom/, picture/,
- * pipeline/, prep/, team/, weight/. */
+ * Used by: bench/, cli/, analysis/, array/, backend/, base/, filter/, geometry/, phantom/,
+ * picture/, pipeline/, prep/, team/, weight/. */
 #include "base/threads.h"
 
 #include "base/system.h"

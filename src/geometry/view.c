@@ -1,7 +1,7 @@
 /* Views as vectors (s: source, d: detector centre, u, v: pixel steps): conversion from a 3x4
  * matrix (fbp_view_from_matrix()), pixel positions, angles and frames about the rotation axis,
  * facts of one view (fbp_view_facts_of()), and flips of views (fbp_views_flip()).
- * Used by: cli/, geometry/, phantom/, pipeline/, scan/, weight/. */
+ * Used by: cli/, analysis/, geometry/, phantom/, pipeline/, scan/, weight/. */
 #include "geometry/kind.h"
 
 #include "base/base.h"
