@@ -18,7 +18,7 @@
 struct init_args {
     const char *folder, *output;
     unsigned kind; /* --kind: 1 + enum fbp_kind; 0: not given */
-    double pitch, sod, sdd, arc;
+    double pitch, sod, sdd, arc, i0;
     bool force; /* replace an older scan file */
     bool json, quiet;
 };
@@ -39,6 +39,8 @@ static const struct opt table[] = {
         .help = "distance from source to detector"),
     OPT(I, arc, .name = "arc", .arg = "DEG", .min = 1e-3, .max = 36000,
         .help = "angle that the views cover"),
+    OPT(I, i0, .name = "i0", .arg = "I0", .min = 1e-30, .max = 1e30,
+        .help = "intensity of the beam without an object, if there are no flats"),
     OPT(I, force, .name = "force", .help = "replace an existing scan file"),
     OPT(I, json, .name = "json", .help = "print one JSON object that contains the scan file"),
     OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
@@ -81,6 +83,7 @@ static int run(const struct command *self, int argc, char **argv)
                                            .sod_mm = args->sod,
                                            .sdd_mm = args->sdd,
                                            .arc_deg = args->arc,
+                                           .i0 = args->i0,
                                            .base = base,
                                            .log = cli_log,
                                            .user = &args->quiet};

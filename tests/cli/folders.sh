@@ -53,6 +53,20 @@ for words in 'sad source_to_axis_mm' 'SDD source_to_detector_mm' 'angles angles_
     has err "${words% *}: unknown key; did you mean \"${words#* }\""
 done
 
+# Counts without flats: the beam is the median of the brightest pixels, not the greatest value, unless --i0 is given.
+mkdir counts
+LC_ALL=C awk 'BEGIN { printf "NRRD0004\ntype: uint16\ndimension: 3\nsizes: 20 10 9\nendian: little\nencoding: raw\n\n"
+    for (k = 0; k < 9; k++) for (i = 0; i < 200; i++) { # no byte is 0
+        x = i % 20
+        v = x > 6 && x < 14 ? 9000 + x : i == 3 ? 60000 : 40000 + i * 7 % 11 - 5
+        printf "%c%c", v % 256, int(v / 256) } }' >counts/p.nrrd
+run 0 init counts --pitch 1
+has out '"i0": (3999[0-9]|4000[0-9]),?$'
+has err 'i0: ASSUMED: .*median of the brightest pixels.* give --i0'
+has err 'if the volume is blurred, give .*, or run fbp calibrate'
+run 0 init counts --pitch 1 --i0 41000
+has out '"i0": 41000,?$'
+
 # A whole scan of another program, if there is one.
 rm -r several/other.json
 run 0 plan several
@@ -111,7 +125,7 @@ has out '; 1 other file and .* ignored$'
 mv pipes/s_003 pipes/s_003.tif
 for folder in pipes 'pipes/*.tif' 'pipes/s_%03d.tif 1 3'; do
     run 1 info "$folder"
-    has err 'pipes/s_003.tif: (is a named pipe in the folder of views|not a regular file)'
+    has err 'pipes/s_003.tif: (is a named pipe among the files of views|not a regular file)'
     one_line err
 done
 run 1 info pipes/s_003.tif
@@ -124,10 +138,10 @@ one_line err
 rm pipes/s_003.tif
 mkdir pipes/s_001.5.tif
 run 1 view pipes -o p.png
-has err 'pipes/s_001.5.tif: is a folder in the folder of views; replace it by the view.s file'
+has err 'pipes/s_001.5.tif: is a folder among the files of views or slices; replace it by a file'
 ln -sf nothing pipes/s_001.5.tif/../s_009.tif && rmdir pipes/s_001.5.tif
 run 1 info pipes
-has err 's_009.tif: the status of this file in the folder of views cannot be read'
+has err 's_009.tif: the status of this file, one of the views or slices, cannot be read'
 
 # Headerless files: all of a folder, but no folder in it.
 mkdir heads heads/sub
@@ -138,7 +152,7 @@ run 0 plan raw.json
 has err 'heads: 2 headerless files, v1 to v2; sub \(a folder\) ignored'
 mkfifo heads/v3
 run 1 plan raw.json
-has err 'heads/v3: is a named pipe in'
+has err 'heads/v3: is a named pipe among'
 
 # What is assumed is said once, however often views are looked at.
 run 0 init none -o guess.json -q

@@ -241,12 +241,20 @@ static void put_intensity(struct guess *g)
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];
     const bool whole = p->info.type != FBP_F32 && p->info.type != FBP_F64;
     double range[2] = {INFINITY, -INFINITY};
+    double *samples = NULL; /* every `stride`-th of three views, at most about MOST */
+    enum { MOST = 1 << 20 };
+    size_t n_samples = 0;
 
     put_series(g, "dark", FBP_INIT_DARK);
     put_series(g, "flat", FBP_INIT_FLAT);
     put_series(g, "bad_pixels", FBP_INIT_BAD);
     if (g->found.of[FBP_INIT_FLAT])
         return;
+    if (g->known->i0 > 0) {
+        say(g, FOUND, "i0", "as given");
+        cJSON_AddNumberToObject(g->root, "i0", g->known->i0);
+        return;
+    }
     if (g->i0 > 0) {
         say(g, FOUND, "i0", "from %s", fbp_init_inside(g->folder, g->geometry));
         cJSON_AddNumberToObject(g->root, "i0", g->i0);
@@ -255,10 +263,12 @@ static void put_intensity(struct guess *g)
 
     /* Get the least and greatest value of the first, the middle and the last view. */
     const size_t n = p->info.n[0] * p->info.n[1], last = p->info.n[2] - 1;
+    const size_t stride = 3 * n / MOST + 1;
     char *pattern = fbp_init_pattern(p);
     float *v = malloc(n * sizeof *v);
+    samples = malloc((3 * n / stride + 3) * sizeof *samples);
     fbp_source *source = NULL;
-    bool good = fbp_init_tried(pattern && v ? FBP_OK : FBP_ERR_NOMEM) &&
+    bool good = fbp_init_tried(pattern && v && samples ? FBP_OK : FBP_ERR_NOMEM) &&
                 fbp_init_tried(fbp_source_open(&source, pattern, NULL));
     for (int k = 0; good && k < 3; k++) {
         good = fbp_init_tried(
@@ -267,10 +277,23 @@ static void put_intensity(struct guess *g)
             if (isfinite(v[i])) {
                 range[0] = fmin(range[0], (double)v[i]);
                 range[1] = fmax(range[1], (double)v[i]);
+                if (i % stride == 0)
+                    samples[n_samples++] = (double)v[i];
             }
+    }
+    /* The beam without the object: the median of the bright samples, because the greatest value is
+     * one of noise, or of a pixel that is too sensitive. */
+    double beam = range[1];
+    if (n_samples > 0) {
+        fbp_sort(samples, n_samples);
+        size_t dark = 0;
+        while (samples[dark] < 0.9 * samples[n_samples * 99 / 100])
+            dark++;
+        beam = samples[dark + (n_samples - dark) / 2];
     }
     fbp_source_close(&source);
     free(v);
+    free(samples);
     free(pattern);
     if (!good || range[0] > range[1])
         return;
@@ -282,9 +305,9 @@ static void put_intensity(struct guess *g)
         return;
     }
     say(g, ASSUMED, "i0",
-        "there are no flats, so the greatest value of three views is used as the intensity of the "
-        "unattenuated beam; if the object covers all pixels, give the correct value");
-    cJSON_AddNumberToObject(g->root, "i0", range[1]);
+        "there are no flats, so the median of the brightest pixels of three views is used as the "
+        "intensity of the unattenuated beam; if you know it, give --i0");
+    cJSON_AddNumberToObject(g->root, "i0", beam);
 }
 
 /* Read n numbers, one per view, from a text file or an array into memory that the caller frees.
@@ -321,9 +344,8 @@ static void put_angles(struct guess *g)
         const bool radians = span < 6.5;
         for (size_t i = 0; radians && i < n_views; i++)
             v[i] = v[i] * (180 / FBP_PI);
-        say(g, FOUND, "angles_deg",
-            "from %s; if the volume is mirrored, reverse the sign of the angles",
-            fbp_init_inside(g->folder, from));
+        say(g, FOUND, "angles_deg", "from %s; if the volume is %s, reverse the sign of the angles",
+            fbp_init_inside(g->folder, from), g->cone ? "blurred" : "mirrored");
         if (radians)
             say(g, ASSUMED, "angles_deg",
                 "assumed to be in radians, because their range is at most 6.5");
@@ -338,8 +360,9 @@ static void put_angles(struct guess *g)
     const bool both = n > 1 && (n - 1) % 10 == 0;
     const double step = arc / (double)(both ? n - 1 : n);
     say(g, given ? FOUND : ASSUMED, "angles_deg",
-        "%sover %.6g degrees, in even steps%s; if the volume is mirrored, give %.6g",
-        given ? "as given, " : "", arc, both ? ", including both ends" : "", -step);
+        "%sover %.6g degrees, in even steps%s; if the volume is %s, give %.6g%s",
+        given ? "as given, " : "", arc, both ? ", including both ends" : "",
+        g->cone ? "blurred" : "mirrored", -step, g->cone ? ", or run fbp calibrate" : "");
     cJSON *angles = cJSON_AddObjectToObject(g->root, "angles_deg");
     cJSON_AddNumberToObject(angles, "start", 0);
     cJSON_AddNumberToObject(angles, "step", step);
