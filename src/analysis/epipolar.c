@@ -540,8 +540,8 @@ static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_chang
     if (used == 0)
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "calibrate: no line through the panel's sides lies in a plane of two views; "
-            "give --centre, --tilt and others by hand");
+            "calibrate: in no pair of views do enough planes through both sources cross both "
+            "panels from side to side (too few rows?); give --centre and --tilt by hand");
     fbp_sort(f->sizes, used);
     /* Weights of Cauchy's distribution: planes on which the model fails, such as those through the
      * ends of a long object, count less. */

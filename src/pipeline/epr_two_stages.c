@@ -464,8 +464,9 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
         return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: two stages need unfiltered views, but these "
                                              "views are already filtered; omit stages");
     if (request->params->input.follow)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: two stages need all views at once, which "
-                                             "excludes --follow; omit one of the two");
+        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: two stages of the backprojection need all "
+                                             "views at once, which excludes --follow; "
+                                             "omit --stages or --follow");
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "stage one"));
     s->step = (struct fbp_view_step){.measured = &s->first,
                                      .repaired_once = true,

@@ -98,7 +98,7 @@ run 1 plan grid.json --stages 2 --scratch /nowhere
 run 0 plan grid.json --device cpu --stages 2 --scratch .
 has err 'scratch is not used: two stages filter each view only once'
 run 1 recon grid.json -o no.mha --stages 2 --follow
-has err 'two stages need all views at once, which excludes --follow'
+has err 'two stages of the backprojection need all views at once, which excludes --follow'
 
 # Series, and double precision, in two stages: the bits of a frame alone.
 run 0 simulate --kind planes --directions linear-angle:18x18 --phantom ellipsoids --size 24 --frames 2 \

@@ -254,9 +254,9 @@ TEST(what_they_lack_is_said)
     char sentence[300];
 
     scan.projections = write_array("grid.mha", PLANES_S, 1, scan.n_views, views);
-    assert_no_plan(
-        &scan, STAGES(2, 0, .device = "cpu", .input.follow = true), FBP_ERR_UNSUPPORTED,
-        "stages: two stages need all views at once, which excludes --follow; omit one of the two");
+    assert_no_plan(&scan, STAGES(2, 0, .device = "cpu", .input.follow = true), FBP_ERR_UNSUPPORTED,
+                   "stages: two stages of the backprojection need all views at once, which "
+                   "excludes --follow; omit --stages or --follow");
     assert_no_plan(
         &scan, STAGES(2, 0, .device = "cpu", .input.follow = true, .epr.angles = 18),
         FBP_ERR_UNSUPPORTED,
