@@ -267,9 +267,8 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
     fbp_status st;
     int fd;
 
-    if (!l->side_path || !fbp_has_extension(l->side_path, ".json"))
-        FBP_TRY(remove_described(o, data));
     if (!l->side_path) {
+        FBP_TRY(remove_described(o, data));
         st = fbp_part_rename(data, l->data_path);
         o->published = st == FBP_OK;
         return st;
@@ -289,6 +288,8 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
      * exists, or none. */
     FBP_TRY_GOTO(check_rename(data, l->data_path));
     FBP_TRY_GOTO(check_rename(side.text, l->side_path));
+    if (!fbp_has_extension(l->side_path, ".json"))
+        FBP_TRY_GOTO(remove_described(o, data));
     if (unlink(l->data_path) < 0 && errno != ENOENT) {
         st = fbp_part_cannot("replace", l->data_path);
         goto fail;
