@@ -191,6 +191,31 @@ TEST(files_beside)
     assert_holds_bytes(NHDR);
 }
 
+/* A series with a file per volume (the default of four axes), and with a file per slice. */
+TEST(files_of_a_series)
+{
+    static const char *const lines[] = {"io_nrrd_%03d.raw 4 8 2", "io_nrrd_%03d.raw 4 8 2 3",
+                                        "io_nrrd_%03d.raw 4 8 2 2"};
+
+    for (int z = 0; z < 3; z++) {
+        AUTO_FREE char *name = printed(STEM "_%03d.raw", 4 + 2 * z);
+        put_file(name, bytes + z * SLICE, SLICE);
+    }
+    for (size_t i = 0; i < 3; i++) { /* slices of SLICE bytes, or volumes of two halves of these */
+        AUTO_FREE char *header =
+            printed("NRRD0004\ndimension: 4\nsizes: 5 %s 3\nkinds: domain domain domain time\n"
+                    "type: uchar\nencoding: raw\ndata file: %s\n",
+                    i < 2 ? "2 2" : "4 1", lines[i]);
+        put_array(NHDR, header, "", 0);
+        CLEANUP(fbp_source_close) fbp_source *src = open_source(NHDR, NULL);
+        float out[N];
+        assert_int_equal(fbp_source_info(src)->n[2], i < 2 ? 6 : 3);
+        OK(fbp_source_read(src, 0, i < 2 ? 6 : 3, 0, i < 2 ? 2 : 4, FBP_F32, out));
+        for (size_t k = 0; k < N; k++)
+            assert_true(out[k] == (float)bytes[k]);
+    }
+}
+
 TEST(where_it_lies)
 {
     static const struct {

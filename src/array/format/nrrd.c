@@ -504,12 +504,14 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
                         "%s: NRRD header: data files of %lld axes are not supported, only of 2 to "
                         "%lld; store whole slices in each file",
                         src->path, slice_dim, dim);
-    if (s->n == 0 || n_slices % s->n != 0 || (slice_dim < dim && s->n != n_slices))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: %zu files cannot contain %zu slices (one per file, or "
-                        "equal numbers if the files have all axes); correct \"data file\" or "
-                        "\"sizes\"",
-                        src->path, s->n, n_slices);
+    const size_t n_files = slice_dim == 2 ? n_slices : h->sizes[3]; /* if slice_dim < dim */
+    if (s->n == 0 || n_slices % s->n != 0 || (slice_dim < dim && s->n != n_files))
+        return fbp_fail(
+            FBP_ERR_INVALID,
+            "%s: NRRD header: %zu files cannot contain %zu slices (one per file, or one "
+            "volume of a series per file, or equal numbers if the files have all "
+            "axes); correct \"data file\" or \"sizes\"",
+            src->path, s->n, n_slices);
     s->n_slices = n_slices / s->n;
     for (size_t k = 0; k < s->n; k++) {
         fbp_source *one = NULL;
