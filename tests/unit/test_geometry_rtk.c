@@ -295,6 +295,11 @@ TEST(what_rtk_cannot_hold)
     scan = random_scan(FBP_PARALLEL, 5, TILTED);
     is_refused(&scan, path, "rtk", "not perpendicular to the rays");
     fbp_scan_clear(&scan);
+    scan = random_scan(FBP_PARALLEL, 5, 0);
+    for (int i = 0; i < 3; i++)
+        scan.views[1].s[i] *= 300; /* s may have any length */
+    OK(fbp_geometry_save(&scan, path, "rtk"));
+    fbp_scan_clear(&scan);
 }
 
 static const struct pair members[] = {

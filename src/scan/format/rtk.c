@@ -411,7 +411,7 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
                                    "rows run downwards, but RTK needs rows that run upwards; "
                                    "reverse the rows of the projections and of the view",
                                    path, k);
-        fbp_axpy(n, -1, view->s, towards);
+        fbp_axpy(n, -1 / fbp_norm(view->s), view->s, towards);
         if (!source && !(fbp_norm(towards) <= EQUAL))
             return FBP_UNSUPPORTED("%s: view %zu: the panel is not perpendicular to the rays, "
                                    "which RTK cannot store for parallel beams; write a scan file",
