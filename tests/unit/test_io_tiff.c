@@ -464,6 +464,37 @@ TEST(empty_directories)
     }
 }
 
+/* A size that libtiff refuses to allocate is damage, not want of memory: here as many strips as the
+ * file has room for, whose table takes more bytes than the file. */
+TEST(too_many_strips)
+{
+    enum { STRIPS = 17000000, AT = 200 };
+    const uint32_t entries[][3] = {{TIFFTAG_IMAGEWIDTH, 1, 1},
+                                   {TIFFTAG_IMAGELENGTH, 1, STRIPS},
+                                   {TIFFTAG_BITSPERSAMPLE, 1, 8},
+                                   {TIFFTAG_COMPRESSION, 1, COMPRESSION_LZW},
+                                   {TIFFTAG_PHOTOMETRIC, 1, PHOTOMETRIC_MINISBLACK},
+                                   {TIFFTAG_STRIPOFFSETS, STRIPS, AT},
+                                   {TIFFTAG_ROWSPERSTRIP, 1, 1},
+                                   {TIFFTAG_STRIPBYTECOUNTS, STRIPS, AT}};
+    const size_t n = sizeof entries / sizeof *entries;
+    unsigned char head[AT] = "II*\0\x08\0\0";
+    fbp_source *src;
+
+    if (TIFFLIB_VERSION < 20221213) /* older versions have no such limit */
+        skip();
+    head[8] = (unsigned char)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < 12; k++) { /* tag, type LONG, count, value: little-endian */
+            const uint32_t value = k < 2 ? entries[i][0] : k < 4 ? 4 : entries[i][k < 8 ? 1 : 2];
+            head[10 + 12 * i + k] = (unsigned char)(value >> 8 * (k < 4 ? k % 2 : k % 4));
+        }
+    put_file(FILE_, head, sizeof head);
+    assert_int_equal(truncate(FILE_, AT + (off_t)STRIPS * 4), 0);
+    assert_fails(fbp_source_open(&src, FILE_, NULL), FBP_ERR_INVALID, "the file may be damaged");
+    remove(FILE_);
+}
+
 struct reader {
     pthread_t thread;
     fbp_source *src;

@@ -196,9 +196,9 @@ static toff_t size_of(thandle_t handle)
  * process, and fbp only silences them. */
 #if TIFFLIB_VERSION >= 20221213
 
-/* Leave libtiff by longjmp() if one of its errors or warnings (`text`) reports missing memory:
- * libtiff would continue without a tag, or with missing tables (4.5.0). The handle is then not used
- * again. */
+/* Leave libtiff by longjmp() if one of its errors or warnings (`text`) reports missing memory, or
+ * an allocation above the limit that open_client() sets: libtiff would continue without a tag, or
+ * with missing tables (4.5.0). The handle is then not used again. */
 static void look_for_memory(struct fbp_tiff *t, const char *text)
 {
     static const char *const signs[] = {"memory", "alloc", "o space for", "Insertion in",
@@ -209,7 +209,12 @@ static void look_for_memory(struct fbp_tiff *t, const char *text)
         found |= strstr(text, signs[i]) != NULL;
     if (!found)
         return;
-    if (t->failed == FBP_OK)
+    if (t->failed == FBP_OK && strstr(text, "beyond the"))
+        t->failed = fbp_fail(FBP_ERR_INVALID,
+                             "%s: TIFF: %s; the file may be damaged, so copy it again, or save it "
+                             "with larger strips or tiles",
+                             t->path, text);
+    else if (t->failed == FBP_OK)
         t->failed = fbp_fail(FBP_ERR_NOMEM, "%s: TIFF: not enough memory: %s; close other programs",
                              t->path, text);
     if (t->out)
