@@ -98,7 +98,8 @@ fbp_status cuda_peer_reach(int to, int from)
         if (*known == WRONG && access == CUDA_PEER_NEW) { /* try again through the host */
             (void)cuda_is_done(gpuSetDevice(to));
             (void)cuda_is_done(gpuDeviceDisablePeerAccess(from));
-            *known = probe(to, from) == RIGHT ? BY_THE_HOST : WRONG;
+            const enum known by_the_host = probe(to, from);
+            *known = (unsigned char)(by_the_host == RIGHT ? BY_THE_HOST : by_the_host);
         }
     } else if (*known == RIGHT) {
         (void)cuda_peer_enable(to, from); /* cuda_link_close() may have disabled peer access */
