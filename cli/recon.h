@@ -368,12 +368,35 @@ int plan_print(const fbp_plan *plan, bool json);
 /** Write to buf[n] the device of a plan: "cpu, kernel column, avx2, 8 threads". Returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
 
+/** State of an estimate of the remaining time of a run. All zeros: a new run. */
+struct progress_rate {
+    double share, seconds;           /**< finished share of the run, and time, at the last call */
+    double from_share, from_seconds; /**< start of the part that is measured now; 0: none yet */
+    double pace[16];                 /**< durations of the last parts per share of the run [s] */
+    size_t n_parts;                  /**< number of all measured parts */
+    double measured;                 /**< sum of the durations of all parts [s] */
+    double left;                     /**< result of the last call [s] */
+};
+
+/**
+ * Estimate the remaining time of a run. Parts of 1 % of the run are measured, from the first
+ * finished work on, which leaves out the start of the run. The estimate is a mean of the last parts
+ * without the shortest and the longest ones, such as a pause of the disk. A new estimate replaces
+ * the last one gradually, so the result does not jump.
+ *
+ * share: finished share of the run, from 0 to 1; seconds: time since its start. Returns the
+ * remaining time [s]; -1: not known yet. Implemented in progress.c.
+ */
+double progress_left(struct progress_rate *rate, double share, double seconds);
+
 /** State of a progress bar on standard error; the argument `user` of progress_update() and
  * progress_log() points to it. Implemented in progress.c. */
 struct progress {
     size_t n_views;
     double drawn; /**< time when the bar was last drawn [s]; 0: no bar is on the screen */
     bool visible, quiet;
+    char line[200]; /**< the bar on the screen; "": none */
+    struct progress_rate rate;
 };
 
 void progress_start(struct progress *progress, size_t n_views, bool quiet);

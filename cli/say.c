@@ -118,6 +118,8 @@ int say_close_output(int rc)
     return 1;
 }
 
+static bool has_bar; /* a progress line is on the screen */
+
 void say_bar(const char *line)
 {
     struct winsize size;
@@ -127,6 +129,7 @@ void say_bar(const char *line)
     const size_t len = strnlen(line, width < sizeof text - n ? width - 1 : sizeof text - n - 1);
 
     memcpy(text + n, line, len);
+    has_bar = *line;
     /* if writing fails, only the progress bar is missing */
     (void)!write_all(STDERR_FILENO, text, n + len);
 }
@@ -214,6 +217,8 @@ void say_error(const char *line)
     char safe[sizeof said.error];
 
     fbp_printable(safe, sizeof safe, line, strlen(line), "");
+    if (has_bar)
+        say_bar("");
     fprintf(stderr, "fbp: %s\n", safe);
     if (!said.error[0])
         memcpy(said.error, safe, sizeof safe);
