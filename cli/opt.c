@@ -112,6 +112,23 @@ static int take_meaning(struct parser *p, const char *word, const char *name, co
     return opt_usage(c, "unknown option %s", word);
 }
 
+static const struct opt *find_letter(const struct command *c, char letter)
+{
+    for (size_t i = 0; i < c->n_opts; i++)
+        if (c->opts[i].letter == letter)
+            return &c->opts[i];
+    return NULL;
+}
+
+/* True if a word of the command line is an option, not the value of the option before it: "-5" and
+ * "-" are values. */
+static bool is_option(const struct command *c, const char *word)
+{
+    if (word[0] != '-' || !word[1])
+        return false;
+    return word[1] == '-' || word[1] == 'h' || find_letter(c, word[1]);
+}
+
 /* Store the value of option o, which was given as `word`. value: text after '=' or after the
  * letter; NULL: the value is the next word of the command line. */
 static int take_value(struct parser *p, const struct opt *o, const char *word, const char *value)
@@ -126,6 +143,9 @@ static int take_value(struct parser *p, const struct opt *o, const char *word, c
             return opt_usage(c, "%s: the value is missing; expected %s", word,
                              o->arg ? o->arg : o->name);
         value = p->argv[++p->i];
+        if (is_option(c, value))
+            return opt_usage(c, "%s: the value is missing before %.40s; expected %s", word, value,
+                             o->arg ? o->arg : o->name);
     }
     return apply(c, o, value, p->args);
 }
@@ -152,11 +172,8 @@ static int take_short(struct parser *p, const char *word)
 {
     const struct command *c = p->command;
     const char letter[3] = {'-', word[1], '\0'};
-    const struct opt *o = NULL;
+    const struct opt *o = find_letter(c, word[1]);
 
-    for (size_t i = 0; i < c->n_opts && !o; i++)
-        if (c->opts[i].letter == word[1])
-            o = &c->opts[i];
     if (word[2] && word_meaning(c, word + 1).kind == WORD_HELP)
         return take_meaning(p, word, word + 1, &o);
     if (word[2] && word_meaning(c, word + 1).kind != WORD_UNKNOWN)

@@ -74,6 +74,13 @@ TEST(test_values)
     assert_int_equal(a.size, 12);
     assert_true(a.real == -1.5e-3);
     assert_int_equal(a.choice, 2);
+    assert_int_equal(parse(&a, "--text - in.json"), OPT_GO_ON);
+    assert_string_equal(a.text, "-");
+    assert_int_equal(parse(&a, "--text --flag"), OPT_USAGE); /* not its value */
+    assert_int_equal(parse(&a, "--text -f"), OPT_USAGE);
+    assert_int_equal(parse(&a, "--text --unknown"), OPT_USAGE);
+    assert_int_equal(parse(&a, "--text=--flag"), OPT_GO_ON);
+    assert_string_equal(a.text, "--flag");
 }
 
 TEST(test_lists)
