@@ -219,9 +219,11 @@ const struct command cmd_recon = {
     .name = "recon",
     .summary = "reconstruct a volume from a scan",
     .usage = "scan.json -o VOLUME [options]",
-    .about = "Filtered backprojection (FDK for cone beams). fbp recognizes short scans, offset "
-             "detectors, tilted panels and uneven angles, and prints a note. Values are in 1/mm; "
-             "those of plane integrals (EPR imaging) are in 1/mm^3. Ctrl-C stops the run cleanly.",
+    .about =
+        "Filtered backprojection (FDK for cone beams). fbp recognizes short scans, offset "
+        "detectors, tilted panels and uneven angles, and prints a note. Values are in 1/mm; "
+        "those of plane integrals (EPR imaging) are in 1/mm^3. Lengths are in mm, or have the unit "
+        "um, mm, cm or m, such as --voxel 25um. Ctrl-C stops the run cleanly.",
     .examples = "  fbp recon scan.json -o volume.mha --preview volume.png\n"
                 "  fbp recon scan.json -o volume.mha --size 512 --voxel 0.5 --filter hann \\\n"
                 "      --memory 4G\n"

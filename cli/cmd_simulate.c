@@ -63,7 +63,7 @@ static const struct opt table[] = {
         .fallback = "750", .help = "distance from source to rotation axis"),
     OPT(S, sdd_mm, .name = "sdd", .arg = "MM", .min = FBP_DISTANCE_MM_MIN, .max = FBP_DISTANCE_MM_MAX,
         .fallback = "1200", .help = "distance from source to detector"),
-    OPT(S, offset_mm, .name = "offset", .arg = "U,V", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX,
+    OPT(S, offset_mm, .name = "offset", .arg = "U_MM,V_MM", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX,
         .fallback = "0,0",
         .help = "shift of the panel's centre along its rows and columns [mm]"),
     OPT(S, tilt_deg, .name = "tilt", .arg = "A,B,C", .min = -80, .max = 80,

@@ -47,6 +47,30 @@ static bool read_whole(const char *text, const char **end, double *out)
     return read_number(text, end, out) && *out == floor(*out);
 }
 
+static bool is_length(const struct opt *o)
+{
+    return o->arg && strstr(o->arg, "MM");
+}
+
+/* Convert *v to mm if the option is a length and the text after the number is a unit; *end moves
+ * behind the unit. */
+static void take_unit(const struct opt *o, const char **end, double *v)
+{
+    static const struct {
+        const char name[3];
+        double factor, divisor; /* both whole, so that 25um is exactly 0.025 */
+    } units[] = {{"um", 1, 1000}, {"mm", 1, 1}, {"cm", 10, 1}, {"m", 1000, 1}};
+
+    for (size_t i = 0; is_length(o) && i < sizeof units / sizeof *units; i++) {
+        const size_t n = strlen(units[i].name);
+        if (strncmp(*end, units[i].name, n) != 0)
+            continue;
+        *v = *v * units[i].factor / units[i].divisor;
+        *end += n;
+        return;
+    }
+}
+
 static size_t list_length(const struct opt *o)
 {
     return o->bytes / (o->type == OPT_SIZES ? sizeof(size_t) : sizeof(double));
@@ -62,7 +86,10 @@ static size_t read_list(const struct opt *o, const char *text, double v[8])
 
     for (size_t n = 0; n < count && n < 8; text++) {
         const char *end;
-        if (!(whole ? read_whole : read_number)(text, &end, &v[n]) || !in_range(o, v[n]))
+        if (!(whole ? read_whole : read_number)(text, &end, &v[n]))
+            return 0;
+        take_unit(o, &end, &v[n]);
+        if (!in_range(o, v[n]))
             return 0;
         n++;
         text = end;
@@ -188,6 +215,7 @@ static bool set_number(const struct opt *o, const char *text, void *field)
     if (o->type == OPT_DOUBLE || o->type == OPT_BYTES) {
         if (!read_number(text, &end, &v))
             return false;
+        take_unit(o, &end, &v);
     } else if (!read_whole(text, &end, &v)) {
         return false;
     }
@@ -267,7 +295,8 @@ void opt_describe(const struct opt *o, char *buf, size_t n)
     }
     len = snprintf(buf, n, "%s", noun[o->type]);
     if (o->min < o->max && (size_t)len < n)
-        snprintf(buf + len, n - (size_t)len, " from %.10g to %.10g", o->min, o->max);
+        snprintf(buf + len, n - (size_t)len, " from %.10g to %.10g%s", o->min, o->max,
+                 is_length(o) ? " in mm, or with the unit um, mm, cm or m, such as 25um" : "");
     else if ((o->type == OPT_INT || o->type == OPT_SIZE || o->type == OPT_SIZES) && (size_t)len < n)
         snprintf(buf + len, n - (size_t)len, " from 0"); /* as in_range() checks */
 }

@@ -83,7 +83,7 @@ struct recon_args {
         .fallback = "from the scan file", .help = "number of voxels along x, y, z"), \
     OPT(R, voxel, .name = "voxel", .arg = "MM|XxYxZ", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
         .fallback = "from the scan file", .help = "size of a voxel along x, y, z [mm]"), \
-    OPT(R, volume_centre, .name = "volume-centre", .arg = "X,Y,Z", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX, \
+    OPT(R, volume_centre, .name = "volume-centre", .arg = "X_MM,Y_MM,Z_MM", .min = -FBP_PLACE_MM_MAX, .max = FBP_PLACE_MM_MAX, \
         .fallback = "from the scan file", .help = "position of the volume's centre [mm]"), \
     OPT(R, pitch, .name = "pitch", .arg = "MM|U,V", .min = FBP_PITCH_MM_MIN, .max = FBP_PITCH_MM_MAX, \
         .fallback = "from the scan file", .help = "distance between detector pixels [mm]"), \

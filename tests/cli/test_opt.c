@@ -22,7 +22,7 @@ struct args {
     bool flag;
     int number;
     size_t size, bytes, grid[3], pair[2];
-    double real, window[2];
+    double real, window[2], length, lengths[3];
     unsigned choice;
     struct opt_range some, box[3];
 };
@@ -39,6 +39,9 @@ static const struct opt table[] = {
     OPT(struct args, pair, .name = "pair", .arg = "UxV", .min = 1, .max = 1000, .help = "p"),
     OPT(struct args, real, .name = "real", .arg = "X", .help = "r"),
     OPT(struct args, window, .name = "window", .arg = "LO,HI", .min = -9, .max = 9, .help = "w"),
+    OPT(struct args, length, .name = "length", .arg = "MM", .min = 1e-3, .max = 1000, .help = "l"),
+    OPT(struct args, lengths, .name = "lengths", .arg = "MM|XxYxZ", .min = 0, .max = 9,
+        .help = "l"),
     OPT(struct args, choice, .name = "choice", .arg = "NAME", .names = names, .help = "c"),
     OPT(struct args, some, .name = "some", .arg = "K|FROM:TO", .help = "s"),
     OPT(struct args, box, .name = "box", .arg = "X0:X1,Y0:Y1,Z0:Z1", .help = "b"),
@@ -93,6 +96,18 @@ TEST(test_lists)
     assert_true(a.window[0] == -1 && a.window[1] == 2.5);
     assert_int_equal(parse(&a, "--grid 7x8x9"), OPT_GO_ON);
     assert_true(a.grid[0] == 7 && a.grid[1] == 8 && a.grid[2] == 9);
+}
+
+TEST(test_lengths)
+{
+    struct args a;
+
+    assert_int_equal(parse(&a, "--length 25um --lengths 0.2cm"), OPT_GO_ON);
+    assert_true(a.length == 0.025);
+    assert_true(a.lengths[0] == 2 && a.lengths[1] == 2 && a.lengths[2] == 2);
+    assert_int_equal(parse(&a, "--length 1m --lengths 1mmx2x300um"), OPT_GO_ON);
+    assert_true(a.length == 1000);
+    assert_true(a.lengths[0] == 1 && a.lengths[1] == 2 && a.lengths[2] == 0.3);
 }
 
 static void assert_range(const struct opt_range *r, size_t first, size_t end, bool single)
@@ -174,6 +189,8 @@ TEST(test_wrong)
         "--some x",       "--some 1:x",   "--some 99999999999999999999",
         "--some=",        "--box 1",      "--box 1:2,3:4",
         "--box 1,2,3",    "--box :,:,:,", "--box :,:,x",
+        "--length 25nm",  "--length 2m",  "--length 1mmm",
+        "--real 1mm",     "--size 1mm",   "--lengths 1mmx2inx3",
     };
     struct args a;
 

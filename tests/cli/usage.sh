@@ -20,6 +20,7 @@ wrong_line() {
 wrong_line 'scan.json is missing' recon
 wrong_line '-o VOLUME is missing' recon s.json
 wrong_line 'the value is missing; expected VOLUME' recon s.json -o
+wrong_line '--pitch: expected MM|U,V, numbers from .* in mm, or with the unit um, mm, cm or m, such as 25um, got "25px"' recon s.json -o y.mha --pitch 25px
 wrong_line '--rings: the value is missing before -o; expected METHOD' recon s.json --rings -o y.mha
 wrong_line '-o: the value is missing before --rings; expected VOLUME' recon s.json -o --rings sorting
 wrong_line '--cutoff: expected F, a number from .* to 1, got "2"' recon s.json -o v.mha --cutoff 2
