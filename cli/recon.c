@@ -8,8 +8,10 @@
 
 #include "base/base.h"
 #include "geometry/kind.h"
+#include "geometry/ranges.h"
 #include "scan/file/scan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,6 +266,26 @@ void recon_complete(struct recon_args *a)
     a->p.output.fill_value = isinf(a->mask) ? NAN : a->p.output.fill ? a->mask : 0;
 }
 
+/* Print a note if --size N, one number for all axes, makes voxels that are no cubes: the volume
+ * keeps its extent along each axis. */
+static void note_shape(const struct recon_args *a, const struct fbp_grid *grid)
+{
+    const double *v = grid->voxel_mm;
+    size_t cubes[3]; /* numbers of voxels with the size of a voxel along x */
+
+    if (a->size[0] == 0 || a->size[0] != a->size[1] || a->size[0] != a->size[2] ||
+        a->voxel[0] > 0 || grid->n[2] == 1)
+        return;
+    for (int i = 0; i < 3; i++)
+        cubes[i] = fbp_voxels_along((double)grid->n[i] * v[i], v[0]);
+    if (fabs(v[1] - v[0]) <= 1e-6 * v[0] && fabs(v[2] - v[0]) <= 1e-6 * v[0])
+        return;
+    say_note(a->quiet,
+             "--size %zu: voxels are no cubes, but %.6g x %.6g x %.6g mm, because the volume keeps "
+             "its extent; for cubes, give --size %zux%zux%zu --voxel %.6g",
+             a->size[0], v[0], v[1], v[2], cubes[0], cubes[1], cubes[2], v[0]);
+}
+
 int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
 {
     struct fbp_grid grid;
@@ -279,6 +301,7 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
         return cli_fail();
     if (recon_grid(a, scan, &grid) != 0)
         return 1;
+    note_shape(a, &grid);
     if (a->water[3] > 0) {
         if (recon_water(a, scan, &grid, &a->found) != 0)
             return 1;

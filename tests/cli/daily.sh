@@ -131,6 +131,13 @@ has err 'bin: found 73, expected 1 to 72, the number of detector columns'
 run 2 recon scan.json --bin 2 --follow -o late.mha
 has err 'omit --every and --bin'
 absent late.mha
+sed 's/\[48, 48, 48\]/[48, 48, 24]/' scan.json >low.json
+run 0 recon low.json --size 12 -o null:
+has err '^--size 12: voxels are no cubes, but .*; for cubes, give --size 12x12x6 --voxel '
+run 0 recon low.json --size 12x12x6 -o null:
+! grep -q 'no cubes' err || say "$last: $(cat err)"
+run 0 recon scan.json --size 12 -o null:
+! grep -q 'no cubes' err || say "$last: $(cat err)"
 run 0 recon scan.json --volume-centre 1,-2,30.5 --size 8 --voxel 4 -o there.mha -q
 run 0 info there.mha --header --json
 is "$(json origin_mm.0) == -13 && $(json origin_mm.1) == -16 && $(json origin_mm.2) == 16.5"
