@@ -204,7 +204,7 @@ run 2 recon off1.json --centre auto --offset 3 -o late.mha
 run 2 geometry check off1.json --centre auto
 run 0 simulate --size 32 --views 40 --arc 120 -o third.json -q
 run 1 recon third.json --centre auto -o late.mha
-has err 'no ray from both sides; use --sweep centre='
+has err 'too few rays from both sides; use --sweep centre='
 head -c 100000 /dev/urandom >noise.raw
 cat >noise.json <<'END'
 {"fbp_scan": 1, "kind": "parallel", "projections": "noise.raw",

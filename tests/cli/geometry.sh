@@ -107,7 +107,7 @@ has err '^fbp: rtk.xml: .*--pitch'
 run 1 geometry convert leap.cfg -o x.json --detector 12x11
 has err '^fbp: leap.cfg: .*12 x 10'
 run 1 geometry convert leap.cfg -o x.json --pitch 4,4
-has err '^fbp: leap.cfg: .*not 4 mm'
+has err '^fbp: leap.cfg: .* but 4 mm is also given'
 absent x.json
 sort -g worst | awk 'END { print NR " ways: the worst comes back within " $1 " mm" }'
 # What a file is, without being told: a geometry, a whole scan, or neither.

@@ -58,7 +58,7 @@ TEST(reads_headerless_files)
     r.n[2] = N_VIEWS + 1;
     fbp_source *src;
     assert_fails(fbp_source_open(&src, PATTERN, &r), FBP_ERR_INVALID,
-                 "raw\" describes 12 views, but the pattern names 11 files");
+                 "raw\" describes 12 views, but 11 files are named");
 }
 
 TEST(reads_files_with_headers)
