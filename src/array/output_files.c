@@ -51,17 +51,21 @@ fbp_status fbp_part_refuse(const char *path, const char *why)
 
 fbp_status fbp_part_cannot(const char *what, const char *path)
 {
-    const int error = errno;
+    const int error = errno, n = fbp_output_length(path);
+    const bool temporary = path[n], named = temporary && strcmp(what, "remove") == 0;
 
-    return fbp_fail(FBP_ERR_IO, "%s: cannot %s: %s%s", path, what, strerror(error),
+    return fbp_fail(FBP_ERR_IO, "%.*s: cannot %s%s%s%s: %s%s", n, path, what,
+                    temporary ? " its temporary file" : "", named ? " " : "", named ? path : "",
+                    strerror(error),
                     error == ENOENT ? "; create its folder first" : fbp_write_remedy(error));
 }
 
 fbp_status fbp_part_rename(const char *from, const char *to)
 {
     if (rename(from, to) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot be renamed to %s: %s%s", from, to, strerror(errno),
-                        fbp_write_remedy(errno));
+        return fbp_fail(FBP_ERR_IO,
+                        "%s: this finished temporary file cannot be renamed to %s: %s%s", from, to,
+                        strerror(errno), fbp_write_remedy(errno));
     return FBP_OK;
 }
 
@@ -109,7 +113,8 @@ static fbp_status cannot_open(const char *path)
 
     if (lstat(path, &st) == 0)
         FBP_TRY(check_file(NULL, &st, path));
-    return fbp_fail(FBP_ERR_IO, "%s: cannot open: %s%s", path, strerror(error),
+    return fbp_fail(FBP_ERR_IO, "%.*s: cannot open its temporary file %s: %s%s",
+                    fbp_output_length(path), path, path, strerror(error),
                     error == EACCES || error == EPERM
                         ? ", perhaps because it belongs to another user; make it writable or "
                           "remove it, or choose another name"
@@ -189,9 +194,9 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
                 st = fbp_check_cancelled();
             } else {
                 st = fbp_fail(FBP_ERR_IO,
-                              "%s: another process is writing this output; wait for it, or choose "
-                              "another name",
-                              path);
+                              "%.*s: another process is writing this output; wait for it, or "
+                              "choose another name",
+                              fbp_output_length(path), path);
             }
         } else {                                         /* also on file systems without locks */
             st = fbp_part_find_named(*fd, path, &named); /* another process may have removed it */
@@ -207,9 +212,9 @@ fbp_status fbp_part_lock(struct fbp_output *o, const char *path, bool create, bo
         FBP_TRY(st);
     }
     return fbp_fail(FBP_ERR_IO,
-                    "%s: other processes replace this file repeatedly; stop them, or choose "
-                    "another name for the output",
-                    path);
+                    "%.*s: other processes replace the temporary files of this output repeatedly; "
+                    "stop them, or choose another name for the output",
+                    fbp_output_length(path), path);
 }
 
 fbp_status fbp_part_clear(struct fbp_output *o, const char *path, bool ours)
@@ -245,9 +250,9 @@ fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd)
     st = fstat(*fd, &is) < 0 ? fbp_part_cannot("examine", path) : check_file(o, &is, path);
     if (st == FBP_OK && is.st_uid != me && me != 0) /* its owner could change the output */
         st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: belongs to another user, so this run cannot continue it; choose another "
-                      "name for the output, or let its owner continue",
-                      path);
+                      "%.*s: the unfinished output belongs to another user, so this run cannot "
+                      "continue it; choose another name for the output, or let its owner continue",
+                      fbp_output_length(path), path);
     if (st == FBP_OK)
         return FBP_OK;
     close(*fd);
@@ -279,7 +284,7 @@ fbp_status fbp_journal_create(struct fbp_output *o)
     char line[FBP_JOURNAL_LINE];
 
     if (ftruncate(o->log_fd, 0) < 0)
-        return fbp_fail(FBP_ERR_IO, "%s: cannot truncate: %s", o->log, strerror(errno));
+        return fbp_part_cannot("empty", o->log);
     fbp_journal_first(o, line);
     return fbp_append(o->log_fd, o->log, line);
 }
@@ -300,10 +305,10 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     if (none || *found)
         return FBP_OK;
     return fbp_fail(FBP_ERR_INVALID,
-                    "%s: belongs to a run with other settings or data, or another device, kernel, "
-                    "instruction set or release of fbp; use the same ones (--device, --kernel, "
-                    "FBP_CPU) to resume it, or start again without --resume",
-                    o->part);
+                    "%s: the unfinished output belongs to a run with other settings or data, or "
+                    "another device, kernel, instruction set or release of fbp; use the same ones "
+                    "(--device, --kernel, FBP_CPU) to resume it, or start again without --resume",
+                    o->path);
 }
 
 fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64_t hash)
@@ -351,7 +356,7 @@ static fbp_status resume_journal(struct fbp_output *o)
     }
     o->owned = true;
     if (ftruncate(o->log_fd, (off_t)(line - text)) < 0) /* a last line cut off by a kill */
-        st = fbp_fail(FBP_ERR_IO, "%s: cannot be shortened: %s", o->log, strerror(errno));
+        st = fbp_part_cannot("shorten", o->log);
 fail:
     fbp_free(scratch);
     free(text);

@@ -179,9 +179,10 @@ fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *e,
         struct place p = place_of(o, e, at, end - at);
 
         if (p.n == 0)
-            return fbp_fail(FBP_ERR_IO,
-                            "%s: is damaged; remove it and all files %s*, and start again", e->path,
-                            o->part);
+            return fbp_fail(
+                FBP_ERR_IO,
+                "%s: this temporary file is damaged; remove it and all files %s*, and start again",
+                e->path, o->part);
         if (p.fd != o->fd) {
             p.n = p.n < FBP_WRITE_BUFFER_BYTES ? p.n : FBP_WRITE_BUFFER_BYTES;
             FBP_TRY(fbp_read_at(p.fd, p.path, p.at, scratch, p.n));

@@ -97,7 +97,8 @@ static fbp_status check_file(struct fbp_output *o)
                 st = fbp_output_hash(o, &p->boundary, line.z0, line.nz, scratch, &hash);
             if (st == FBP_OK && hash != line.hash)
                 st = fbp_fail(FBP_ERR_IO,
-                              "%s: was changed by another program while the output was written; "
+                              "%s: this temporary file was changed by another program while the "
+                              "output was written; "
                               "restore it and continue, or remove %s* and start again",
                               o->part, o->part);
         }
@@ -416,21 +417,21 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
     }
     if (!m->ours && m->shared)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: belongs to parts with other options or another scan, device, kernel, "
-                        "instruction set or release of fbp; use the same ones (--device, --kernel, "
-                        "FBP_CPU), or remove it and %s*",
-                        o->part, path);
+                        "%s: the unfinished output belongs to parts with other options or another "
+                        "scan, device, kernel, instruction set or release of fbp; use the same "
+                        "ones (--device, --kernel, FBP_CPU), or remove its temporary files %s*",
+                        o->path, o->part);
     if (!m->ours && m->alone)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: belongs to an interrupted run without --part; finish that run with "
-                        "--resume, or remove this file and %s",
-                        o->part, path);
+                        "%s: the unfinished output belongs to an interrupted run without --part; "
+                        "finish that run with --resume, or remove its temporary files %s*",
+                        o->path, o->part);
     if (!m->ours)
         return fbp_fail(FBP_ERR_INVALID,
-                        "%s: belongs to an interrupted run without --part, with other options or "
-                        "another scan, device, kernel, instruction set or release of fbp; remove "
-                        "this file and %s, or choose another name",
-                        o->part, path);
+                        "%s: the unfinished output belongs to an interrupted run without --part, "
+                        "with other options or another scan, device, kernel, instruction set or "
+                        "release of fbp; remove its temporary files %s*, or choose another name",
+                        o->path, o->part);
 
     /* The manifest is that of this output. If an earlier process had begun to rename the output,
      * finish that. If another program has removed samples (`lost`), begin the output again. */
@@ -539,7 +540,8 @@ static fbp_status open_part(struct fbp_output *o)
     if (!known)
         return fbp_fail_status(o->part);
     return fbp_fail(FBP_ERR_IO,
-                    "%s: is too short, because another program changed it while the output was "
+                    "%s: this temporary file is too short, because another program changed it "
+                    "while the output was "
                     "written; restore it and continue, or remove %s* and start again",
                     o->part, o->part);
 }
@@ -700,8 +702,8 @@ static fbp_status publish(struct fbp_output *o, int manifest)
     if (lost) {
         st = fbp_fail(
             FBP_ERR_IO,
-            "%s: slice %zu is incomplete, because files %s.* were removed while the output was "
-            "written; run again to compute the lost slices",
+            "%s: slice %zu is incomplete, because temporary files (%s.*) were removed while the "
+            "output was written; run again to compute the lost slices",
             o->path, (size_t)(lost - done), o->shared->manifest);
         goto fail;
     }
@@ -723,9 +725,10 @@ static fbp_status check_renamed(struct fbp_output *o)
     if (named)
         return FBP_OK;
     return fbp_fail(FBP_ERR_IO,
-                    "%s: was moved or removed during the run, or another program replaced %s after "
-                    "the run had written it; check the output, and run again if it is missing",
-                    o->part, o->path);
+                    "%s: its temporary file was moved or removed during the run, or another "
+                    "program replaced the output after the run had written it; check the output, "
+                    "and run again if it is missing",
+                    o->path);
 }
 
 static fbp_status finish(struct fbp_output *o)
@@ -765,8 +768,9 @@ static fbp_status finish(struct fbp_output *o)
         if (unpublished)
             return fbp_fail(
                 FBP_ERR_IO,
-                "%s: was removed while the output was written; remove %s, too, and start again",
-                j->manifest, o->part);
+                "%s: its temporary file %s was removed while the output was written; remove %s, "
+                "too, and start again",
+                o->path, j->manifest, o->part);
         FBP_TRY(check_renamed(o));
         j->complete = true;
         fbp_sink_mark(&o->sink, 0, o->sink.info.n[2]);
@@ -785,8 +789,8 @@ static fbp_status finish(struct fbp_output *o)
         if (j->own.first)
             st = fbp_fail(FBP_ERR_IO,
                           "%s: all processes have finished, but %zu of %zu slices are missing, "
-                          "because files %s.* were removed, or are not visible on this machine; "
-                          "run again with --resume",
+                          "because temporary files (%s.*) were removed, or are not visible on this "
+                          "machine; run again with --resume",
                           o->path, o->sink.info.n[2] - o->sink.n_have, o->sink.info.n[2],
                           j->manifest);
     } else if (fbp_output_is_stack(o) || unpublished) {

@@ -75,7 +75,7 @@ static fbp_status reserve(struct fbp_output *o)
         return FBP_OK;
     if (error != ENOSPC && error != EDQUOT && error != EFBIG) {
         errno = error;
-        return fbp_part_cannot("reserve space", o->part);
+        return fbp_part_cannot("reserve space for", o->part);
     }
     if (o->owned && ftruncate(o->fd, 0) < 0) /* the blocks reserved so far then count as free */
         return fbp_part_cannot("empty", o->part);
@@ -235,8 +235,9 @@ static fbp_status check_rename(const char *from, const char *to)
 
     if (stat(to, &st) == 0 && S_ISDIR(st.st_mode))
         return fbp_fail(FBP_ERR_IO,
-                        "%s: cannot be renamed to %s: %s; choose another name for the output", from,
-                        to, strerror(EISDIR));
+                        "%s: this finished temporary file cannot be renamed to %s: %s; choose "
+                        "another name for the output",
+                        from, to, strerror(EISDIR));
     return FBP_OK;
 }
 

@@ -239,7 +239,8 @@ fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone)
             continue;
         if (errno != ENOENT)
             return fbp_fail(FBP_ERR_IO,
-                            "%s: cannot be renamed to %s: %s; some slices already have their "
+                            "%s: this temporary file cannot be renamed to %s: %s; some slices "
+                            "already have their "
                             "final names, so run again to rename the others",
                             part.text, name.text, strerror(errno));
         *gone |= access(name.text, F_OK) != 0;

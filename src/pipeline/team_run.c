@@ -534,8 +534,8 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
     if (blind > 1)
         snprintf(more, sizeof more, "and %zu more do", blind - 1);
     fbp_plan_note(p, FBP_LOG_NOTE,
-                  "%s %s not see %.200s.part, which %s has created on another file system, so rank "
-                  "0 writes the slices of all processes",
+                  "%s %s not see the temporary file of %.200s, which %s has created on another "
+                  "file system, so rank 0 writes the slices of all processes",
                   fbp_team_name(team, at, name, sizeof name), more, output,
                   fbp_team_name(team, 0, first, sizeof first));
     return FBP_OK;

@@ -236,7 +236,7 @@ if unshare -m true 2>/dev/null; then
     for options in "" "--resume"; do
         # shellcheck disable=SC2086
         team 3 0 recon scan.json -o apart/team.mha $options
-        has err '^rank 1 on .* and 1 more do not see apart/team.mha.part, which rank 0 on .* has created'
+        has err '^rank 1 on .* and 1 more do not see the temporary file of apart/team.mha, which rank 0 on .* has created'
         same one.mha apart/team.mha
         empty others
         ls apart >files
@@ -245,7 +245,7 @@ if unshare -m true 2>/dev/null; then
     rm apart/team.mha
     before=("${mounted[@]}" 'mount --bind apart apart && mount -o remount,ro,bind apart')
     team 2 1 recon scan.json -o apart/team.mha -q
-    said_once '^fbp: rank 1 on .*: apart/team.mha.part.log: cannot open: Read-only file system; make it writable, or choose another folder' apart/team.mha
+    said_once '^fbp: rank 1 on .*: apart/team.mha: cannot open its temporary file apart/team.mha.part.log: Read-only file system; make it writable, or choose another folder' apart/team.mha
     before=()
 fi
 
@@ -506,7 +506,7 @@ said_once '^fbp: nothing.json: cannot open: No such file' team.mha
 team 3 2 recon scan.json -o team.mha --frobnicate
 said_once 'unknown option --frobnicate' team.mha
 team 2 1 recon scan.json -o no/folder.mha -q
-said_once '^fbp: rank 0 on .*no/folder.mha.part.log: .*create its folder' no/folder.mha
+said_once '^fbp: rank 0 on .*no/folder.mha: cannot create its temporary file: .*create its folder' no/folder.mha
 team 2 1 recon scan.json -o team.mha -q --memory 5M
 said_once '^fbp: rank 0 on .*: memory: ' team.mha
 team 3 1 recon scan.json -o team.png --sweep centre=30:32:1

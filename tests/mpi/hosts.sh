@@ -70,11 +70,11 @@ cmp one.mha all.mha || say "three hosts: other bits"
 mkdir apart
 prepare="mount -t tmpfs none '$PWD/apart'" on_hosts "$fbp" recon large.json -o apart/all.mha --size 256 ||
     say "folders of their own"
-grep -q '^rank 1 on node2 and 1 more do not see apart/all.mha.part, which rank 0 on ' err || say "folders of their own: not said"
+grep -q '^rank 1 on node2 and 1 more do not see the temporary file of apart/all.mha, which rank 0 on ' err || say "folders of their own: not said"
 cmp one.mha apart/all.mha || say "folders of their own: other bits"
 prepare="mount --bind '$PWD/apart' '$PWD/apart' && mount -o remount,ro,bind '$PWD/apart'" \
     on_hosts "$fbp" recon large.json -o apart/none.mha --size 256 && say "a folder that cannot be written"
-[ "$(grep -c '^fbp: rank [12] on node[23]: apart/none.mha.part.log: cannot open: Read-only' err)" -eq 1 ] ||
+[ "$(grep -c '^fbp: rank [12] on node[23]: apart/none.mha: cannot open its temporary file apart/none.mha.part.log: Read-only' err)" -eq 1 ] ||
     say "a folder that cannot be written: not said once"
 [ "$(ls apart)" = all.mha ] || say "a folder that cannot be written: $(ls apart)"
 

@@ -30,8 +30,8 @@ TEST(parts_find_that_something_was_lost)
         const struct output *o;
         const char *lose, *says, *mend;
     } cases[] = {
-        {&plain, "cp v.mha.part x; truncate -s 5000 v.mha.part", "v.mha.part: is too short",
-         "cp x v.mha.part"},
+        {&plain, "cp v.mha.part x; truncate -s 5000 v.mha.part",
+         "v.mha.part: this temporary file is too short", "cp x v.mha.part"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -75,9 +75,9 @@ static void lose(const struct output *o, bool parts, const char *line, const cha
 TEST(nothing_is_lost_while_it_is_written)
 {
     for (int parts = 0; parts < 2; parts++) {
-        lose(&plain, parts, "rm v.mha.part", "v.mha.part");
+        lose(&plain, parts, "rm v.mha.part", "v.mha");
     }
-    lose(&plain, true, "rm v.mha.part*", "v.mha.part: was moved or removed");
+    lose(&plain, true, "rm v.mha.part*", "v.mha: its temporary file was moved or removed");
 }
 
 /* Chunks of parts that have ended: the one that is lost is named, and the part whose it was is

@@ -131,8 +131,12 @@ TEST(a_file_that_was_replaced_between_parts_is_noticed)
         struct output o;
         const char *file, *says;
     } cases[] = {
-        {{"v.h5", 0, 0}, "v.h5.part", "v.h5.part: was changed by another program"},
-        {{"v.mha", 0, 0}, "v.mha.part", "v.mha.part: was changed by another program"},
+        {{"v.h5", 0, 0},
+         "v.h5.part",
+         "v.h5.part: this temporary file was changed by another program"},
+        {{"v.mha", 0, 0},
+         "v.mha.part",
+         "v.mha.part: this temporary file was changed by another program"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -242,7 +246,7 @@ TEST(who_does_not_belong_is_refused)
     p.resume = true;
     p.fingerprint = 8;
     assert_fails(fbp_sink_open(&alone, "v.mha", &i, &p), FBP_ERR_INVALID, "other options");
-    assert_refused(&other, 1, PARTS, "remove it and v.mha.part.log*");
+    assert_refused(&other, 1, PARTS, "remove its temporary files v.mha.part*");
     assert_int_equal(files_in("."), there);
     assert_int_equal(do_part(&o, 1, 1), 0);
     assert_same_folders();

@@ -59,19 +59,29 @@ fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, siz
                     path, (unsigned long long)offset + got, (unsigned long long)offset + n);
 }
 
+int fbp_output_length(const char *path)
+{
+    const char *at = NULL;
+
+    for (const char *p = path; (p = strstr(p, ".part")); p++)
+        at = p[5] == '\0' || p[5] == '.' ? p : at;
+    return (int)(at ? (size_t)(at - path) : strlen(path));
+}
+
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes)
 {
+    const int n = fbp_output_length(path);
     char size[32];
 
     if (error == EFBIG)
         return fbp_fail(
             FBP_ERR_IO,
-            "%s: cannot write: a file of %s is too large for this file system (FAT allows 4 GiB "
+            "%.*s: cannot write: a file of %s is too large for this file system (FAT allows 4 GiB "
             "per file) or for the limit of this process (ulimit -f); write to another file system, "
             "raise the limit, or write one file per slice, such as out/%%04d.tif",
-            path, bytes ? fbp_bytes_text(size, sizeof size, bytes) : "that size");
+            n, path, bytes ? fbp_bytes_text(size, sizeof size, bytes) : "that size");
     return fbp_fail(
-        FBP_ERR_IO, "%s: cannot write: %s%s", path, strerror(error),
+        FBP_ERR_IO, "%.*s: cannot write: %s%s", n, path, strerror(error),
         error == ENOSPC || error == EDQUOT ? "; free some space, or write to another disk" : "");
 }
 

@@ -28,6 +28,10 @@ fbp_status fbp_write_at(int fd, const char *path, uint64_t offset, const void *d
 /** Write a text at the current position of an open file. */
 fbp_status fbp_append(int fd, const char *path, const char *text);
 
+/** Length of the name of the output to which a temporary file such as "v.mha.part.log" belongs; of
+ * another file: length of its whole name. Messages name the output. */
+int fbp_output_length(const char *path);
+
 /** Fail with FBP_ERR_IO and a message that a file could not be written. error: the errno of the
  * write; bytes: size of the whole file [bytes], 0: unknown. */
 fbp_status fbp_fail_write(const char *path, int error, uint64_t bytes);
