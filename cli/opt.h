@@ -9,8 +9,7 @@
  * - "LO,HI": numbers joined by commas; "A,B,...": one number or more, missing ones become 0
  * - "X|auto": a number, or the word "auto", which is stored as INFINITY; also "LO,HI|auto", "X|nan"
  * - "FROM:TO": a range, either end of which may be missing; "K|FROM:TO": a range or one number
- * - "MM", "X_MM,Y_MM": lengths in mm; a number may have one of the units um, mm, cm and m
- * Used by: cli.h, opt.c, words.h.
+ * Used by: cli.h, opt.c, opt_value.c, words.h.
  */
 #ifndef FBP_CLI_OPT_H
 #define FBP_CLI_OPT_H

@@ -1,7 +1,9 @@
 /* Converts the text of an option on the command line to the value of its struct field
  * (opt_set_value()), and describes valid values for error messages, help and completion.
  * Used by: manual/completion.c, manual/manual.c, opt.c, opt_help.c. */
-#include "words.h"
+#include "opt.h"
+
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -189,20 +191,6 @@ const char *opt_choice(const struct opt *o, size_t i)
     return o->names ? o->names[i] : NULL;
 }
 
-/* True if two names are equal apart from case, dashes, underscores and spaces: "Ram_Lak" equals
- * "ram-lak". */
-static bool same_name(const char *a, const char *b)
-{
-    for (;; a++, b++) {
-        a += strspn(a, "-_ ");
-        b += strspn(b, "-_ ");
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
-        if (!*a)
-            return true;
-    }
-}
-
 static bool set_number(const struct opt *o, const char *text, void *field)
 {
     const char *end;
@@ -255,9 +243,9 @@ bool opt_set_value(const struct opt *o, const char *text, void *args)
     case OPT_RANGES:
         return set_ranges(o, text, field);
     case OPT_ENUM:
-        text = word_value(text);
+        text = fbp_usual_name(text);
         for (unsigned i = 0; *text && (name = opt_choice(o, i)); i++)
-            if (same_name(text, name)) {
+            if (fbp_same_name(text, name)) {
                 *(unsigned *)field = i;
                 return true;
             }

@@ -1,12 +1,10 @@
 /* Table of option and command names of other programs (aliases) with their meaning in fbp, and the
- * functions that search it: word_meaning() for options, word_command() for commands, and
- * word_value(), which translates values of options ("hanning" to "hann").
- * Used by: opt.c, opt_help.c, opt_value.c, program.c. */
+ * functions that search it.
+ * Used by: opt.c, opt_help.c, program.c. */
 #include "words.h"
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #define IN_SCAN "this is given in the scan file (docs/scan.md; fbp init FOLDER writes one)"
 #define DISTANCES \
@@ -144,20 +142,6 @@ bool word_shown(const char *option, char *buf, size_t n)
             return true;
         }
     return false;
-}
-
-const char *word_value(const char *text)
-{
-    static const char *const meant[][2] = {
-        {"hanning", "hann"},        {"ramp", "ram-lak"},  {"shepp", "shepp-logan"},
-        {"parallel3d", "parallel"}, {"float", "float32"}, {"uint8_t", "uint8"},
-        {"uint16_t", "uint16"},
-    };
-
-    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
-        if (strcasecmp(text, meant[i][0]) == 0)
-            return meant[i][1];
-    return text;
 }
 
 const char *word_command(const char *word)

@@ -1,4 +1,4 @@
-/** @file words.h  Aliases: names of options, values and commands in other programs, and their
+/** @file words.h  Aliases: names of options and commands in other programs, and their
  * meaning in fbp, for parsing, help and error messages. One table of option names serves all
  * commands. Implemented in words.c.
  * Used by: cli/.
@@ -50,10 +50,6 @@ struct word_meaning word_meaning(const struct command *c, const char *text);
 /** Write to buf[n] the alias that the help of the option named `option` mentions; returns false if
  * the help mentions no alias. */
 bool word_shown(const char *option, char *buf, size_t n);
-
-/** Translate an option's value from other programs to fbp ("hanning" to "hann"); all other texts
- * are returned unchanged. */
-const char *word_value(const char *text);
 
 /** Translate a command name of other programs to fbp ("reconstruct" to "recon"); NULL: the name is
  * unknown. */

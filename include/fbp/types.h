@@ -143,7 +143,9 @@ enum fbp_list {
  * the enum.  "": the value has no name; NULL: i is beyond the end of the list. */
 FBP_API const char *fbp_name(enum fbp_list list, size_t i);
 
-/** Inverse of fbp_name(): index of a name in a list; -1: the list does not contain the name. */
+/** Inverse of fbp_name(): index of a name in a list; -1: the list does not contain the name.  Case,
+ * dashes, underscores and spaces do not count, and common names of other programs, such as
+ * "hanning" and "ramp", are accepted: the names that options of the command accept. */
 FBP_API int fbp_name_find(enum fbp_list list, const char *name);
 
 /** Severity of a log line. */

@@ -1,6 +1,6 @@
-/* Functions for text: sizes in bytes (fbp_bytes_text()), similar names (fbp_nearest()), paths,
- * safe printing of text from files, and parsing of JSON (text.h).
- * Used by: bench/, cli/, analysis/, array/, base/, pipeline/, prep/, scan/. */
+/* Functions for text: sizes in bytes, similar names and aliases, paths, safe printing of text from
+ * files, and parsing of JSON (text.h). Used by: bench/, cli/, analysis/, array/, base/, pipeline/,
+ * prep/, scan/. */
 #include "base/text.h"
 
 #include <ctype.h>
@@ -72,6 +72,32 @@ size_t fbp_edit_distance(const char *a, const char *b)
         }
     }
     return row[nb];
+}
+
+bool fbp_same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "-_ ");
+        b += strspn(b, "-_ ");
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+const char *fbp_usual_name(const char *name)
+{
+    static const char *const meant[][2] = {
+        {"hanning", "hann"},        {"ramp", "ram-lak"},  {"shepp", "shepp-logan"},
+        {"parallel3d", "parallel"}, {"float", "float32"}, {"uint8_t", "uint8"},
+        {"uint16_t", "uint16"},
+    };
+
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        if (strcasecmp(name, meant[i][0]) == 0)
+            return meant[i][1];
+    return name;
 }
 
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n)

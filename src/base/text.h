@@ -1,6 +1,6 @@
-/** @file text.h  Text: sizes in bytes, similar names, paths, JSON, and safe printing of text from
- * files.
- * Used by: bench/, cli/, analysis/, array/, base/, phantom/, pipeline/, prep/, scan/. */
+/** @file text.h  Text: sizes in bytes, similar names and aliases, paths, JSON, and safe printing of
+ * text from files. Used by: bench/, cli/, analysis/, array/, base/, phantom/, pipeline/, prep/,
+ * scan/. */
 #ifndef FBP_SRC_BASE_TEXT_H
 #define FBP_SRC_BASE_TEXT_H
 
@@ -23,6 +23,14 @@ size_t fbp_edit_distance(const char *a, const char *b);
 /** Return the one of candidates[n] with the least edit distance from `word`, for a suggestion; NULL
  * if none is similar. */
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);
+
+/** Return true if two names are equal apart from case, dashes, underscores and spaces: "Ram_Lak"
+ * equals "ram-lak". */
+bool fbp_same_name(const char *a, const char *b);
+
+/** Translate a name of a choice from other programs to fbp ("hanning" to "hann", "ramp" to
+ * "ram-lak"); all other texts are returned unchanged. */
+const char *fbp_usual_name(const char *name);
 
 /** Join `path` to the folder that contains the file `base`; an absolute `path` is copied.  Returns
  * malloc'ed memory; NULL when out of memory. */

@@ -3,13 +3,12 @@
  * in the files that implement the choices. */
 #include "array/file/bytes.h"
 #include "backend/backend.h"
+#include "base/text.h"
 #include "filter/filter.h"
 #include "geometry/directions.h"
 #include "geometry/kind.h"
 #include "phantom/shapes.h"
 #include "scan/adjust.h"
-
-#include <string.h>
 
 static const char *type_name(size_t i)
 {
@@ -41,10 +40,10 @@ const char *fbp_name(enum fbp_list list, size_t i)
 
 int fbp_name_find(enum fbp_list list, const char *name)
 {
-    const char *one;
+    const char *usual = name ? fbp_usual_name(name) : "", *one;
 
-    for (size_t i = 0; name && *name && (one = fbp_name(list, i)); i++)
-        if (strcmp(one, name) == 0)
+    for (size_t i = 0; *usual && (one = fbp_name(list, i)); i++)
+        if (*one && fbp_same_name(one, usual))
             return (int)i;
     return -1;
 }

@@ -1,6 +1,7 @@
 /* The option tables: values, ranges, and a help that mentions every option. */
 #include "words.h"
 
+#include "base/text.h"
 #include "bench/commands.h"
 #include "filter/filter.h"
 #include "test.h"
@@ -381,8 +382,8 @@ TEST(test_understood)
     assert_int_equal(a.choice, 2);
     assert_int_equal(parse(&a, "--choice t-wo"), OPT_GO_ON);
     assert_int_equal(parse(&a, "--choice tw"), OPT_USAGE);
-    assert_string_equal(word_value("Hanning"), "hann");
-    assert_string_equal(word_value("hann"), "hann");
+    assert_string_equal(fbp_usual_name("Hanning"), "hann");
+    assert_string_equal(fbp_usual_name("hann"), "hann");
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+import pathlib
 import pickle
 import re
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import libfbp as fbp
+from libfbp._options import _ALIASES, NAMES
 
 # Options of the command that are no keywords, and what there is instead.
 NOT_KEYWORDS = {
@@ -312,8 +314,11 @@ def test_plan(scan, views, want, tmp_path):
 
 
 WRONG = [
-    ({"filter": "hanning"}, r'filter: unknown name "hanning"; choose one of ram-lak, .*, hann; did you mean "hann"'),
-    ({"filter": "ramp"}, r'filter: unknown name "ramp"; choose one of .*, hann; did you mean "ram-lak"'),
+    ({"filter": "hamin"}, r'filter: unknown name "hamin"; choose one of ram-lak, .*, hann; did you mean "hamming"\?'),
+    ({"filter": "Rom-Lak"}, r'filter: unknown name "Rom-Lak"; choose one of .*, hann; did you mean "ram-lak"\?'),
+    ({"filter": ""}, r'filter: unknown name ""; choose one of [^;]*, hann$'),
+    ({"pad": "elipse"}, 'pad: unknown name "elipse"; choose one of none, cosine, ellipse; did you mean "ellipse"'),
+    ({"precision": "excat"}, 'precision: unknown name "excat"; choose one of .*; did you mean "exact"'),
     ({"voxel": -1}, "voxel: found -1, expected a number above 0"),
     ({"voxel": (1, 2)}, "voxel: found 2 numbers, expected one or 3"),
     ({"voxel": math.nan}, "voxel: found nan"),
@@ -338,7 +343,7 @@ WRONG = [
     ({"stages": 2}, "stages"),
     ({"mask": "x"}, "mask|could not convert"),
     ({"filter": 3}, "filter: found 3"),
-    ({"output_type": "int3"}, "output_type"),
+    ({"output_type": "uint61"}, 'output_type: unknown name "uint61"; choose one of .*; did you mean "uint16"'),
 ]
 
 
@@ -348,9 +353,47 @@ def test_wrong_keywords(scan, keywords, sentence):
         fbp.recon(scan, **keywords)
 
 
+SAME = [
+    ({"filter": "Hann"}, {"filter": "hann"}),
+    ({"filter": "hanning"}, {"filter": "hann"}),
+    ({"filter_name": "Ram_Lak"}, {"filter": "ram-lak"}),
+    ({"window": "ramp"}, {"filter": "ram-lak"}),
+    ({"filter": "shepp"}, {"filter": "shepp-logan"}),
+    ({"center": 20.25, "sad": 110}, {"centre": 20.25, "sod": 110}),
+    ({"pad": "Ellipse", "precision": "Exact"}, {"pad": "ellipse", "precision": "exact"}),
+    ({"angular_weights": "Equal", "unit": "CM"}, {"angular_weights": "equal", "unit": "cm"}),
+]
+
+
+@pytest.mark.parametrize("given, usual", SAME)
+def test_aliases(scan, given, usual):
+    np.testing.assert_array_equal(fbp.recon(scan, size=12, **given).array, fbp.recon(scan, size=12, **usual).array)
+
+
+def test_aliases_are_those_of_the_command():
+    """The names of options in cli/words.c, except single letters and "shape", whose order differs."""
+    table = (pathlib.Path(__file__).parents[2] / "cli/words.c").read_text().split("word_table_length")[0]
+    rows = re.findall(r'\{"([^"]*)",\s*"([^"]*)"', table)
+    want = {}
+    for words, options in rows:
+        for option in options.replace("-", "_").split():
+            if option not in NAMES:
+                continue
+            for word in words.replace("-", "_").split():
+                if len(word) > 1 and word not in NAMES and word != "shape":
+                    want.setdefault(word, option)
+    assert want == _ALIASES and len(want) > 100
+
+
 def test_unknown_keyword(scan):
     with pytest.raises(TypeError, match='unknown keyword "fliter"; did you mean "filter"'):
         fbp.recon(scan, fliter="hann")
+    with pytest.raises(TypeError, match='unknown keyword "centr"; did you mean "centre"'):
+        fbp.recon(scan, centr=3)
+    with pytest.raises(TypeError, match='"center" is another name of the keyword "centre"; give only one'):
+        fbp.recon(scan, centre=3, center=3)
+    with pytest.raises(TypeError, match='"shape"; give size, which is along x, y, z'):
+        fbp.recon(scan, shape=(3, 4, 5))
     with pytest.raises(TypeError, match="scan: found ndarray, expected a libfbp.Scan or a path"):
         fbp.recon(scan.views)
 

@@ -66,9 +66,12 @@ TEST(sources_and_sinks)
     INVALID(fbp_source_memory, &(fbp_source *){0}, samples, NULL);
     RETURNS("fbp_name", !fbp_name((enum fbp_list)99, 0) && fbp_name(FBP_LIST_TYPES, FBP_F64) &&
                             !fbp_name(FBP_LIST_TYPES, FBP_F64 + 1));
-    RETURNS("fbp_name_find", fbp_name_find(FBP_LIST_TYPES, NULL) == -1 &&
-                                 fbp_name_find(FBP_LIST_TYPES, "x") == -1 &&
-                                 fbp_name_find(FBP_LIST_TYPES, "uint8") == FBP_U8);
+    RETURNS("fbp_name_find",
+            fbp_name_find(FBP_LIST_TYPES, NULL) == -1 && fbp_name_find(FBP_LIST_TYPES, "x") == -1 &&
+                fbp_name_find(FBP_LIST_TYPES, "uint8") == FBP_U8 &&
+                fbp_name_find(FBP_LIST_FILTERS, "") == -1 &&
+                fbp_name_find(FBP_LIST_FILTERS, "Ramp") == FBP_FILTER_RAM_LAK &&
+                fbp_name_find(FBP_LIST_FILTERS, "Shepp_Logan") == FBP_FILTER_SHEPP_LOGAN);
     RETURNS("fbp_source_info", !fbp_source_info(NULL));
     INVALID(fbp_source_read, NULL, 0, 1, 0, 1, FBP_F32, samples);
     INVALID(fbp_source_read, source, 0, 1, 0, 1, FBP_F32, NULL);

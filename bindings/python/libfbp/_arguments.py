@@ -187,8 +187,14 @@ def nearest(word: str, words: Iterable[str]) -> str:
     """ "; did you mean "filter"?", or nothing."""
     import difflib
 
-    found = difflib.get_close_matches(word, list(words), 1)
+    found = difflib.get_close_matches(word.lower(), list(words), 1)
     return f'; did you mean "{found[0]}"?' if found else ""
+
+
+def unknown_name(what: str, word: str, names: Iterable[str]) -> str:
+    """Say that a keyword's value is none of `names`; called by the extension, too."""
+    known = list(names)
+    return f'{what}: unknown name "{word}"; choose one of {", ".join(known)}{nearest(word, known)}'
 
 
 def _is_list(value: Any) -> bool:

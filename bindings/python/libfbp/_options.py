@@ -203,15 +203,71 @@ _PATHS = ("scratch", "response", "region", "timeline")
 # The filters for line integrals: the ramp times a window.
 _WINDOWS = ("ram-lak", "shepp-logan", "cosine", "hamming", "hann")
 
+# Names that keywords have in other programs.  They are the aliases of options of the command in
+# cli/words.c; a test compares both.
+_ALIASES = {
+    word: name
+    for name, words in {
+        "force": "overwrite replace yes",
+        "output_type": "dtype datatype type bit_depth bits",
+        "output_range": "range output_window",
+        "compress": "compression zip gzip",
+        "centre": "center rotation_centre rotation_center centre_of_rotation center_of_rotation "
+        "rotation_axis_column",
+        "pitch": "pixel_size pixelsize pixel_pitch pixel_spacing detector_pitch "
+        "detector_pixel_size px du",
+        "voxel": "voxel_size voxelsize voxels voxel_spacing voxel_pitch",
+        "sod": "sad dso source_to_axis source_axis source_to_object source_object "
+        "source_to_isocentre source_to_isocenter source_to_axis_mm source_to_rotation_axis "
+        "dist_source_center dist_source_centre",
+        "sdd": "dsd source_to_detector source_detector source_to_detector_mm source_to_image "
+        "source_image",
+        "offset": "detector_offset offset_x offset_u",
+        "tilt": "roll detector_tilt detector_rotation detector_angle rotate",
+        "flip_u": "flipu flip_x fliplr flip_lr flip_horizontal",
+        "flip_v": "flipv flip_y flipud flip_ud flip_vertical",
+        "reverse": "clockwise cw ccw counter_clockwise anticlockwise reverse_rotation "
+        "invert_rotation reverse_angles negate_angles",
+        "size": "dimension dimensions dims dim volume_size nvoxel",
+        "slice": "slices plane",
+        "bin": "binning rebin downsample",
+        "every": "skip subsample view_step stride",
+        "roi": "crop region_of_interest",
+        "volume_centre": "volume_center",
+        "filter": "filter_type filter_name filter_window window apodisation apodization ramp",
+        "cutoff": "cut_off cutoff_frequency frequency freq",
+        "angular_weights": "weights weighting",
+        "hu": "hounsfield mu_water muwater water",
+        "device": "backend platform",
+        "threads": "jobs cores cpus ncores n_threads num_threads nthreads threads_number nproc "
+        "num_workers workers",
+        "memory": "mem ram max_memory memory_limit max_ram",
+        "scratch": "tmp tmpdir temp cache cache_dir temporary spill",
+        "device_memory": "gpu_memory vram gpu_mem max_gpu_memory",
+        "resume": "continue restart recover",
+        "follow": "watch live online wait",
+        "follow_timeout": "timeout",
+    }.items()
+    for word in words.split()
+}
 
-def check_names(options: dict[str, Any]) -> None:
-    """Is every keyword one that there is?"""
-    for name in options:
+
+def named(options: dict[str, Any]) -> dict[str, Any]:
+    """The keywords with their names here, of those that other programs use; refuse unknown ones."""
+    out: dict[str, Any] = {}
+    for word, value in options.items():
+        name = word if word in NAMES else _ALIASES.get(word.lower(), word)
+        if word == "shape":  # (z, y, x) of arrays, while `size` is along x, y, z
+            raise TypeError('unknown keyword "shape"; give size, which is along x, y, z')
         if name not in NAMES:
             raise TypeError(
-                f'unknown keyword "{name}"{arguments.nearest(name, NAMES)} '
+                f'unknown keyword "{word}"{arguments.nearest(word, NAMES)} '
                 "(help(libfbp.Options) lists them)"
             )
+        if name in out or (name != word and name in options):
+            raise TypeError(f'"{word}" is another name of the keyword "{name}"; give only one')
+        out[name] = value
+    return out
 
 
 def of_plan(options: dict[str, Any]) -> dict[str, Any]:
@@ -296,14 +352,11 @@ def _check_filter(core: _core.Scan, options: dict[str, Any]) -> None:
     name = options.get("filter")
     if not isinstance(name, str):
         return
-    known = _core.names()["filter"]
-    if name in known:
+    if _core.filter_named(name) is not None:
         return
+    known = _core.names()["filter"]
     usable = [k for k in known if k in _WINDOWS] if core.has_lines else known
-    near = arguments.nearest("ram-lak" if name == "ramp" else name, usable)
-    raise InvalidError(
-        f'filter: unknown name "{name}"; choose one of {", ".join(usable)}{near}'
-    )
+    raise InvalidError(arguments.unknown_name("filter", name, usable))
 
 
 def _choose_weights(core: _core.Scan, options: dict[str, Any]) -> None:

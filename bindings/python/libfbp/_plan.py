@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _arguments as arguments
 from . import _core, _options, _views
@@ -44,8 +44,7 @@ class Plan:
         :param progress: as in :meth:`run`, for runs that have none of their own
         :param options: the keywords of :class:`libfbp.Options`
         """
-        given = dict(options)
-        _options.check_names(given)
+        given = _options.named(dict(options))
         self._listener = Listener.of(progress)
         self.scan = _loaded(scan, given)
         core = _options.prepared_core(self.scan, given, self._find_centre(given))
@@ -199,14 +198,15 @@ def recon(
     :return: the volume in 1/mm, of plane integrals 1/mm^3, or HU; the values are those of the
         command ``fbp recon``, bit for bit
     """
+    given = cast(Options, _options.named(dict(options)))
     if output is not None and out is not None:
         raise InvalidError("output and out: the volume has only one destination; omit one of them")
     if output is not None:
         out = arguments.path(output, "output")
     views = scan._views if isinstance(scan, Scan) else None
     if (views is None or views.device is None) and _core.is_elsewhere(out):
-        options["device"] = _options.beside(options.get("device"), _core.device_of(out))
-    return Plan(scan, output=output, progress=progress, **options).run(out=out)
+        given["device"] = _options.beside(given.get("device"), _core.device_of(out))
+    return Plan(scan, output=output, progress=progress, **given).run(out=out)
 
 
 def _loaded(scan: Any, given: dict[str, Any]) -> Scan:

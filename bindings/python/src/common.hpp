@@ -12,6 +12,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <strings.h>
+
 namespace nb = nanobind;
 
 namespace fbp_python
@@ -36,25 +38,35 @@ inline void check(fbp_status status)
         throw failure{status, fbp_message()};
 }
 
-/** The place of `text` in a list of names; `what` is the keyword that it was given for. */
+/** Refuse `text`, which is none of `names`, with the nearest of them; `what` is the keyword that it
+ *  was given for. */
+[[noreturn]] void refuse_name(const char *what, const std::string &text, const nb::list &names);
+
+/** The index of `text` in a list of names, whose case does not count; `what` is the keyword that it
+ *  was given for. */
 template <class Name> int place_of(Name name, const std::string &text, const char *what)
 {
-    std::string all;
+    nb::list all;
 
     for (int i = 0; name(i) != nullptr; i++) {
-        if (text == name(i))
+        if (*name(i) && strcasecmp(text.c_str(), name(i)) == 0)
             return i;
         if (*name(i))
-            all += (all.empty() ? "" : ", ") + std::string(name(i));
+            all.append(nb::str(name(i)));
     }
-    refuse(std::string(what) + ": unknown name \"" + text + "\"; choose one of " + all);
+    refuse_name(what, text, all);
 }
 
-/** The value of an enum with the name `text` in a list of the library's. */
+/** The value of an enum with the name `text` in a list of the library's, or an alias that the
+ *  command accepts ("hanning"). */
 template <class Enum> Enum by_name(fbp_list list, const std::string &text, const char *what)
 {
-    return static_cast<Enum>(place_of(
-        [list](int i) { return fbp_name(list, static_cast<std::size_t>(i)); }, text, what));
+    const int found = fbp_name_find(list, text.c_str());
+
+    return static_cast<Enum>(
+        found >= 0 ? found
+                   : place_of([list](int i) { return fbp_name(list, static_cast<std::size_t>(i)); },
+                              text, what));
 }
 
 /** Releases the GIL as long as it exists.  If the interpreter is finalized meanwhile, the thread

@@ -18,6 +18,13 @@ static void raise(const std::exception_ptr &thrown, void *)
     }
 }
 
+void refuse_name(const char *what, const std::string &text, const nb::list &names)
+{
+    const nb::module_ arguments = nb::module_::import_("libfbp._arguments");
+
+    refuse(nb::cast<std::string>(arguments.attr("unknown_name")(what, text, names)));
+}
+
 } // namespace fbp_python
 
 NB_MODULE(core, m)

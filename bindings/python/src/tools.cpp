@@ -172,6 +172,16 @@ static nb::dict names()
     return out;
 }
 
+/* The name of the library's that `text` stands for, such as "hann" for "Hanning"; None: unknown. */
+static std::optional<std::string> filter_named(const std::string &text)
+{
+    const int found = fbp_name_find(FBP_LIST_FILTERS, text.c_str());
+
+    if (found < 0)
+        return std::nullopt;
+    return fbp_name(FBP_LIST_FILTERS, static_cast<std::size_t>(found));
+}
+
 void define_tools(nb::module_ &m)
 {
     nb::class_<phantom>(m, "Phantom", "A phantom of the C library's: struct fbp_phantom.")
@@ -187,6 +197,7 @@ void define_tools(nb::module_ &m)
     m.def("directions", &directions, nb::arg("set"), nb::arg("n"), nb::arg("n_each"),
           nb::arg("order"), nb::arg("pole"));
     m.def("names", &names);
+    m.def("filter_named", &filter_named, nb::arg("text"));
     m.def("version", [] { return fbp_version(); });
 }
 

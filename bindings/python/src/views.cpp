@@ -236,8 +236,13 @@ static views of_called(bool iterates, nb::object given, std::vector<std::size_t>
     out.given = std::move(given);
     for (std::size_t i = 0; i < 3; i++)
         out.n[i] = shape.at(2 - i);
-    const int number = fbp_name_find(FBP_LIST_TYPES, type.c_str());
-    if (number <= FBP_TYPE_NONE)
+    /* exact names only: the aliases of fbp_name_find() take NumPy's float, which has 64 bits, for
+     * float32 */
+    int number = FBP_F64;
+    while (number > FBP_TYPE_NONE &&
+           type != fbp_name(FBP_LIST_TYPES, static_cast<std::size_t>(number)))
+        number--;
+    if (number == FBP_TYPE_NONE)
         refuse("dtype: elements of type " + type +
                " are not supported; choose float32, float64, or an integer of 8, 16 or 32 bits");
     out.type = static_cast<fbp_type>(number);
