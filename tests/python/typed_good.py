@@ -39,6 +39,11 @@ def options() -> fbp.Options:
     return {"filter": "hann", "centre": "auto", "hu": 0.02}
 
 
+def brighter(volume: fbp.Volume) -> float:
+    slices = [float(s.mean()) for s in volume if (s > 0.02).any()]
+    return max(slices) + float((2 * volume - volume[0]).mean() + volume.max()) + len(volume)
+
+
 def picture(volume: fbp.Volume) -> bytes:
     return fbp.view(volume, mip=True, window=(0, 1)).png
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import importlib
+import math
+import operator
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +14,8 @@ from . import _arguments as arguments
 from . import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -19,6 +26,8 @@ if TYPE_CHECKING:
 class Volume:
     """Voxels and where they are.
 
+    A volume can be used as an array: ``volume[k]``, ``volume * 2``, ``volume.mean()`` and functions
+    of NumPy use ``array``, and return NumPy arrays and numbers.  Only == and != compare objects.
     ``array`` is (z, y, x), of several frames (frame, z, y, x); ``spacing`` and ``origin`` are along
     x, y, z in mm: voxel ``array[k, j, i]`` has its centre at ``origin + (i, j, k) * spacing``.
     """
@@ -54,6 +63,104 @@ class Volume:
         """(z, y, x)"""
         return tuple(self.array.shape)
 
+    @property
+    def ndim(self) -> int:
+        """3; of several frames 4"""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """number of voxels, of all frames"""
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """type of the voxels"""
+        return in_host(self.array).dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        return in_host(self.array)[key]
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return iter(in_host(self.array))
+
+    def mean(self, axis: Any = None, **keywords: Any) -> Any:
+        """Mean of the voxels; arguments as of numpy.mean()."""
+        return in_host(self.array).mean(axis, **keywords)
+
+    def std(self, axis: Any = None, **keywords: Any) -> Any:
+        """Standard deviation of the voxels; arguments as of numpy.std()."""
+        return in_host(self.array).std(axis, **keywords)
+
+    def sum(self, axis: Any = None, **keywords: Any) -> Any:
+        """Sum of the voxels; arguments as of numpy.sum()."""
+        return in_host(self.array).sum(axis, **keywords)
+
+    def min(self, axis: Any = None, **keywords: Any) -> Any:
+        """Least voxel; arguments as of numpy.min()."""
+        return in_host(self.array).min(axis, **keywords)
+
+    def max(self, axis: Any = None, **keywords: Any) -> Any:
+        """Greatest voxel; arguments as of numpy.max()."""
+        return in_host(self.array).max(axis, **keywords)
+
+    def _with(self, function: Callable[..., Any], other: Any, swapped: bool = False) -> Any:
+        """The function of the voxels and of another array, number or volume."""
+        import numpy as np
+
+        if not isinstance(other, Volume) and isinstance(other, (str, bytes, dict, list, set)):
+            return NotImplemented
+        mine, second = in_host(self.array), np.asarray(other) if isinstance(other, Volume) else other
+        return function(second, mine) if swapped else function(mine, second)
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(operator.add, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._with(operator.add, other, True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(operator.sub, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(operator.sub, other, True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(operator.mul, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with(operator.mul, other, True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(operator.truediv, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(operator.truediv, other, True)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._with(operator.pow, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._with(operator.lt, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._with(operator.le, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._with(operator.gt, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._with(operator.ge, other)
+
+    def __neg__(self) -> Any:
+        return -in_host(self.array)
+
+    def __abs__(self) -> Any:
+        return abs(in_host(self.array))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         found = in_host(self.array)
         if dtype is not None and found.dtype != dtype:
@@ -87,6 +194,45 @@ class Volume:
             self.unit,
             frames,
             compress,
+        )
+
+    def to_napari(self, viewer: Any = None, **layer: Any) -> Any:
+        """Show the volume in napari, with its spacing and origin, and return the viewer.
+
+        :param viewer: a napari.Viewer that gets the volume as a layer; None: a new viewer
+        :param layer: keywords of napari.Viewer.add_image(), such as name="bone"
+        """
+        if viewer is None:
+            try:
+                napari = importlib.import_module("napari")
+            except ImportError as e:
+                raise ImportError(
+                    'to_napari: napari cannot be imported; pip install "napari[all]", or save the '
+                    "volume as .ome.zarr and open that"
+                ) from e
+            viewer = napari.Viewer()
+        found = in_host(self.array)
+        frames = found.ndim - 3
+        keywords = {
+            "scale": (1.0,) * frames + self.spacing[::-1],
+            "translate": (0.0,) * frames + self.origin[::-1],
+            "name": os.path.basename(self.path) if self.path else "volume",
+        }
+        viewer.add_image(found, **{**keywords, **layer})
+        return viewer
+
+    def _repr_html_(self) -> str:
+        import base64
+
+        from ._tools import view
+
+        picture = view(self)
+        low, high = picture.window
+        text = html.escape(f"{self!r}, {low:.4g} (black) to {high:.4g} (white)")
+        png = base64.b64encode(picture.png).decode("ascii")
+        return (
+            f'<figure><img src="data:image/png;base64,{png}" alt="slices xy, xz, yz">'
+            f"<figcaption>{text}</figcaption></figure>"
         )
 
     def _repr_png_(self) -> bytes:
