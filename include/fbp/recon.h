@@ -106,6 +106,11 @@ struct fbp_filtering_params {
     /** Number of samples on each side of the kernel of a spatial filter; 0: the whole row. */
     size_t half_width;
     enum fbp_angular_weights angular_weights;
+    /** [n_window] Factors by which the filter, the ramp times the window of `filter`, is
+     * multiplied: at n_window >= 2 equally spaced frequencies from 0 to the Nyquist frequency,
+     * linear between them.  Read while the plan is made.  NULL: no such factors. */
+    const double *window;
+    size_t n_window;
 };
 
 /** Region of the volume to compute, in mm or as a mask.  Voxels outside get

@@ -146,8 +146,26 @@ fbp_status fbp_filter_design_alloc(struct fbp_filter_design *d, bool asymmetric)
     return fbp_calloc((void **)&d->kernel_back, taps, sizeof *d->kernel_back, "the filter");
 }
 
+/* Returns the factor at a frequency, a fraction of the Nyquist frequency in [0, 1]. */
+static double factor_at(const struct fbp_filter_factors *f, double nyquist)
+{
+    const double x = nyquist * (double)(f->n - 1);
+    const size_t i = x < (double)(f->n - 1) ? (size_t)x : f->n - 2;
+    const double part = x - (double)i;
+
+    return (1 - part) * f->values[i] + part * f->values[i + 1];
+}
+
 fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
                              size_t n_columns, size_t half_width)
+{
+    return fbp_filter_design_times(out, filter, cutoff, n_columns, half_width,
+                                   (struct fbp_filter_factors){0});
+}
+
+fbp_status fbp_filter_design_times(struct fbp_filter_design *out, enum fbp_filter filter,
+                                   double cutoff, size_t n_columns, size_t half_width,
+                                   struct fbp_filter_factors factors)
 {
     double *even = NULL;
     char windows[160];
@@ -170,6 +188,8 @@ fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filt
     for (size_t i = 0; i < n; i++) {
         const double nyquist = 2 * (double)i / (double)out->n_fft;
         out->response[i] *= fbp_filter_window(filter, nyquist / cutoff) / (double)out->n_fft;
+        if (factors.n > 0)
+            out->response[i] *= factor_at(&factors, nyquist);
     }
     memcpy(even, out->response, n * sizeof *even);
     FBP_TRY_GOTO(fbp_fft_even(even, n));

@@ -46,6 +46,18 @@ struct fbp_filter_design {
  */
 fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
                              size_t n_columns, size_t half_width);
+
+/** Factors of a filter's response at n >= 2 equally spaced frequencies from 0 to the Nyquist
+ * frequency, linear between them; n 0: no factors. */
+struct fbp_filter_factors {
+    size_t n;
+    const double *values; /**< [n] */
+};
+
+/** Design a filter as fbp_filter_design() does, times factors. */
+fbp_status fbp_filter_design_times(struct fbp_filter_design *out, enum fbp_filter filter,
+                                   double cutoff, size_t n_columns, size_t half_width,
+                                   struct fbp_filter_factors factors);
 void fbp_filter_design_clear(struct fbp_filter_design *design);
 
 /**
@@ -171,6 +183,7 @@ struct fbp_pad_request {
     enum fbp_pad_kind kind; /**< FBP_PAD_COSINE or FBP_PAD_ELLIPSE */
     enum fbp_filter filter;
     double cutoff;
+    struct fbp_filter_factors factors;
     size_t half_width; /**< greatest distance of the kernel's samples from its centre; 0: the whole
                           row */
     size_t n_columns;  /**< columns of the panel */

@@ -156,8 +156,10 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
             FBP_ERR_UNSUPPORTED,
             "oversampling: applies to plane integrals (kind planes) only; omit oversampling");
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
-    FBP_TRY(fbp_filter_design(&t->filter, p->filter, t->cutoff, job->padded.panel.n_columns,
-                              p->filtering.spatial ? p->filtering.half_width : 0));
+    const struct fbp_filter_factors factors = {p->filtering.n_window, p->filtering.window};
+    FBP_TRY(fbp_filter_design_times(&t->filter, p->filter, t->cutoff, job->padded.panel.n_columns,
+                                    p->filtering.spatial ? p->filtering.half_width : 0, factors));
+    t->shaped = factors.n > 0;
     fbp_weights_errors(t->weights, &job->grid, t->centre_mm, job->facts.method_error);
     job->filtering.weights = t->weights;
     job->filtering.design = &t->filter;
@@ -167,6 +169,7 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
             .kind = p->pad,
             .filter = p->filter,
             .cutoff = t->cutoff,
+            .factors = factors,
             .half_width = p->filtering.spatial ? t->filter.half_width : 0,
             .n_columns = job->panel.n_columns,
             .before = left,
@@ -287,6 +290,20 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
         s.response.table = table;
         FBP_TRY_GOTO(fbp_error_context(p->epr.response, fbp_response_check(&s.response)));
     }
+    if (p->filtering.n_window > 0) {
+        if (p->epr.response)
+            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
+                                  "window: the filter is already multiplied by the factors of %s; "
+                                  "omit window, or response",
+                                  p->epr.response));
+        s.response.n = p->filtering.n_window;
+        FBP_TRY_GOTO(fbp_calloc((void **)&table, 2 * s.response.n, sizeof *table, "the filter"));
+        for (size_t i = 0; i < s.response.n; i++) {
+            table[2 * i] = (double)i / (double)(s.response.n - 1);
+            table[2 * i + 1] = p->filtering.window[i];
+        }
+        s.response.table = table;
+    }
     if (scan->reference) {
         st = fbp_number_table_load(scan->reference, 1, "one number per sample", &spectrum, &n);
         if (st == FBP_OK)
@@ -338,7 +355,7 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     FBP_TRY(scan->reference ? of_file(scan, st) : st);
     t->divided = scan->reference != NULL;
     t->wiener = p->epr.wiener;
-    t->shaped = p->epr.response != NULL;
+    t->shaped = p->epr.response || p->filtering.n_window > 0;
     job->filtering.weights = t->weights;
     job->filtering.design = &t->filter;
     return FBP_OK;

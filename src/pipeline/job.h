@@ -39,7 +39,8 @@ struct fbp_job_tables {
     double cutoff, cutoff_v;
     double wiener; /**< Wiener term of the division by the reference spectrum; 0: none */
     bool divided;  /**< true: the filter is divided by the scan's reference spectrum */
-    bool shaped;   /**< true: the filter is multiplied by the table fbp_recon_params.epr.response */
+    bool shaped;   /**< true: the filter is multiplied by factors (fbp_recon_params.epr.response or
+                      .filtering.window) */
     enum fbp_angular_weights angular;
 };
 

@@ -87,6 +87,16 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff", p->cutoff));
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff_v", p->filtering.cutoff_v));
     FBP_TRY(fbp_check_optional(&fbp_range_side, "half_width", (double)p->filtering.half_width));
+    if ((p->filtering.n_window > 0) != (p->filtering.window != NULL) || p->filtering.n_window == 1)
+        return fbp_fail(FBP_ERR_INVALID,
+                        "window: found %zu factors%s, expected 2 or more, from frequency 0 to the "
+                        "Nyquist frequency",
+                        p->filtering.n_window, p->filtering.window ? "" : " and no array");
+    for (size_t i = 0; i < p->filtering.n_window; i++)
+        if (!isfinite(p->filtering.window[i]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "window: factor %zu is %g; give finite factors of the ramp", i,
+                            p->filtering.window[i]);
     FBP_TRY(fbp_check_optional(&fbp_range_wiener, "wiener", p->epr.wiener));
     FBP_TRY(fbp_check_optional(&twofold, "oversampling", (double)p->epr.oversampling));
     FBP_TRY(fbp_check_choice("interpolation", (long)p->epr.interpolation, FBP_INTERPOLATION_LAST));

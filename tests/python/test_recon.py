@@ -342,7 +342,12 @@ WRONG = [
     ({"threads": -2}, "threads: found -2"),
     ({"stages": 2}, "stages"),
     ({"mask": "x"}, "mask|could not convert"),
-    ({"filter": 3}, "filter: found 3"),
+    ({"filter": 3}, "filter: found 3, expected a name, an array of factors or a function"),
+    ({"filter": [1.0]}, "filter: found 1 factors, expected 2 or more"),
+    ({"filter": [1.0, math.nan]}, "filter: found nan"),
+    ({"filter": [[1.0, 2.0]]}, "filter: expected a list of numbers"),
+    ({"filter": lambda f: 1 / (f - 0.25)}, "filter: the function is not finite at 0.25 cycles per pixel"),
+    ({"filter": lambda f: "x"}, "filter: found 'x', expected a number"),
     ({"output_type": "uint61"}, 'output_type: unknown name "uint61"; choose one of .*; did you mean "uint16"'),
 ]
 
@@ -351,6 +356,33 @@ WRONG = [
 def test_wrong_keywords(scan, keywords, sentence):
     with pytest.raises((ValueError, RuntimeError, MemoryError), match=sentence):
         fbp.recon(scan, **keywords)
+
+
+def hann(f):
+    return 0.5 + 0.5 * np.cos(2 * np.pi * f)
+
+
+@pytest.mark.parametrize("device", ["cpu", "ref"])
+@pytest.mark.parametrize("more", [{}, {"pad": "ellipse"}, {"half_width": 9}])
+def test_windows_of_your_own(scan, device, more):
+    options = {"size": 12, "device": device, **more}
+    want = fbp.recon(scan, filter="hann", **options)
+    for window in (hann, hann(np.linspace(0, 0.5, 5001)), lambda f: 0.5 + 0.5 * math.cos(2 * math.pi * f)):
+        found = fbp.recon(scan, filter=window, **options)
+        np.testing.assert_allclose(found.array, want.array, atol=1e-6 * want.max())
+    ones = fbp.recon(scan, filter=lambda f: 1, **options)
+    np.testing.assert_array_equal(ones.array, fbp.recon(scan, **options).array)
+    box = fbp.recon(scan, filter=lambda f: 1.0 if f <= 0.25 else 0.0, **options)
+    cut = fbp.recon(scan, filter=[1, 1], cutoff=0.5, **options)
+    np.testing.assert_allclose(box.array, cut.array, atol=1e-5 * want.max())
+    assert "times the given response" in fbp.Plan(scan, filter=hann, **options).summary.weights
+
+
+def test_window_of_planes():
+    scan = fbp.simulate(fbp.Scan.planes(None, fbp.directions(8), spacing=0.5, shape=(1, 40)), "ball")
+    want = fbp.recon(scan, filter="hann", size=12)
+    found = fbp.recon(scan, filter=hann, size=12)
+    np.testing.assert_allclose(found.array, want.array, atol=2e-6 * want.max())
 
 
 SAME = [

@@ -24,6 +24,7 @@ def middle(path: str) -> NDArray[np.float32]:
 def again(views: NDArray[np.uint16], out: NDArray[np.float32]) -> float:
     scan = fbp.Scan.cone(views, fbp.angles(len(views)), sod=1, sdd=2, pixel=(0.1, 0.2), i0=60000)
     plan = fbp.Plan(scan, device="cuda", size=(64, 64, 32), progress=True)
+    plan = fbp.Plan(scan, filter=lambda f: np.exp(-(f**2)))
     plan.run(out=out)
     plan.run(lambda k: views[k], out, progress=lambda p: print(p.done))
     return fbp.find_centre(scan).column + plan.summary.memory_bytes

@@ -162,6 +162,35 @@ TEST(columns_have_a_hann_window)
     fbp_column_filter_clear(&d);
 }
 
+TEST(factors_of_the_response)
+{
+    enum { N = 60, M = 4097, ENDS = 2 };
+    static double hann[M];
+    const double straight[ENDS] = {1, 0.5};
+    struct fbp_filter_design plain = make(FBP_FILTER_RAM_LAK, 1, N, 0), d;
+    struct fbp_filter_design want = make(FBP_FILTER_HANN, 1, N, 0);
+
+    for (size_t i = 0; i < M; i++)
+        hann[i] = fbp_filter_window(FBP_FILTER_HANN, (double)i / (M - 1));
+    OK(fbp_filter_design_times(&d, FBP_FILTER_RAM_LAK, 1, N, 0,
+                               (struct fbp_filter_factors){M, hann}));
+    for (size_t i = 0; i <= d.n_fft / 2; i++)
+        assert_true(fabs(d.response[i] - want.response[i]) <= 1e-7 * plain.response[d.n_fft / 2]);
+    for (size_t i = 0; i <= d.half_width; i++)
+        assert_true(fabs(d.kernel[i] - want.kernel[i]) <= 1e-7);
+    fbp_filter_design_clear(&d);
+    OK(fbp_filter_design_times(&d, FBP_FILTER_RAM_LAK, 0.5, N, 0,
+                               (struct fbp_filter_factors){ENDS, straight}));
+    for (size_t i = 0; i <= d.n_fft / 2; i++) {
+        const double x = 2 * (double)i / (double)d.n_fft;
+        const double half = x <= 0.5 ? (1 - x / 2) * plain.response[i] : 0;
+        assert_true(fabs(d.response[i] - half) <= 1e-15);
+    }
+    fbp_filter_design_clear(&d);
+    fbp_filter_design_clear(&plain);
+    fbp_filter_design_clear(&want);
+}
+
 TEST(nonsense_is_refused)
 {
     const double bad[] = {0, -0.5, 1.0001, NAN, INFINITY};

@@ -39,7 +39,7 @@ def whole(value: Any, name: str, least: int = 0) -> int:
 
 def numbers(values: Any, name: str, n: int, *, positive: bool = False) -> list[float]:
     """n floats; one number stands for all of them."""
-    if not _is_list(values):
+    if not is_list(values):
         return [number(values, name, positive=positive)] * n
     out = [number(v, name, positive=positive) for v in values]
     if len(out) != n:
@@ -49,7 +49,7 @@ def numbers(values: Any, name: str, n: int, *, positive: bool = False) -> list[f
 
 def wholes(values: Any, name: str, n: int, least: int = 0) -> list[int]:
     """n ints; one stands for all of them."""
-    if not _is_list(values):
+    if not is_list(values):
         return [whole(values, name, least)] * n
     out = [whole(v, name, least) for v in values]
     if len(out) != n:
@@ -61,7 +61,7 @@ def listed(values: Any, name: str) -> list[float]:
     """Any number of floats: a list, a range, an array of one dimension."""
     flat = getattr(values, "tolist", None)
     items = flat() if flat else values
-    if not _is_list(items) or any(_is_list(x) for x in items):
+    if not is_list(items) or any(is_list(x) for x in items):
         raise InvalidError(f"{name}: expected a list of numbers, found {_about(values)}")
     return [number(x, name) for x in items]
 
@@ -69,12 +69,12 @@ def listed(values: Any, name: str) -> list[float]:
 def nested(values: Any, name: str, width: int, shapes: str) -> list[float]:
     """Rows of `width` numbers, one behind the other; deeper lists are flattened."""
     tolist = getattr(values, "tolist", None)
-    rows = tolist() if tolist else list(values) if _is_list(values) else None
-    if rows is None or not all(_is_list(r) for r in rows):
+    rows = tolist() if tolist else list(values) if is_list(values) else None
+    if rows is None or not all(is_list(r) for r in rows):
         raise InvalidError(f"{name}: expected {shapes}, found {_about(values)}")
     out: list[float] = []
     for row in rows:
-        flat = [x for part in row for x in (part if _is_list(part) else (part,))]
+        flat = [x for part in row for x in (part if is_list(part) else (part,))]
         if len(flat) != width:
             raise InvalidError(f"{name}: expected {shapes}, found a row of {len(flat)} numbers")
         out.extend(number(x, name) for x in flat)
@@ -125,7 +125,7 @@ def _ends(part: Any, name: str) -> tuple[int, int]:
         if part.step not in (None, 1):
             raise InvalidError(f"{name}: found a step of {part.step}, expected none")
         return part.start or 0, part.stop or 0
-    if _is_list(part):
+    if is_list(part):
         pair = list(part)
         if len(pair) != 2:
             raise InvalidError(f"{name}: found {part!r}, expected (from, to)")
@@ -150,7 +150,7 @@ def part(value: Any, name: str) -> tuple[int, int]:
 def part_of(value: Any) -> tuple[int, int]:
     """Part k of n, from 1: "3/16", or both numbers."""
     given = value.split("/") if isinstance(value, str) else value
-    if not _is_list(given) or len(given) != 2:
+    if not is_list(given) or len(given) != 2:
         raise InvalidError(f'part: found {value!r}, expected "3/16" or (3, 16)')
     try:
         k, n = (whole(int(x) if isinstance(x, str) else x, "part", 1) for x in given)
@@ -162,7 +162,7 @@ def part_of(value: Any) -> tuple[int, int]:
 def box(value: Any) -> list[tuple[int, int]]:
     """Ranges along x, y, z: "100:300,:,80:120", or three of what `part` takes."""
     parts = value.split(",") if isinstance(value, str) else value
-    if not _is_list(parts) or len(parts) != 3:
+    if not is_list(parts) or len(parts) != 3:
         raise InvalidError(f"roi: found {value!r}, expected three ranges, along x, y and z")
     return [part(p, "roi") for p in parts]
 
@@ -197,7 +197,8 @@ def unknown_name(what: str, word: str, names: Iterable[str]) -> str:
     return f'{what}: unknown name "{word}"; choose one of {", ".join(known)}{nearest(word, known)}'
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """Is it a list of values: a sequence, a range or an array?"""
     if isinstance(value, (str, bytes, dict)):
         return False
     return isinstance(value, (Sequence, range)) or (

@@ -14,6 +14,8 @@ from ._errors import InvalidError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from ._scan import Scan
 
 
@@ -76,9 +78,11 @@ class Options(TypedDict, total=False):
     """method of ring removal: "sorting", "sorting:31", "wavelet", "wavelet:5,1,db9" or "none";
     default: the scan's"""
     # filter and weights
-    filter: str | None
+    filter: str | Callable[[Any], Any] | Sequence[float] | NDArray[Any] | None
     """"ram-lak", "shepp-logan", "cosine", "hamming", "hann"; plane integrals: also others
-    (``libfbp.names()["filter"]``); default: "ram-lak" """
+    (``libfbp.names()["filter"]``); or a window of your own, by which the ramp is multiplied (of
+    plane integrals, the parabola): an array of factors from frequency 0 to the Nyquist frequency,
+    or a function of the frequency in cycles per pixel, 0 to 0.5; default: "ram-lak" """
     cutoff: float | None
     """cut-off frequency as a fraction of the Nyquist frequency; default: 1"""
     cutoff_v: float | None
@@ -273,6 +277,8 @@ def named(options: dict[str, Any]) -> dict[str, Any]:
 def of_plan(options: dict[str, Any]) -> dict[str, Any]:
     """Those for the C interface's parameters, as it takes them."""
     out = {k: v for k, v in options.items() if k not in _OF_SCAN and v is not None}
+    if "filter" in out and not isinstance(out["filter"], str):
+        out["filter_factors"] = _window(out.pop("filter"))
     for name in _WHOLE:
         if name in out:
             out[name] = arguments.whole(out[name], name, 0 if name == "threads" else 1)
@@ -302,6 +308,37 @@ def of_plan(options: dict[str, Any]) -> dict[str, Any]:
     if out.get("follow"):
         out.setdefault("follow_timeout", 60.0)
     return out
+
+
+# Number of frequencies at which a function that is a filter is called.  The library interpolates
+# linearly between them, which changes windows such as Hann by less than 1e-7.
+_FREQUENCIES = 4097
+
+
+def _window(given: Any) -> list[float]:
+    """Factors of the ramp from frequency 0 to the Nyquist frequency, of an array or a function."""
+    import numpy as np
+
+    if not callable(given):
+        factors = arguments.listed(given, "filter")
+        if len(factors) < 2:
+            raise InvalidError(
+                f"filter: found {len(factors)} factors, expected 2 or more, from frequency 0 to the "
+                "Nyquist frequency"
+            )
+        return factors
+    frequencies = np.linspace(0, 0.5, _FREQUENCIES)
+    try:
+        gains = np.broadcast_to(np.asarray(given(frequencies), np.float64), frequencies.shape)
+    except (TypeError, ValueError):  # a function of one number
+        gains = np.array([arguments.number(given(float(f)), "filter") for f in frequencies])
+    if not np.isfinite(gains).all():
+        bad = frequencies[~np.isfinite(gains)][0]
+        raise InvalidError(
+            f"filter: the function is not finite at {bad:g} cycles per pixel; it is called with "
+            "frequencies from 0 to 0.5"
+        )
+    return [float(g) for g in gains]
 
 
 def beside(device: str | None, place: str | None) -> str | None:
@@ -351,6 +388,10 @@ def _check_filter(core: _core.Scan, options: dict[str, Any]) -> None:
     """Refuse the name of an unknown filter; the message lists the filters for the scan's kind."""
     name = options.get("filter")
     if not isinstance(name, str):
+        if name is not None and not callable(name) and not arguments.is_list(name):
+            raise InvalidError(
+                f"filter: found {name!r}, expected a name, an array of factors or a function"
+            )
         return
     if _core.filter_named(name) is not None:
         return

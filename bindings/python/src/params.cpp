@@ -74,6 +74,13 @@ static void take_half_width(params &to, nb::handle value, const char *)
     to.p.filtering.spatial = true;
 }
 
+static void take_window(params &to, nb::handle value, const char *)
+{
+    to.window = nb::cast<std::vector<double>>(value);
+    to.p.filtering.window = to.window.data();
+    to.p.filtering.n_window = to.window.size();
+}
+
 static void take_unit(params &to, nb::handle value, const char *what)
 {
     to.p.output.unit = by_name<fbp_unit>(FBP_LIST_UNITS, nb::cast<std::string>(value), what);
@@ -112,6 +119,7 @@ static const struct {
     {"memory", SIZE(memory_bytes)},
     {"device_memory", SIZE(device_memory_bytes)},
     {"filter", CHOICE(fbp_filter, filter, FBP_LIST_FILTERS)},
+    {"filter_factors", take_window},
     {"cutoff", NUMBER(cutoff)},
     {"cutoff_v", NUMBER(filtering.cutoff_v)},
     {"spatial", FLAG(filtering.spatial)},

@@ -13,6 +13,7 @@ namespace fbp_python
 struct params {
     fbp::recon_params p;
     std::deque<std::string> texts;
+    std::vector<double> window;
 };
 
 /** From a dictionary whose keys are the keywords of libfbp.Plan, except those that change the scan;
