@@ -460,8 +460,8 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
     return fbp_fail(FBP_ERR_NOMEM,
                     "memory: this reconstruction needs at least %s, but the limit is %s; raise "
                     "--memory, lower --threads, or choose a smaller volume",
-                    fbp_bytes_up_text(needs, sizeof needs, out->memory_bytes),
-                    fbp_bytes_text(has, sizeof has, rq->memory_limit));
+                    fbp_bytes_up_text(needs, sizeof needs, out->memory_bytes - rq->uncounted_bytes),
+                    fbp_bytes_text(has, sizeof has, rq->memory_limit - rq->uncounted_bytes));
 }
 
 /* Least memory [bytes] that any of the tried divisions of the work needs; UINT64_MAX: no division
@@ -561,7 +561,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                         "%s; raise --memory, or choose a smaller volume",
                         slice.nx, slice.ny, frames,
                         fbp_bytes_estimate_text(needs, sizeof needs, bytes),
-                        fbp_bytes_text(has, sizeof has, rq->memory_limit));
+                        fbp_bytes_text(has, sizeof has, rq->memory_limit - rq->uncounted_bytes));
 
     if (!holds(rq, NULL, why))
         return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);

@@ -107,6 +107,9 @@ struct fbp_work_request {
     int n_cores; /**< greatest number of threads that convert slices for the output, such as to PNG;
                     0 means 1 */
     uint64_t memory_limit; /**< bytes of host memory of this process */
+    /** Part of memory_limit that fbp_recon_params.memory_bytes does not count [bytes]; messages
+     * subtract it. */
+    uint64_t uncounted_bytes;
     uint64_t device_limit; /**< limit of the memory of a device with memory of its own [bytes]; 0:
                               no limit */
     size_t batch_views; /**< requested number of views per batch; 0: fbp_work_divide() chooses it */

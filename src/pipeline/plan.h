@@ -103,8 +103,11 @@ struct fbp_plan {
     /** If the views are compressed: name of the kernel for uncompressed views, if it cannot use
      * views in the order of the file; else NULL. */
     const char *kernel_unpacked;
-    uint64_t unpacked_needs;   /**< memory of a run that keeps the decompressed views in memory, if
-                                  that exceeds the limit [bytes]; else 0 */
+    uint64_t unpacked_needs; /**< memory of a run that keeps the decompressed views in memory, if
+                                that exceeds the limit [bytes]; else 0 */
+    /** Part of info.memory_limit that params.memory_bytes does not count: memory that the process
+     * used before the plan [bytes]; 0: the limit is not params.memory_bytes. */
+    uint64_t uncounted_bytes;
     struct fbp_plan_lack lack; /**< memory that the last tried division of the work lacks */
     enum fbp_type type;        /**< type of the samples that the run reads */
     /** Needs of the format of the output: memory per thread that writes slices, and number of

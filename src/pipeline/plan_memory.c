@@ -71,6 +71,15 @@ static bool devices_differ(const fbp_plan *p)
     return false;
 }
 
+/* Return the part of memory_limit() that params.memory_bytes does not count [bytes]: the memory
+ * that the process used before the plan, if the limit follows from params.memory_bytes. */
+static uint64_t uncounted_bytes(const fbp_plan *p, uint64_t resident)
+{
+    const uint64_t plan = p->params.memory_bytes;
+
+    return plan && memory_limit(p, resident) == resident + plan ? resident : 0;
+}
+
 /* Return the least number of slabs per device, even if fewer, larger slabs fit into memory:
  * UNEQUAL_SLABS for devices of different models, because the faster ones take more slabs; with
  * --part, the number that follows from SLABS_OF_PARTS, DEVICE_SLABS and DEVICE_SLICES. */
@@ -138,6 +147,7 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                              : 0),
         .n_cores = fbp_core_count(),
         .memory_limit = memory_limit(p, resident),
+        .uncounted_bytes = uncounted_bytes(p, resident),
         .device_limit = p->device_limit,
         .batch_views = params->tuning.batch_views,
         .slab_slices = p->slab_slices ? p->slab_slices : params->tuning.slab_slices,
@@ -177,6 +187,7 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     p->device_limit = device_limit;
     fbp_plan_work_request(p, &p->tables.job, &request);
     p->info.memory_limit = request.memory_limit < UINT64_MAX ? request.memory_limit : 0;
+    p->uncounted_bytes = request.uncounted_bytes;
     fbp_status st = fbp_work_divide(&request, work);
     if (st == FBP_ERR_NOMEM && level_bytes > 0) {
         /* Try again with the fewest writing threads: a larger limit of memory allows more threads,
@@ -205,9 +216,9 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
     return fbp_fail(FBP_ERR_NOMEM,
                     "memory: opening the files of the scan needs %s, of which %s temporarily, but "
                     "the limit is %s; raise --memory, or store the views in another format",
-                    fbp_bytes_text(needs, sizeof needs, opening),
+                    fbp_bytes_text(needs, sizeof needs, opening - p->uncounted_bytes),
                     fbp_bytes_text(child, sizeof child, p->contained_bytes),
-                    fbp_bytes_text(has, sizeof has, request.memory_limit));
+                    fbp_bytes_text(has, sizeof has, request.memory_limit - p->uncounted_bytes));
 }
 
 /* Set p->machine to the rates of the links of the devices: from the cache, or by a measurement if
@@ -441,15 +452,17 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
         return arrange_instead(p, st, NULL, true);
     if (st != FBP_ERR_NOMEM || scratch)
         return st;
+    /* the numbers of another rank are those of its own process */
+    const uint64_t uncounted = p->lack.who[0] ? 0 : p->uncounted_bytes;
     char kept[32], needs[32], has[32];
     fbp_message_clear();
     return fbp_fail(FBP_ERR_NOMEM,
                     "%smemory: this reconstruction needs at least %s, including %s for views after "
                     "ring removal or phase retrieval, but the limit is %s; raise --memory, or name "
                     "a folder for these views with --scratch",
-                    p->lack.who, fbp_bytes_up_text(needs, sizeof needs, p->lack.needs),
+                    p->lack.who, fbp_bytes_up_text(needs, sizeof needs, p->lack.needs - uncounted),
                     fbp_bytes_text(kept, sizeof kept, fbp_corrections_kept_bytes(c)),
-                    fbp_bytes_text(has, sizeof has, p->lack.limit));
+                    fbp_bytes_text(has, sizeof has, p->lack.limit - uncounted));
 }
 
 /* ---- Filtered rows in a scratch file, for volumes that are computed in several slabs ---- */
@@ -609,11 +622,12 @@ fbp_status fbp_plan_open_rows(fbp_plan *p)
     if (!r->used)
         return FBP_OK;
     if (!r->may_open)
-        return fbp_fail(FBP_ERR_NOMEM,
-                        "memory: fbp_plan_open() with a scratch file needs at least %s, but the "
-                        "limit is %s; raise --memory, omit --scratch, or omit fbp_plan_open()",
-                        fbp_bytes_text(needs, sizeof needs, r->beside.memory_bytes),
-                        fbp_bytes_text(has, sizeof has, p->info.memory_limit));
+        return fbp_fail(
+            FBP_ERR_NOMEM,
+            "memory: fbp_plan_open() with a scratch file needs at least %s, but the "
+            "limit is %s; raise --memory, omit --scratch, or omit fbp_plan_open()",
+            fbp_bytes_text(needs, sizeof needs, r->beside.memory_bytes - p->uncounted_bytes),
+            fbp_bytes_text(has, sizeof has, p->info.memory_limit - p->uncounted_bytes));
     p->rows.filtering = r->beside;
     if (p->info.memory_bytes < r->beside.memory_bytes)
         p->info.memory_bytes = r->beside.memory_bytes;
