@@ -17,7 +17,7 @@
 
 const struct opt_group recon_groups[] = {
     {"Output", "output output-type output-range preview report resume force", "compress timeline"},
-    {"Input", "every bin follow", "follow-timeout"},
+    {"Input", "views skip every bin follow", "follow-timeout"},
     {"Geometry", "centre sod sdd pitch flip-u flip-v reverse sweep",
      "offset tilt angular-weights score curve"},
     {"Corrections", "bad-pixels rings beam-hardening paganin", NULL},
@@ -107,6 +107,9 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     free(steps.profile);
     if (st != FBP_OK)
         return cli_fail();
+    if (fbp_scan_select(scan, a->views, a->skip) != FBP_OK)
+        return strncmp(fbp_message(), "scan", 4) == 0 ? cli_fail()
+                                                      : cli_error("--%s", fbp_message());
     adjust_confirm(scan, a->adjust);
     if (choose_inputs(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;

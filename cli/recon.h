@@ -26,6 +26,9 @@ struct recon_args {
     const char *part; /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
     const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
+    /** --views, --skip: lists of stored views that are used and of those that are left out, such as
+     * "0:100,110:"; NULL: not given */
+    const char *views, *skip;
     /** Voxel size (0: chosen by fbp_grid_resolve()) and position of the volume's centre (NaN: that
      * of the scan) [mm]. */
     double voxel[3], volume_centre[3];
@@ -106,6 +109,11 @@ struct recon_args {
                 "--region"), \
     OPT(R, every, .name = "every", .arg = "N", .min = 1, .max = FBP_VIEWS_MAX, \
         .fallback = "1", .help = "use only every N-th view, beginning with the first"), \
+    OPT(R, views, .name = "views", .arg = "LIST", .fallback = "all", \
+        .help = "use only these views, such as 0:100,110: (numbers of stored views from 0, ends " \
+                "excluded); the weights follow from the remaining angles"), \
+    OPT(R, skip, .name = "skip", .arg = "LIST", .fallback = "none", \
+        .help = "leave out these views, such as 17,42 or 100:110"), \
     OPT(R, bin, .name = "bin", .arg = "N", .min = 1, .max = FBP_SIDE_MAX, \
         .fallback = "1", \
         .help = "average blocks of N x N detector pixels; intensities are averaged before the " \

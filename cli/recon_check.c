@@ -236,9 +236,10 @@ int recon_check(const struct command *self, const struct recon_args *a)
     if (a->p.input.follow && centre_is_auto(a->adjust))
         return opt_usage(
             self, "--centre auto needs the complete scan; omit --follow, or give the column");
-    if (a->p.input.follow && (a->every > 1 || a->bin > 1))
-        return opt_usage(
-            self, "--follow uses all views in the order of their arrival; omit --every and --bin");
+    if (a->p.input.follow && (a->every > 1 || a->bin > 1 || a->views || a->skip))
+        return opt_usage(self,
+                         "--follow uses all views in the order of their arrival; omit --every, "
+                         "--bin, --views and --skip");
     if (a->p.input.follow && a->p.output.resume)
         return opt_usage(self, "--resume needs a complete scan; omit --follow");
     if (a->plan && (a->preview || a->timeline))

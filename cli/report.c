@@ -449,9 +449,10 @@ static void put_inputs(struct markup *m, const struct recon_args *a, const struc
     markup_printf(m, "<p class=\"facts\">%s beam: %zu views of %zu x %zu pixels",
                   fbp_kind_name(scan->kind), scan->n_views, scan->panel.n_columns,
                   scan->panel.n_rows);
-    if (scan->every > 1 || scan->bin > 1)
-        markup_printf(m, ", from %zu of %zu x %zu", scan->stored_views, scan->stored.n_columns,
-                      scan->stored.n_rows);
+    const struct fbp_panel *stored = scan->every ? &scan->stored : &scan->panel;
+    if (scan->stored_views > 0)
+        markup_printf(m, ", from %zu of %zu x %zu", scan->stored_views, stored->n_columns,
+                      stored->n_rows);
     markup_put(m, ".</p>\n</section>\n");
 }
 

@@ -57,7 +57,7 @@ const struct word word_table[] = {
     {"slices plane", "slice", NULL, WORD_UNKNOWN, false},
 
     {"binning rebin downsample", "bin", NULL, WORD_UNKNOWN, false},
-    {"skip subsample view-step stride", "every", NULL, WORD_UNKNOWN, false},
+    {"subsample view-step stride", "every", NULL, WORD_UNKNOWN, false},
     {"crop region-of-interest", "roi", NULL, WORD_UNKNOWN, false},
     {"volume-center", "volume-centre", NULL, WORD_UNKNOWN, false},
     {"filter-type filter-name filter-window window apodisation apodization ramp", "filter", NULL, WORD_UNKNOWN, false},

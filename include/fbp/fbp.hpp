@@ -536,6 +536,13 @@ class scan
     {
         return fbp_scan_is_intensity(&s_);
     }
+    /** Use only the views of the list `views`, such as "0:100,110:", without those of `skip`; an
+     * empty list: all views, no view. */
+    void select(const std::string &views, const std::string &skip = "")
+    {
+        check(fbp_scan_select(&s_, views.empty() ? nullptr : views.c_str(),
+                              skip.empty() ? nullptr : skip.c_str()));
+    }
     void reduce(std::size_t every, std::size_t bin)
     {
         check(fbp_scan_reduce(&s_, every, bin));
@@ -741,7 +748,7 @@ inline std::vector<float> reconstruct(const scan &scan, const float *views,
 
     info.n[0] = scan->every ? scan->stored.n_columns : scan->panel.n_columns;
     info.n[1] = scan->every ? scan->stored.n_rows : scan->panel.n_rows;
-    info.n[2] = scan->every ? scan->stored_views : scan->n_views;
+    info.n[2] = scan->stored_views ? scan->stored_views : scan->n_views;
     info.type = FBP_F32;
     info.row_order = scan->row_order;
     source from = source::memory(views, info);

@@ -97,7 +97,7 @@ struct fbp_scan {
     /** Reduction by fbp_scan_reduce(): one of `every` views is used, and pixels are means of bin x
      * bin stored pixels; n_views and panel are those of the reduced views.  0: not reduced. */
     size_t every, bin;
-    size_t stored_views;         /**< reduced scan: number of views before the reduction */
+    size_t stored_views;         /**< reduced or selected views: number of stored views */
     struct fbp_panel stored;     /**< reduced scan: panel before pixels are averaged */
     struct fbp_assumed *assumed; /**< [n_assumed] values that are guesses (fbp_scan_confirm()) */
     size_t n_assumed;
@@ -119,6 +119,9 @@ struct fbp_scan {
     /** 1: search the views for dead, stuck, hot and saturated pixels and interpolate them like the
      * pixels of `bad_pixels` ("bad_pixels": "auto" in a scan file); 0: no search. */
     size_t find_bad_pixels;
+    /** [n_views] numbers of the stored views that are used, in ascending order (fbp_scan_select());
+     * stored_views is then the number of stored views.  NULL: all views, or one of `every`. */
+    size_t *selected;
 };
 
 /** Description of a scan of plane integrals along directions (EPR imaging). */
@@ -234,6 +237,20 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_scan_save(const struct fbp_scan *scan, con
  *         if the views are filtered, or if views would be omitted that have given plane weights.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_scan_reduce(struct fbp_scan *scan, size_t every, size_t bin);
+
+/**
+ * Use only some of the stored views.  views, skip: lists of the views that are used and of those
+ * that are not, such as "17,42" or "0:100,110:": numbers of stored views from 0, and ranges without
+ * their end.  NULL: all views; no view.  Views that an earlier call has left out remain left out.
+ *
+ * The call changes views, n_views, stored_views and selected of the scan.  The files do not change,
+ * as with fbp_scan_reduce(), which is called after this function.
+ * @return FBP_ERR_INVALID if a list is malformed or names views that do not exist, if no view
+ *         remains, if the scan was reduced before, if the views are filtered, or if views would be
+ *         omitted that have given plane weights; FBP_ERR_NOMEM.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_scan_select(struct fbp_scan *scan, const char *views,
+                                                  const char *skip);
 
 /** Values that fbp_scan_adjust() can set.  If the value differs between views (a C-arm), its mean
  * is set and the differences are kept. */

@@ -109,8 +109,16 @@ fbp_status fbp_check_scan(const struct fbp_scan *scan)
     FBP_TRY(fbp_check_raw(&scan->raw));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "scan.every", (double)scan->every));
     FBP_TRY(fbp_check_optional(&fbp_range_side, "scan.bin", (double)scan->bin));
-    if (scan->every || scan->bin) {
+    if (scan->every || scan->bin || scan->selected)
         FBP_TRY(fbp_check_range(&fbp_range_views, "scan.stored_views", (double)scan->stored_views));
+    for (size_t k = 0; scan->selected && k < scan->n_views; k++)
+        if (scan->selected[k] >= scan->stored_views ||
+            (k > 0 && scan->selected[k] <= scan->selected[k - 1]))
+            return fbp_fail(FBP_ERR_INVALID,
+                            "scan.selected[%zu]: found %zu, expected ascending numbers below %zu "
+                            "(stored_views)",
+                            k, scan->selected[k], scan->stored_views);
+    if (scan->every || scan->bin) {
         FBP_TRY(fbp_check_panel("scan.stored", &scan->stored));
     }
     FBP_TRY(fbp_check_optional(&fbp_range_i0, "scan.i0", scan->i0));

@@ -338,6 +338,7 @@ fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool t
     fbp_reduction_of(scan, &r);
     stored.panel = r.stored;
     stored.every = stored.bin = 0;
+    stored.selected = NULL;
     FBP_TRY(fbp_prep_create(&prep, &stored, top_down));
     check.n_rows = r.stored.n_rows;
     FBP_TRY_GOTO(fbp_check_samples(&check));

@@ -288,13 +288,13 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
     }
     if (p->fft) {
         /* Scale of each view after the FFT, such that all views have the same integral.  A reduced
-         * scan contains only every `every`-th stored view, and its detector step is `bin` samples.
-         */
-        const size_t every = scan->every ? scan->every : 1, bin = scan->bin ? scan->bin : 1;
+         * scan contains only some of the stored views, and its detector step is `bin` samples. */
+        const size_t bin = scan->bin ? scan->bin : 1;
         const size_t n_views = t->real->info.n[2];
         FBP_TRY(fbp_calloc((void **)&t->scale, n_views, sizeof *t->scale, "views"));
-        for (size_t k = 0; k < scan->n_views && k * every < n_views; k++)
-            t->scale[k * every] = (double)bin / ((double)p->fft * fbp_norm(scan->views[k].u));
+        for (size_t k = 0; k < scan->n_views && fbp_stored_view(scan, k) < n_views; k++)
+            t->scale[fbp_stored_view(scan, k)] =
+                (double)bin / ((double)p->fft * fbp_norm(scan->views[k].u));
     }
     return FBP_OK;
 }

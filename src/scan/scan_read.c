@@ -29,6 +29,8 @@ static const char *const top_keys[] = {
     "matrices",
     "matrix_origin",
     "views",
+    "use_views",
+    "skip",
     "geometry",
     "geometry_format",
     "dark",
@@ -318,6 +320,44 @@ static fbp_status read_assumed(const struct fbp_scan_file *f)
     return FBP_OK;
 }
 
+/* Read a list of views: text such as "0:100,110:", or numbers; *out, freed by the caller, is the
+ * list as text. */
+static fbp_status read_view_list(const struct fbp_json *top, const char *key, char **out)
+{
+    const char *text = NULL;
+    double *list = NULL;
+    size_t n = 0;
+
+    if (cJSON_IsString(fbp_json_get(top, key))) {
+        FBP_TRY(fbp_json_text(top, key, &text));
+        return (*out = fbp_strdup(text)) ? FBP_OK : fbp_fail_nomem(strlen(text), "views");
+    }
+    FBP_TRY(fbp_json_list(top, key, &fbp_range_header, &list, &n));
+    fbp_status st = n ? fbp_calloc((void **)out, n, 24, "views") : FBP_OK;
+    for (size_t i = 0, at = 0; st == FBP_OK && i < n; i++)
+        at += (size_t)snprintf(*out + at, 24, i ? ",%.0f" : "%.0f", list[i]);
+    free(list);
+    return st;
+}
+
+/* Leave out the views that "use_views" does not list, and those of "skip". */
+static fbp_status select_views(const struct fbp_scan_file *f)
+{
+    char *views = NULL, *skip = NULL;
+    fbp_status st = read_view_list(&f->top, "use_views", &views);
+
+    if (st == FBP_OK)
+        st = read_view_list(&f->top, "skip", &skip);
+    if (st == FBP_OK && (views || skip))
+        st = f->growing ? FBP_UNSUPPORTED("%s: use_views and skip need the complete scan; remove "
+                                          "them, or omit --follow",
+                                          f->top.file)
+                        : fbp_error_context(f->top.file, fbp_scan_select(f->scan, views, skip));
+    free(views);
+    free(skip);
+    return st;
+}
+
 fbp_status fbp_scan_read(struct fbp_scan_file *f)
 {
     static const char *const row_orders[] = {"bottom-up", "top-down"};
@@ -406,5 +446,6 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(read_image(f, "bad_pixels", &scan->bad_pixels));
     FBP_TRY(read_corrections(f));
     FBP_TRY(read_assumed(f));
+    FBP_TRY(select_views(f));
     return fbp_error_context(top->file, fbp_check_scan(scan));
 }

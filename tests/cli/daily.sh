@@ -124,12 +124,43 @@ has err 'unused at the edges: 2 of 72 columns, 2 of 72 rows$'
 run 0 recon scan.json --bin 2 --centre 30 -o few.mha -q
 run 0 recon scan.json --bin 2 --sweep centre=34.5:36.5:0.25 -o sheet.png --json
 is "$(json best) > 35.25 && $(json best) < 35.75"
+# Selected views: options, keys and --every agree; the weights are those of the remaining angles.
+run 0 recon scan.json --every 2 -o half.mha -q
+evens=$(seq -s , 0 2 88)
+run 0 recon scan.json --views "$evens" -o views.mha
+has err 'selected views: 45 of 90$'
+run 0 compare half.mha views.mha --tolerance 0
+run 0 recon scan.json --skip "$(seq -s , 1 2 89)" -o views.mha -q
+run 0 compare half.mha views.mha --tolerance 0
+run 0 recon scan.json --views 0:40,50: --skip 60:80,3 --every 2 --bin 2 -o views.mha --force -q
+sed 's|^{|{"use_views": ":40,50:90", "skip": [3, '"$(seq -s ', ' 60 79)"'],|' scan.json >some.json
+run 0 recon some.json --every 2 --bin 2 -o keys.mha
+has err 'selected views: 30 of 90; means'
+run 0 compare keys.mha views.mha --tolerance 0
+run 0 recon some.json --skip 20: -o keys.mha -q # in addition to the keys
+run 0 recon scan.json --views :20 --skip 3 -o views.mha -q
+run 0 compare keys.mha views.mha --tolerance 0
+run 1 geometry convert some.json -o some.xml
+has err 'remove "skip" and "use_views" from the scan file'
+for bad in 17, a 5:5 9:3 ,2 1-3 "1 2" 99999999999999999999 -1; do
+    run 1 recon scan.json --skip "$bad" -o no.mha
+    has err '^fbp: --skip: ".*": expected views, such as 17,42 or 0:100,110:'
+done
+run 1 recon scan.json --views 80:91 -o no.mha
+has err '^fbp: --views: "80:91": the scan has only views 0 to 89'
+run 1 recon scan.json --skip : -o no.mha
+has err '^fbp: scan: no view is left'
+sed 's|^{|{"skip": 90,|' scan.json >wrong.json
+run 1 recon wrong.json -o no.mha
+has err 'wrong.json: skip: "90": the scan has only views 0 to 89'
 run 0 plan scan.json --every 2 --json
 is "$(json input_bytes) < 1.01 * 45 * 72 * 72 * 4"
 run 1 recon scan.json --bin 73 -o late.mha
 has err 'bin: found 73, expected 1 to 72, the number of detector columns'
 run 2 recon scan.json --bin 2 --follow -o late.mha
-has err 'omit --every and --bin'
+has err 'omit --every, --bin, --views and --skip'
+run 2 recon scan.json --skip 3 --follow -o late.mha
+has err 'omit --every, --bin, --views and --skip'
 absent late.mha
 sed 's/\[48, 48, 48\]/[48, 48, 24]/' scan.json >low.json
 run 0 recon low.json --size 12 -o null:

@@ -223,6 +223,47 @@ TEST(bits_are_those_of_arrays_joined_by_hand)
                                cases[i][1]);
 }
 
+/* Views that are left out change the bits like a file without them, also when views are binned. */
+TEST(selected_views_are_those_of_a_file_that_lacks_the_others)
+{
+    for (size_t bin = 1; bin <= 2; bin++) {
+        struct counts c;
+        size_t n = 0;
+
+        make_counts(&c, FBP_ROWS_TOP_DOWN, true);
+        c.scan.angular_weights = FBP_ANGULAR_AUTO;
+        AUTO_CLEAR struct fbp_scan all = {.struct_size = sizeof all};
+        AUTO_CLEAR struct fbp_scan selected = {.struct_size = sizeof selected};
+        OK(fbp_scan_copy(&all, &c.scan));
+        OK(fbp_scan_select(&c.scan, "0:9,11:", NULL));
+        OK(fbp_scan_select(&c.scan, NULL, "3,30:33"));
+        assert_int_equal(c.scan.n_views, VIEWS - 6);
+        assert_int_equal(c.scan.stored_views, VIEWS);
+        OK(fbp_scan_reduce(&c.scan, 1, bin));
+        OK(fbp_scan_copy(&selected, &c.scan));
+        const uint64_t right = reconstruct_hash(&selected, fbp_recon_params(.device = "cpu"));
+        assert_true(reconstruct_hash(&c.scan, fbp_recon_params(.device = "mock", .n_threads = 2,
+                                                               .tuning.slab_slices = 9)) == right);
+
+        /* The same scan with an array that lacks these views. */
+        AUTO_FREE float *some = not_null(malloc(VIEWS * c.n * sizeof *some));
+        for (size_t k = 0; k < VIEWS; k++) {
+            if (k == 3 || k == 9 || k == 10 || (k >= 30 && k < 33))
+                continue;
+            for (size_t i = 0; i < c.n; i++)
+                some[n * c.n + i] = c.views[k * c.n + i];
+            all.views[n++] = all.views[k];
+        }
+        all.n_views = n;
+        free(all.projections);
+        all.projections = write_array("some.mha", COLUMNS, ROWS, n, some);
+        OK(fbp_scan_reduce(&all, 1, bin));
+        assert_true(reconstruct_hash(&all, fbp_recon_params(.device = "cpu")) == right);
+        remove(all.projections);
+        drop_counts(&c);
+    }
+}
+
 /* One row: blocks of columns. */
 TEST(a_fan_keeps_its_row)
 {
@@ -342,10 +383,12 @@ TEST(what_cannot_be_is_refused)
     refused(&c.scan, 1, SIZE_MAX, "expected 1 to 53, the number of detector columns");
     c.scan.filtered = true;
     refused(&c.scan, 2, 1, "filtered views cannot be skipped");
+    assert_fails(fbp_scan_select(&c.scan, NULL, "1"), FBP_ERR_INVALID, "the weights of filtered");
     OK(fbp_scan_reduce(&c.scan, 1, 1));
     c.scan.filtered = false;
     OK(fbp_scan_reduce(&c.scan, 2, 2));
     refused(&c.scan, 2, 1, "already skipped or binned");
+    assert_fails(fbp_scan_select(&c.scan, "1", NULL), FBP_ERR_INVALID, "already skipped or binned");
     assert_int_equal(fbp_scan_save(&c.scan, "never.json", NULL), FBP_ERR_UNSUPPORTED);
     drop_counts(&c);
 }

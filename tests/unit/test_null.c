@@ -162,6 +162,7 @@ TEST(scans)
     INVALID(fbp_scan_save, NULL, "x", NULL);
     INVALID(fbp_scan_save, &scan, NULL, NULL);
     INVALID(fbp_scan_reduce, NULL, 1, 1);
+    INVALID(fbp_scan_select, NULL, "1", NULL);
     INVALID(fbp_scan_correct, NULL, &corrections);
     INVALID(fbp_scan_use_image, NULL, FBP_IMAGE_DARK, NULL);
     INVALID(fbp_scan_copy, NULL, &scan);

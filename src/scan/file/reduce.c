@@ -1,7 +1,7 @@
-/* Reduction of a scan to fewer views and larger pixels: fbp_scan_reduce() (public), and the source
- * (fbp_source_reduce()) that wraps the stored views and returns every n-th view, with means of
- * blocks of pixels.
- * Used by: cli/, analysis/, pipeline/, prep/, scan/file/. */
+/* Reduction of a scan to fewer views and larger pixels: fbp_scan_reduce(), fbp_scan_select(), and
+ * the source that wraps the stored views and returns every n-th or the selected views, with means
+ * of blocks of pixels.
+ * Used by: cli/, analysis/, pipeline/, prep/, scan/, scan/file/. */
 #include "scan/file/scan.h"
 
 #include "array/array.h"
@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "geometry/kind.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BAND_BYTES = 1 << 18 };
@@ -19,6 +21,8 @@ void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out)
     const size_t bin = scan->bin ? scan->bin : 1;
 
     *out = (struct fbp_reduction){.every = scan->every ? scan->every : 1,
+                                  .selected = scan->selected,
+                                  .n_views = scan->n_views,
                                   .bin = {bin, bin},
                                   .stored = scan->every || scan->bin ? scan->stored : scan->panel,
                                   .panel = scan->panel};
@@ -37,7 +41,7 @@ bool fbp_reduction_joins(const struct fbp_reduction *r)
 
 bool fbp_reduces(const struct fbp_reduction *r)
 {
-    return r->every > 1 || fbp_reduction_joins(r);
+    return r->every > 1 || r->selected || fbp_reduction_joins(r);
 }
 
 void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, char *buf, size_t n)
@@ -46,9 +50,11 @@ void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, 
     const size_t rows = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
 
     buf[0] = '\0';
-    if (r->every > 1)
-        fbp_text_add(buf, n, "", "one of every %zu views: %zu of %zu", r->every,
-                     (stored_views - 1) / r->every + 1, stored_views);
+    if (r->selected)
+        fbp_text_add(buf, n, "", "selected views: %zu of %zu", r->n_views, stored_views);
+    else if (r->every > 1)
+        fbp_text_add(buf, n, "", "one of every %zu views: %zu of %zu", r->every, r->n_views,
+                     stored_views);
     if (fbp_reduction_joins(r))
         fbp_text_add(buf, n, "; ", "means of %zu x %zu pixels: %zu columns and %zu rows", r->bin[0],
                      r->bin[1], r->panel.n_columns, r->panel.n_rows);
@@ -84,7 +90,7 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
         return FBP_OK;
 
     scan->stored = scan->panel;
-    scan->stored_views = scan->n_views;
+    scan->stored_views = scan->selected ? scan->stored_views : scan->n_views;
     scan->every = every;
     scan->bin = bin;
     scan->panel.n_columns /= bin;
@@ -102,6 +108,8 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
     for (size_t k = 0; k < scan->n_views; k++) {
         struct fbp_view *v = &scan->views[k];
         *v = scan->views[k * every];
+        if (scan->selected)
+            scan->selected[k] = scan->selected[k * every];
         for (int i = 0; i < 3; i++) {
             v->d[i] += along_u * v->u[i] + along_v * v->v[i];
             v->u[i] *= (double)r.bin[0];
@@ -110,6 +118,92 @@ fbp_status fbp_scan_reduce(struct fbp_scan *out, size_t every, size_t bin)
     }
     FBP_COPY_OUT(scan, out, scan);
     return FBP_OK;
+}
+
+/* Set the marks of the views in a list such as "17,42" or "0:100,110:".  name: of the list, for
+ * messages. */
+static fbp_status mark_views(const char *name, const char *list, unsigned char *marks, size_t n)
+{
+    const char *at = list;
+
+    for (char *end;; at++) {
+        const bool number = isdigit((unsigned char)*at);
+        const unsigned long long first = number ? strtoull(at, &end, 10) : 0;
+        unsigned long long last = first + 1;
+        if (number)
+            at = end;
+        if (*at == ':') {
+            const bool ends = isdigit((unsigned char)*++at);
+            last = ends ? strtoull(at, &end, 10) : n;
+            at = ends ? end : at;
+        } else if (!number) {
+            last = first;
+        }
+        if (last > n && last > first)
+            return FBP_INVALID(
+                "%s: \"%s\": the scan has only views 0 to %zu; give numbers of stored "
+                "views",
+                name, list, n - 1);
+        if (last <= first || (*at && *at != ','))
+            return FBP_INVALID("%s: \"%s\": expected views, such as 17,42 or 0:100,110: (counted "
+                               "from 0, ends excluded)",
+                               name, list);
+        memset(marks + first, 1, (size_t)(last - first));
+        if (!*at)
+            return FBP_OK;
+    }
+}
+
+fbp_status fbp_scan_select(struct fbp_scan *out, const char *views, const char *skip)
+{
+    struct fbp_scan own, *const scan = &own;
+    unsigned char *marks = NULL;
+    size_t *selected = NULL, n = 0;
+    fbp_status st;
+
+    fbp_message_clear();
+    FBP_TRY(FBP_COPY_IN(scan, scan, out));
+    if (!views && !skip)
+        return FBP_OK;
+    if (scan->every || scan->bin)
+        return FBP_INVALID("scan: views were already skipped or binned; select views before that");
+    if (scan->filtered || scan->plane_weights)
+        return FBP_INVALID("scan: the weights of %s apply to all views, so views cannot be left "
+                           "out; omit the selection of views",
+                           scan->filtered ? "filtered views" : "the scan");
+    const size_t stored = scan->selected ? scan->stored_views : scan->n_views;
+    FBP_TRY(fbp_calloc((void **)&marks, stored, 2, "views"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&selected, scan->n_views, sizeof *selected, "views"));
+    if (views)
+        FBP_TRY_GOTO(mark_views("views", views, marks, stored));
+    else
+        memset(marks, 1, stored);
+    if (skip)
+        FBP_TRY_GOTO(mark_views("skip", skip, marks + stored, stored));
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const size_t i = fbp_stored_view(scan, k);
+        n += marks[i] && !marks[stored + i];
+    }
+    if (n == 0)
+        FBP_TRY_GOTO(FBP_INVALID("scan: no view is left; select at least one view"));
+    n = 0;
+    for (size_t k = 0; k < scan->n_views; k++) {
+        const size_t i = fbp_stored_view(scan, k);
+        if (!marks[i] || marks[stored + i])
+            continue;
+        scan->views[n] = scan->views[k];
+        selected[n++] = i;
+    }
+    scan->n_views = n;
+    scan->stored_views = stored;
+    free(scan->selected);
+    scan->selected = selected;
+    selected = NULL;
+    FBP_COPY_OUT(scan, out, scan);
+fail:
+    free(marks);
+    free(selected);
+    return st;
 }
 
 /* State of a source of reduced views. */
@@ -162,22 +256,28 @@ static void join_row(const struct reduced *s, size_t row, const float *x, double
         out[c] = counts[c] ? (float)(sums[c] / (double)counts[c]) : 0;
 }
 
+/* Number of the stored view that is view k. */
+static size_t view_below(const struct fbp_reduction *r, size_t k)
+{
+    return r->selected ? r->selected[k] : k * r->every;
+}
+
 static fbp_status read_reduced(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                                size_t n_rows, bool as_float, void *out)
 {
     const struct reduced *s = src->state;
     const size_t size = as_float ? sizeof(float) : fbp_type_size(src->info.type);
-    const size_t bin = s->r.bin[1], nc = s->r.panel.n_columns, every = s->r.every;
+    const size_t bin = s->r.bin[1], nc = s->r.panel.n_columns;
     const struct band band = band_of(&s->r);
     fbp_status st = FBP_OK;
     char *to = out, *memory;
 
     if (!fbp_reduction_joins(&s->r)) {
         for (size_t k = 0; k < n_slices; k++, to += n_rows * nc * size)
-            FBP_TRY((as_float ? fbp_source_read(src->below, (slice0 + k) * every, 1, row0, n_rows,
-                                                FBP_F32, to)
-                              : fbp_source_read_as_is(src->below, (slice0 + k) * every, 1, row0,
-                                                      n_rows, to)));
+            FBP_TRY((as_float ? fbp_source_read(src->below, view_below(&s->r, slice0 + k), 1, row0,
+                                                n_rows, FBP_F32, to)
+                              : fbp_source_read_as_is(src->below, view_below(&s->r, slice0 + k), 1,
+                                                      row0, n_rows, to)));
         return FBP_OK;
     }
     FBP_TRY(fbp_alloc((void **)&memory, band.bytes, "rows to be binned"));
@@ -188,8 +288,8 @@ static fbp_status read_reduced(fbp_source *src, size_t slice0, size_t n_slices, 
         for (size_t r = 0; r < n_rows; r += band.at_once) {
             const size_t n = n_rows - r < band.at_once ? n_rows - r : band.at_once;
             const size_t first = s->first_row + (row0 + r) * bin;
-            FBP_TRY_GOTO(fbp_source_read(src->below, (slice0 + k) * every, 1, first, n * bin,
-                                         FBP_F32, rows));
+            FBP_TRY_GOTO(fbp_source_read(src->below, view_below(&s->r, slice0 + k), 1, first,
+                                         n * bin, FBP_F32, rows));
             for (size_t i = 0; i < n; i++)
                 join_row(s, first + i * bin, rows + i * bin * s->r.stored.n_columns, sums, counts,
                          means + (k * n_rows + r + i) * nc);
@@ -222,7 +322,7 @@ static fbp_status set_up_reduced(fbp_source *src, const void *what, fbp_source *
     src->reader_bytes = below->reader_bytes;
     info->n[0] = r->panel.n_columns;
     info->n[1] = r->panel.n_rows;
-    info->n[2] = (info->n[2] - 1) / r->every + 1;
+    info->n[2] = r->n_views;
     if (fbp_reduction_joins(r)) {
         info->type = FBP_F32;
         info->scale = info->offset = 0;
@@ -250,7 +350,8 @@ fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct f
     *out = NULL;
     if (fbp_source_grows(below))
         return FBP_UNSUPPORTED(
-            "%s: --follow uses all views in the order of their arrival; omit --every and --bin",
+            "%s: --follow uses all views in the order of their arrival; omit --every, "
+            "--bin, --views and --skip",
             below->path);
     return fbp_source_wrap(out, set_up_reduced, &reduced, below, false);
 }

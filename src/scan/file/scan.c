@@ -45,6 +45,7 @@ void fbp_scan_free(struct fbp_scan *scan)
     free(scan->views);
     free(scan->depths);
     free(scan->plane_weights);
+    free(scan->selected);
     fbp_preparation_free(scan->preparation);
     free(scan->corrections);
     fbp_images_free(scan->images);
@@ -92,6 +93,7 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
     to = from;
     to.views = NULL;
     to.depths = to.plane_weights = NULL;
+    to.selected = NULL;
     to.preparation = NULL;
     to.corrections = NULL;
     to.images = NULL;
@@ -114,6 +116,7 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
     FBP_TRY_GOTO(copy_list(&to.views, from.views, n, sizeof *from.views));
     FBP_TRY_GOTO(copy_list(&to.depths, from.depths, n, sizeof *from.depths));
     FBP_TRY_GOTO(copy_list(&to.plane_weights, from.plane_weights, n, sizeof *from.plane_weights));
+    FBP_TRY_GOTO(copy_list(&to.selected, from.selected, n, sizeof *from.selected));
     FBP_TRY_GOTO(fbp_preparation_copy(&to.preparation, from.preparation));
     if (from.preparation)
         FBP_TRY_GOTO(copy_list(&to.preparation->places, from.preparation->places,

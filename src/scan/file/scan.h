@@ -149,10 +149,13 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
 
 /* reduce.c: fewer views and larger pixels than stored, fbp_scan_reduce() */
 
-/** Reduction of a scan: every n-th view is used, and each pixel is the mean of bin[0] x bin[1]
- * stored pixels. */
+/** Reduction of a scan: every n-th view or a selection of views is used, and each pixel is the mean
+ * of bin[0] x bin[1] stored pixels. */
 struct fbp_reduction {
     size_t every;  /**< Every n-th view is read. */
+    /** [n_views] stored views that are read, which belong to the scan; NULL: every n-th view. */
+    const size_t *selected;
+    size_t n_views; /**< Number of views that are read. */
     size_t bin[2]; /**< Stored columns and rows per pixel. */
     /** First stored column, and first stored row from the bottom, that are used. */
     size_t first[2];
@@ -161,6 +164,12 @@ struct fbp_reduction {
 
 /** Get the reduction of a scan; a scan that is not reduced has a reduction that changes nothing. */
 void fbp_reduction_of(const struct fbp_scan *scan, struct fbp_reduction *out);
+
+/** Number of the stored view that is view k of the scan. */
+static inline size_t fbp_stored_view(const struct fbp_scan *scan, size_t k)
+{
+    return scan->selected ? scan->selected[k] : scan->every ? k * scan->every : k;
+}
 
 /** True if a reduction leaves out views or averages pixels. */
 bool fbp_reduces(const struct fbp_reduction *r);
