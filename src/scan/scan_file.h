@@ -36,6 +36,10 @@ fbp_status fbp_scan_read_views(const struct fbp_scan_file *f);
 /** Fail if o has one of the keys, which single blanks separate ("sod sdd").  why: reason in the
  * message, such as that another key determines the value. */
 fbp_status fbp_scan_refuse_keys(const struct fbp_json *o, const char *keys, const char *why);
+/** Read numbers from the value of `key`: one number, a list, or the path of a file with one number
+ * per view.  *out: [*n], freed by the caller; *n 0: the key is absent. */
+fbp_status fbp_scan_read_numbers(const struct fbp_scan_file *f, const char *key,
+                                 const struct fbp_range *range, double **out, size_t *n);
 /** Fail if a list does not have one entry per view. */
 fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, size_t n);
 

@@ -45,6 +45,26 @@ fbp_status fbp_scan_check_count(const struct fbp_scan_file *f, const char *key, 
                        f->top.file, key, n, holder, f->scan->n_views);
 }
 
+fbp_status fbp_scan_read_numbers(const struct fbp_scan_file *f, const char *key,
+                                 const struct fbp_range *range, double **out, size_t *n)
+{
+    char name[48];
+
+    if (!cJSON_IsString(fbp_json_get(&f->top, key)))
+        return fbp_json_list(&f->top, key, range, out, n);
+    FBP_TRY(fbp_scan_load_rows(f, &f->top, key, 1, "one number per view", out, n));
+    for (size_t k = 0; k < *n; k++) {
+        snprintf(name, sizeof name, "%s: number %zu of the file", key, k);
+        const fbp_status st = fbp_check_range(range, name, (*out)[k]);
+        if (st != FBP_OK) {
+            free(*out);
+            *out = NULL;
+            return fbp_error_context(f->top.file, st);
+        }
+    }
+    return FBP_OK;
+}
+
 /* If the file names contain the angles of the list, but in another order, assign each angle to the
  * file whose name contains it, and add a note. */
 static fbp_status order_angles(const struct fbp_scan_file *f, const struct fbp_numbering *files,
@@ -97,10 +117,11 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
 
     if (!angles)
         return fbp_json_missing(&f->top, "angles_deg",
-                                "give a list, or {\"start\": 0, \"step\": 1}");
-    if (!cJSON_IsObject(angles) && !cJSON_IsArray(angles) && !cJSON_IsNumber(angles))
+                                "give a list, a file, or {\"start\": 0, \"step\": 1}");
+    if (!cJSON_IsObject(angles) && !cJSON_IsArray(angles) && !cJSON_IsNumber(angles) &&
+        !cJSON_IsString(angles))
         return fbp_json_wrong(&f->top, "angles_deg",
-                              "a list of numbers or {\"start\": 0, \"step\": 1}");
+                              "a list of numbers, a file, or {\"start\": 0, \"step\": 1}");
     FBP_TRY(fbp_calloc((void **)out, scan->n_views, sizeof **out, "angles"));
     if (scan->projections)
         FBP_TRY(fbp_stack_numbering(scan->projections, scan->raw.type != FBP_TYPE_NONE, &files,
@@ -126,7 +147,7 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
         if (files.gaps[0])
             st = fbp_scan_note(f->scan, "%s: %s", scan->projections, files.gaps);
     } else {
-        FBP_TRY_GOTO(fbp_json_list(&f->top, "angles_deg", &fbp_range_angle, &list, &n));
+        FBP_TRY_GOTO(fbp_scan_read_numbers(f, "angles_deg", &fbp_range_angle, &list, &n));
         FBP_TRY_GOTO(fbp_scan_check_count(f, "angles_deg", n));
         FBP_TRY_GOTO(order_angles(f, &files, list, n));
         for (size_t k = 0; k < n; k++)

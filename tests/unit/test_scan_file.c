@@ -309,6 +309,40 @@ TEST(test_matrix_files)
     free(m);
 }
 
+/* Angles in a file are those of the list; the file is one of the scan's inputs. */
+TEST(test_angles_in_a_file)
+{
+    static const char *const files[] = {"a.txt", "a.csv", "a.npy"};
+    static const struct pair bad[] = {
+        {"10 82 154 226", "angles_deg: found 4 entries"},
+        {"10 82 x 226 298", "angles_deg: "},
+        {"10 82 154 226 2e9", "angles_deg: number 4 of the file: found 2000000000"},
+        {"", "contains no numbers"},
+    };
+    const struct fbp_array_info info = {.struct_size = sizeof info, .n = {VIEWS, 1, 1}};
+    const float angles[VIEWS] = {10, 82, 154, 226, 298};
+
+    write_text("a.txt", "# degrees\n10\n82\n154\n226\n298\n");
+    write_text("a.csv", "angle\r\n10;82\r\n154;226;298\r\n");
+    save_array(in_folder("a.npy"), &info, NULL, angles);
+    write_scan("list.json", cone, N_OF(cone), "angles_deg", "[10, 82, 154, 226, 298]");
+    struct fbp_scan list = load("list.json");
+    for (size_t i = 0; i < N_OF(files); i++) {
+        AUTO_FREE char *value = printed("\"%s\"", files[i]);
+        write_scan("file.json", cone, N_OF(cone), "angles_deg", value);
+        struct fbp_scan file = load("file.json");
+        same_views(file.views, list.views, VIEWS, 1e-12);
+        assert_true(fbp_scan_reads(&file, in_folder(files[i])));
+        fbp_scan_clear(&file);
+    }
+    fbp_scan_clear(&list);
+    for (size_t i = 0; i < N_OF(bad); i++) {
+        write_text("a.txt", bad[i].key);
+        write_scan("file.json", cone, N_OF(cone), "angles_deg", "\"a.txt\"");
+        expect_load_fails("file.json", FBP_ERR_INVALID, bad[i].value);
+    }
+}
+
 TEST(test_volume_is_completed)
 {
     struct fbp_scan s = {.struct_size = sizeof s};
