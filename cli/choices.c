@@ -192,7 +192,8 @@ const char *choices_output_type(size_t i)
 
     if (i > FBP_F64)
         return NULL;
-    return type == FBP_U8 || type == FBP_U16 || type == FBP_F32 || type == FBP_F64
+    return type == FBP_U8 || type == FBP_U16 || type == FBP_I16 || type == FBP_F32 ||
+                   type == FBP_F64
                ? fbp_type_name(type)
                : "";
 }

@@ -21,11 +21,14 @@ static const struct opt table[] = {
             "voxel values. With --slice, a name that ends in .png writes a grey picture"),
     OPT(R, p.output.type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
         .fallback = "float32",
-        .help = "type of the stored voxel values; the default with --precision double is float64"),
+        .help = "type of the stored voxel values; the default with --precision double is float64. "
+                "int16 "
+                "with --hu stores rounded Hounsfield units"),
     OPT(R, p.output.range, .name = "output-range", .arg = "LO,HI|auto",
-        .fallback = "-1000,3000 in HU",
-        .help = "voxel values that become 0 and the greatest integer of --output-type uint8 or "
-                "uint16; auto: the least and the greatest value of the volume"),
+        .fallback = "-1000,3000 in HU; all integers of int16",
+        .help =
+            "voxel values that become the least and the greatest integer of --output-type uint8, "
+            "uint16 or int16; auto: the least and the greatest value of the volume"),
     OPT(R, preview, .name = "preview", .arg = "FILE.png",
         .help = "also write a picture of three slices of the volume"),
     OPT(R, timeline, .name = "timeline", .arg = "FILE.svg",

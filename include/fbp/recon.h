@@ -152,14 +152,15 @@ struct fbp_output_params {
      * give the path, or none. */
     const char *path;
     /** Type of the stored volume.  FBP_TYPE_NONE: FBP_F32, or FBP_F64 with FBP_PRECISION_DOUBLE,
-     * which FBP_F64 requires.  FBP_U8 and FBP_U16: values from range[0] to range[1] are mapped to
-     * integers. */
+     * which FBP_F64 requires.  FBP_U8, FBP_U16 and FBP_I16: values from range[0] to range[1] are
+     * mapped to all integers of the type. */
     enum fbp_type type;
-    /** For volumes of integers: values stored as 0 and as the greatest integer.  Both 0: -1000 to
-     * 3000 in HU; in other units, either a range or auto_range is required. */
+    /** For volumes of integers: values stored as the least and as the greatest integer.  Both 0:
+     * -1000 to 3000 in HU, for FBP_I16 -32768 to 32767 in HU, whose integers are the rounded
+     * Hounsfield units; in other units, either a range or auto_range is required. */
     double range[2];
     /** True: the range of integers is from the least to the greatest finite value of the volume;
-     * only for FBP_U8 and FBP_U16, with range 0.  Until the volume is complete, fbp_plan_run()
+     * only for integers, with range 0.  Until the volume is complete, fbp_plan_run()
      * stores floats in OUTPUT.values.raw.part.  fbp_plan_run_to() ignores this member, because a
      * sink has its own range. */
     bool auto_range;

@@ -107,7 +107,7 @@ static fbp_status take_type(struct fbp_array_info *info, const struct fbp_sink_r
 {
     const double lo = rq->params->range[0], hi = rq->params->range[1];
     const enum fbp_type type = rq->params->type ? rq->params->type : FBP_F32;
-    const double top = type == FBP_U8 ? UINT8_MAX : UINT16_MAX;
+    const double top = type == FBP_U8 ? UINT8_MAX : UINT16_MAX; /* number of steps */
 
     info->type = type;
     info->scale = info->offset = 0;
@@ -116,10 +116,11 @@ static fbp_status take_type(struct fbp_array_info *info, const struct fbp_sink_r
         *fingerprint = fbp_hash(*fingerprint, &type, sizeof type);
     if (type == FBP_F32 || type == FBP_F64)
         return FBP_OK;
-    if (type != FBP_U8 && type != FBP_U16)
+    if (type != FBP_U8 && type != FBP_U16 && type != FBP_I16)
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
-            "%s: output of type %s is not supported; choose float32, float64, uint16 or uint8",
+            "%s: output of type %s is not supported; choose float32, float64, uint16, int16 or "
+            "uint8",
             rq->path, fbp_type_name(type));
     if (!(lo < hi) || !isfinite((hi - lo) / top))
         return fbp_fail(FBP_ERR_INVALID,
@@ -130,7 +131,7 @@ static fbp_status take_type(struct fbp_array_info *info, const struct fbp_sink_r
         return fbp_fail(FBP_ERR_INVALID,
                         "hash: the hash is computed from float32 values; omit the output type");
     info->scale = (hi - lo) / top;
-    info->offset = lo;
+    info->offset = type == FBP_I16 ? lo - INT16_MIN * info->scale : lo;
     if (*fingerprint)
         *fingerprint = fbp_hash(*fingerprint + type, rq->params->range, sizeof rq->params->range);
     return FBP_OK;

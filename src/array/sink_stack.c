@@ -349,7 +349,7 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
                                p->n_suffix, p->suffix));
 
     /* Limits of the format. */
-    if (f->integers_only && (o->sink.info.type == FBP_F32 || o->sink.info.type == FBP_F64))
+    if (f->integers_only && o->sink.info.type != FBP_U8 && o->sink.info.type != FBP_U16)
         return fbp_fail(FBP_ERR_INVALID,
                         "%s: %s cannot store %s; choose uint8 or uint16 and a range of values "
                         "(--output-type uint16 --output-range LO,HI), or write TIFF",

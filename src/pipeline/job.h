@@ -152,7 +152,12 @@ static inline double fbp_outside_value(const struct fbp_recon_params *params)
 /* params.c: checks of the caller's parameters */
 
 /** Default range of values for integer output in HU: air to bone. */
-static const double FBP_USUAL_HU_RANGE[2] = {-1000, 3000};
+static inline const double *fbp_usual_hu_range(enum fbp_type type)
+{
+    static const double range[2] = {-1000, 3000}, exact[2] = {INT16_MIN, INT16_MAX};
+
+    return type == FBP_I16 ? exact : range;
+}
 
 /** Copy the caller's parameters (NULL: defaults) to this library's struct, and check them.
  *  @return FBP_ERR_INVALID; the message names the field that is out of range or contradicts

@@ -10,10 +10,15 @@
 
 #include <math.h>
 
+static bool is_integer(enum fbp_type type)
+{
+    return type == FBP_U8 || type == FBP_U16 || type == FBP_I16;
+}
+
 /* Check the type of the output, and the range of values that integers represent. */
 static fbp_status check_output(const struct fbp_recon_params *p)
 {
-    const bool integers = p->output.type == FBP_U8 || p->output.type == FBP_U16;
+    const bool integers = is_integer(p->output.type);
     const bool ranged = p->output.range[0] != 0 || p->output.range[1] != 0;
 
     FBP_TRY(fbp_check_choice("output_type", (long)p->output.type, FBP_F64));
@@ -24,13 +29,15 @@ static fbp_status check_output(const struct fbp_recon_params *p)
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output.range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output.range[1]));
     if (!integers && ranged)
-        return fbp_fail(FBP_ERR_INVALID, "output: a range of values applies to uint8 and uint16 "
-                                         "only; choose one of these types, or omit the range");
+        return fbp_fail(FBP_ERR_INVALID,
+                        "output: a range of values applies to uint8, uint16 and "
+                        "int16 only; choose one of these types, or omit the range");
     if (p->output.auto_range && (ranged || !integers))
         return fbp_fail(
             FBP_ERR_INVALID, "output: a range of values that is found automatically %s",
-            ranged ? "cannot be combined with a given range; omit one of them"
-                   : "applies to uint8 and uint16 only; choose one of these types, or omit it");
+            ranged
+                ? "cannot be combined with a given range; omit one of them"
+                : "applies to uint8, uint16 and int16 only; choose one of these types, or omit it");
     if (integers && !ranged && !p->output.auto_range && !(p->mu_water > 0))
         return fbp_fail(FBP_ERR_INVALID, "output: %s needs a range of values; %s",
                         fbp_type_name(p->output.type),
@@ -48,10 +55,11 @@ static fbp_status check_output(const struct fbp_recon_params *p)
  * cannot store NaN or values outside the output range. */
 static fbp_status check_mask(const struct fbp_recon_params *p)
 {
-    const bool integers = p->output.type == FBP_U8 || p->output.type == FBP_U16;
-    const bool usual = p->output.range[0] == 0 && p->output.range[1] == 0;
-    const double lo = usual ? FBP_USUAL_HU_RANGE[0] : p->output.range[0];
-    const double hi = usual ? FBP_USUAL_HU_RANGE[1] : p->output.range[1];
+    const bool integers = is_integer(p->output.type);
+    const double *const usual = fbp_usual_hu_range(p->output.type);
+    const bool given = p->output.range[0] != 0 || p->output.range[1] != 0;
+    const double lo = given ? p->output.range[0] : usual[0];
+    const double hi = given ? p->output.range[1] : usual[1];
 
     const bool region = p->region.shape || p->region.mask;
     const double value = fbp_outside_value(p);

@@ -598,11 +598,10 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
     p->timeline = own.tuning.timeline;
     if (own.output.type == FBP_TYPE_NONE)
         p->params.output.type = own.precision == FBP_PRECISION_DOUBLE ? FBP_F64 : FBP_F32;
-    if ((own.output.type == FBP_U8 || own.output.type == FBP_U16) && own.output.range[0] == 0 &&
-        own.output.range[1] == 0) {
-        p->params.output.range[0] = FBP_USUAL_HU_RANGE[0];
-        p->params.output.range[1] = FBP_USUAL_HU_RANGE[1];
-    }
+    if (p->params.output.type != FBP_F32 && p->params.output.type != FBP_F64 &&
+        own.output.range[0] == 0 && own.output.range[1] == 0)
+        memcpy(p->params.output.range, fbp_usual_hu_range(own.output.type),
+               sizeof p->params.output.range);
     struct fbp_cancel_scope scope = {.flag = fbp_cancel_flag(), .asked = plan_stops, .user = p};
     struct fbp_cancel_scope *before = fbp_cancel_scope(&scope);
     const fbp_status st = fbp_plan_agree(p, make_plan(p));

@@ -288,9 +288,10 @@ static fbp_status finish_output(struct plan_run *r, struct fbp_report *report, d
     report->output_scale = info->scale;
     report->output_offset = info->offset;
     if (info->scale != 0) {
-        report->output_range[0] = info->offset;
-        report->output_range[1] =
-            info->offset + info->scale * (info->type == FBP_U8 ? UINT8_MAX : UINT16_MAX);
+        const double least = info->type == FBP_I16 ? INT16_MIN : 0;
+        const double top = info->type == FBP_U8 ? UINT8_MAX : UINT16_MAX;
+        report->output_range[0] = info->offset + info->scale * least;
+        report->output_range[1] = info->offset + info->scale * (least + top);
     }
     report->finish = fbp_seconds() - computed;
     report->total = fbp_seconds() - start;

@@ -87,7 +87,7 @@ complete_to "hamming hann" fbp recon --filter ha
 complete_to "hamming hann" fbp recon --filter = ha
 complete_to "rot180 rot90" fbp recon --kernel rot
 complete_to "cuda cpu" fbp recon --device c
-complete_to "uint8 uint16 float32 float64" fbp recon --output-type ""
+complete_to "uint8 uint16 int16 float32 float64" fbp recon --output-type ""
 complete_to "astra astra-cone-vec astra-parallel-vec" fbp geometry convert a.json b --to-format astra
 complete_to "show check convert" fbp geometry ""
 complete_to check fbp help geometry ch

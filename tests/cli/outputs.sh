@@ -123,7 +123,7 @@ absent auto.mha.values.raw.part.log
 run 2 recon first.json -o auto.mha --output-type uint8 --output-range 3
 has err 'output-range: expected LO,HI\|auto'
 run 1 recon first.json -o auto.mha --output-range auto
-has err 'applies to uint8 and uint16 only'
+has err 'applies to uint8, uint16 and int16 only'
 
 # A folder of chunks: written, in parts, replaced, read; other folders are refused.
 run 0 recon first.json -o image.ome.zarr --size 16 --compress -q

@@ -40,6 +40,27 @@ run 0 info hu.tif --json
 [ "$(json unit)" = HU ] || say "$last: unit"
 is "$(json offset) == -1000 && $(json min) == -1000 && $(json max) <= 3000.001"
 
+# int16: Hounsfield units, rounded, with scale 1, in every format; values beyond are counted.
+run 0 recon scan.json -o hu.mha --hu 0.02 -q
+for name in hu16.mha hu16.nrrd hu16.nii hu16.npy hu16.h5 hu16.tif hu16.mat hu16.zarr hu16.raw; do
+    run 0 recon scan.json -o $name --hu 0.02 --output-type int16 --json
+    is "$(json output_scale) == 1 && $(json output_offset) == 0 && $(json output_clipped) == 0"
+    is "$(json output_range.0) == -32768 && $(json output_range.1) == 32767"
+    [ $name = hu16.raw ] || run 0 info $name --json
+    [ $name = hu16.raw ] || [ "$(json type)" = int16 ] || say "$last: type $(json type)"
+    run 0 compare $name hu.mha --json
+    is "$(json max) > 0.4 && $(json max) <= 0.5"
+done
+run 0 recon scan.json -o clipped.mha --hu 1e-7 --output-type int16 --json
+is "$(json output_clipped) > 100"
+run 0 recon scan.json -o ranged.tif --output-type int16 --output-range=-0.01,0.05 -q
+run 0 recon scan.json -o plain.mha -q
+run 0 compare ranged.tif plain.mha --tolerance 1e-6
+run 1 recon scan.json -o no.mha --output-type int16
+has err 'int16 needs a range of values'
+run 1 recon scan.json -o 'no/%03d.png' --hu 0.02 --output-type int16
+has err 'PNG cannot store int16; choose uint8 or uint16'
+
 # Pictures are the same whatever the volume is stored as.
 run 0 recon scan.json -o preview/%04d.tif --preview stack.png -q
 run 0 view v.mha -o mha.png
@@ -75,14 +96,14 @@ absent slices/v.tif
 run 1 recon scan.json -o no.tif --output-type uint8
 has err 'uint8 needs a range of values; .* or auto for the range of the volume'
 run 1 recon scan.json -o no.mha --output-range 0,1
-has err 'a range of values applies to uint8 and uint16'
+has err 'a range of values applies to uint8, uint16 and int16'
 run 1 recon scan.json -o no.tif --output-type uint16 --output-range 1,0
 has err 'the range 1 to 0 is empty'
 run 1 recon scan.json -o no.png --output-type uint8 --output-range 0,1 -q
 has err 'holds one slice, but the volume has 24'
 run 1 recon scan.json -o 'no/%d.png' -q
 has err 'PNG cannot store float32'
-run 2 recon scan.json -o no.tif --output-type int16
+run 2 recon scan.json -o no.tif --output-type int8
 run 1 recon scan.json -o 'slices/s_%03d.tif' --size 12 -q
 has err 'contains s_0[0-9]+.tif, which is not one of the 12 slices of this volume'
 for file in no*; do absent "$file"; done

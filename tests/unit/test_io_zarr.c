@@ -59,7 +59,7 @@ static struct fbp_sink_params params_of(enum fbp_type type, bool compress)
     struct fbp_sink_params p = {
         .struct_size = sizeof p, .type = type, .compress = compress, .fingerprint = 7};
 
-    p.range[1] = type == FBP_U8 || type == FBP_U16 ? 1 : 0;
+    p.range[1] = type == FBP_U8 || type == FBP_U16 || type == FBP_I16;
     return p;
 }
 
@@ -241,6 +241,7 @@ static double sample(const unsigned char *all, enum fbp_type type, size_t i)
     return type == FBP_F32   ? (double)((const float *)(const void *)all)[i]
            : type == FBP_F64 ? ((const double *)(const void *)all)[i]
            : type == FBP_U16 ? ((const uint16_t *)(const void *)all)[i]
+           : type == FBP_I16 ? ((const int16_t *)(const void *)all)[i]
                              : all[i];
 }
 
@@ -260,7 +261,7 @@ static double mean_at(const unsigned char *all, enum fbp_type type, const size_t
             count++;
         }
     }
-    return type == FBP_U8 || type == FBP_U16 ? floor(sum / count + 0.5) : sum / count;
+    return type != FBP_F32 && type != FBP_F64 ? floor(sum / count + 0.5) : sum / count;
 }
 
 static void check_level(enum fbp_type type)
@@ -288,6 +289,7 @@ TEST(levels_are_means)
     check_level(FBP_F64);
     check_level(FBP_U16);
     check_level(FBP_U8);
+    check_level(FBP_I16);
 }
 
 TEST(compressed_chunks_are_streams_of_zlib)

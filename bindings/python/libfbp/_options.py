@@ -154,10 +154,11 @@ class Options(TypedDict, total=False):
     """with `follow`, time without a new view until the run fails [s]; 0: never; default: 60"""
     # files
     output_type: str | None
-    """"float32", "float64", "uint8", "uint16"; default: "float32", or "float64" with
-    ``precision="double"``"""
+    """"float32", "float64", "uint8", "uint16", "int16"; default: "float32", or
+    "float64" with ``precision="double"``"""
     output_range: str | Sequence[float] | None
-    """values stored as 0 and as the greatest integer, or "auto"; default: -1000 to 3000 in HU"""
+    """values stored as the least and the greatest integer, or "auto"; default: -1000 to 3000 in HU,
+    for "int16" -32768 to 32767"""
     compress: bool
     """compress the file, if the format supports it; default: False"""
     resume: bool

@@ -59,7 +59,8 @@ static void take_output_type(params &to, nb::handle value, const char *what)
         usable.append(nb::str(one));
     to.p.output.type = static_cast<fbp_type>(type);
     if (type <= FBP_TYPE_NONE)
-        refuse_name(what, name, usable);
+        refuse(std::string(what) + ": unknown type \"" + name +
+               "\"; choose one of float32, uint8, uint16, int16, float64");
 }
 
 static void take_output_range(params &to, nb::handle value, const char *)

@@ -156,6 +156,15 @@ void fbp_levels_make(const size_t n[3], size_t edge, struct fbp_levels *out)
         return (T)((2 * sum + n) / (2 * n)); \
     }
 
+static int16_t mean_int16_t(const int16_t *v, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return (int16_t)floor(sum / (double)n + 0.5);
+}
+
 MEAN_OF_NUMBERS(float)
 MEAN_OF_NUMBERS(double)
 MEAN_OF_INTEGERS(uint8_t)
@@ -183,6 +192,7 @@ MEAN_ROW(float)
 MEAN_ROW(double)
 MEAN_ROW(uint8_t)
 MEAN_ROW(uint16_t)
+MEAN_ROW(int16_t)
 
 static void *row_of(const struct fbp_level_box *box, size_t size, size_t y, size_t z)
 {
@@ -201,10 +211,11 @@ void fbp_levels_mean(enum fbp_type type, const struct fbp_level_box *in,
             for (size_t k = z; k < z + 2 && k < in->n[2]; k++)
                 for (size_t j = y; j < y + 2 && j < in->n[1]; j++)
                     rows[n++] = row_of(in, size, j, k);
-            (type == FBP_F64  ? mean_row_double
-             : type == FBP_U8 ? mean_row_uint8_t
-             : type == FBP_U16
-                 ? mean_row_uint16_t
+            (type == FBP_F64   ? mean_row_double
+             : type == FBP_U8  ? mean_row_uint8_t
+             : type == FBP_U16 ? mean_row_uint16_t
+             : type == FBP_I16
+                 ? mean_row_int16_t
                  : mean_row_float)(rows, n, in->n[0], row_of(out, size, y / 2, z / 2));
         }
 }

@@ -105,27 +105,31 @@ fbp_status fbp_write_buffer_put(struct fbp_write_buffer *p, const void *data, si
     return FBP_OK;
 }
 
-/* Stores values as integers of type T, rounded and clamped to 0 … top. Halves are rounded to even,
- * as by rint(), but four times as fast, because adding 2^52 needs no function call. Values up to
- * half a step outside the range do not count as clipped. */
-#define FBP_NUMBERS(T)                                         \
-    for (size_t i = 0; i < n; i++) {                           \
-        const double x = ((double)in[i] - offset) * k;         \
-        const double inside = x > 0 ? (x < top ? x : top) : 0; \
-        ((T *)out)[i] = (T)(int)(inside + 0x1p52 - 0x1p52);    \
-        fits += x >= -0.5 && x <= top + 0.5;                   \
+/* Stores values as integers of type T, rounded and clamped to low … top. Halves are rounded to
+ * even, as by rint(), but four times as fast, because adding 1.5 * 2^52 needs no function call.
+ * Values up to half a step outside the range do not count as clipped. */
+#define FBP_NUMBERS(T, low)                                            \
+    for (size_t i = 0; i < n; i++) {                                   \
+        const double x = ((double)in[i] - offset) * k;                 \
+        const double inside = x > (low) ? (x < top ? x : top) : (low); \
+        ((T *)out)[i] = (T)(int)(inside + 0x1.8p52 - 0x1.8p52);        \
+        fits += x >= (low)-0.5 && x <= top + 0.5;                      \
     }
 
 uint64_t fbp_from_float(const struct fbp_array_info *info, const float *in, size_t n, void *out)
 {
-    const bool wide = info->type == FBP_U16;
-    const double top = wide ? UINT16_MAX : UINT8_MAX, k = 1 / info->scale, offset = info->offset;
+    const double top = info->type == FBP_U16   ? UINT16_MAX
+                       : info->type == FBP_I16 ? INT16_MAX
+                                               : UINT8_MAX;
+    const double k = 1 / info->scale, offset = info->offset;
     size_t fits = 0;
 
-    if (wide)
-        FBP_NUMBERS(uint16_t)
+    if (info->type == FBP_U16)
+        FBP_NUMBERS(uint16_t, 0)
+    else if (info->type == FBP_I16)
+        FBP_NUMBERS(int16_t, INT16_MIN)
     else
-        FBP_NUMBERS(uint8_t)
+        FBP_NUMBERS(uint8_t, 0)
     return n - fits;
 }
 

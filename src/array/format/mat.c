@@ -376,6 +376,7 @@ void fbp_mat_end(struct fbp_mat_maker *m, const char *name, enum fbp_type type, 
         uint32_t class, type;
     } as[] = {[FBP_U8] = {FBP_MX_UINT8, FBP_MI_UINT8},
               [FBP_U16] = {FBP_MX_UINT16, FBP_MI_UINT16},
+              [FBP_I16] = {FBP_MX_INT16, FBP_MI_INT16},
               [FBP_F32] = {FBP_MX_SINGLE, FBP_MI_SINGLE},
               [FBP_F64] = {FBP_MX_DOUBLE, FBP_MI_DOUBLE}};
     size_t start;

@@ -345,6 +345,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
     char frames[32] = "", a[32], b[32], origin[100], spacing[100];
     const char *element = info->type == FBP_U8    ? "MET_UCHAR"
                           : info->type == FBP_U16 ? "MET_USHORT"
+                          : info->type == FBP_I16 ? "MET_SHORT"
                           : info->type == FBP_F64 ? "MET_DOUBLE"
                                                   : "MET_FLOAT";
     bool given = false;

@@ -749,6 +749,7 @@ static fbp_status write_header(const char *path, const struct fbp_array_info *in
     char a[32], b[32], c[32], origin[100];
     const char *type = info->type == FBP_U8    ? "uint8"
                        : info->type == FBP_U16 ? "uint16"
+                       : info->type == FBP_I16 ? "int16"
                        : info->type == FBP_F64 ? "double"
                                                : "float";
     bool given = false;

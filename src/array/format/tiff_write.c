@@ -42,6 +42,12 @@ static void append(char *buf, size_t n, const char *key, double x)
     snprintf(buf + at, n - at, "%s=%s\n", key, text);
 }
 
+/* Number of ImageJ for a sample of 0: ImageJ adds 32768 to samples of int16. */
+static double number_0(enum fbp_type type)
+{
+    return type == FBP_I16 ? 32768 : 0;
+}
+
 /* malloc'ed ImageJ description of a volume: numbers of images and slices; if known, unit of length,
  * spacing, origin (in voxels), scale of integers and unit of values; and, as "fbp=…", the line of
  * fbp_describe(), which other programs ignore. */
@@ -58,7 +64,7 @@ static char *describe(const struct fbp_array_info *i)
     }
     if (i->scale != 0) { /* function 0 is a straight line */
         snprintf(scale, sizeof scale, "cf=0\n");
-        append(scale, sizeof scale, "c0", i->offset);
+        append(scale, sizeof scale, "c0", i->offset - number_0(i->type) * i->scale);
         append(scale, sizeof scale, "c1", i->scale);
     }
     if (i->unit[0])
@@ -139,7 +145,7 @@ fbp_status fbp_imagej_described(const char *text, size_t n, const double per_uni
         function == 0 && number_of(text, n, "c0", &c0) && number_of(text, n, "c1", &c1) &&
         c1 != 0) {
         info->scale = c1;
-        info->offset = c0;
+        info->offset = c0 + number_0(info->type) * c1;
     }
     unit = value_of(text, n, "vunit", &length);
     if (unit && length < sizeof info->unit)
@@ -218,7 +224,10 @@ static void directory(struct out *o, const struct fbp_array_info *info, const st
         entry(o, 283, RATIONAL, 1, o->big ? x->resolution[1] : x->resolution_at + 8);
         entry(o, 296, SHORT, 1, 1); /* the unit of the description */
     }
-    entry(o, 339, SHORT, 1, info->type == FBP_F32 || info->type == FBP_F64 ? 3 : 1);
+    entry(o, 339, SHORT, 1,
+          info->type == FBP_F32 || info->type == FBP_F64 ? 3
+          : info->type == FBP_I16                        ? 2
+                                                         : 1);
     const uint64_t next = x->second_at + page * x->page_bytes;
     put(o, page + 1 < info->n[2] ? next : 0, o->big ? 8 : 4);
 }
