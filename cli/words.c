@@ -1,5 +1,5 @@
 /* Table of option and command names of other programs (aliases) with their meaning in fbp, and the
- * functions that search it.
+ * functions that search it: word_meaning() for options, word_command() for commands.
  * Used by: opt.c, opt_help.c, program.c. */
 #include "words.h"
 

@@ -1,5 +1,6 @@
-/* Functions for text: sizes in bytes, similar names and aliases, paths, safe printing of text from
- * files, and parsing of JSON (text.h). Used by: bench/, cli/, analysis/, array/, base/, pipeline/,
+/* Functions for text: sizes in bytes (fbp_bytes_text()), similar names (fbp_nearest()) and aliases,
+ * paths, safe printing of text from files, and parsing of JSON (text.h).
+ * Used by: bench/, cli/, analysis/, array/, base/, pipeline/,
  * prep/, scan/. */
 #include "base/text.h"
 

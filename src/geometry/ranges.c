@@ -1,6 +1,6 @@
 /* Checks that the numbers of a scan (fbp_check_scan()), a panel or a volume (fbp_check_grid()) lie
  * within the ranges of the public header fbp/ranges.h.
- * Used by: bench/, array/, phantom/, pipeline/, scan/. */
+ * Used by: bench/, cli/, array/, phantom/, pipeline/, scan/. */
 #include "geometry/ranges.h"
 
 #include "base/math.h"

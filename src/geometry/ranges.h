@@ -1,7 +1,7 @@
 /** @file ranges.h  Checks that the numbers of a scan, a panel or a volume lie within the limits of
  * the public header fbp/ranges.h (internal).  A failure is FBP_ERR_INVALID, and its message names
  * the member.
- * Used by: bench/, array/, geometry/, phantom/, pipeline/, scan/. */
+ * Used by: bench/, cli/, array/, geometry/, phantom/, pipeline/, scan/. */
 #ifndef FBP_SRC_GEOMETRY_RANGES_H
 #define FBP_SRC_GEOMETRY_RANGES_H
 

@@ -288,7 +288,7 @@ fbp_status fbp_geometry_save(const struct fbp_scan *given, const char *path, con
             "%s: the geometry format %s cannot store a scan of kind %s; write a scan file", path,
             found->name, fbp_kind_name(scan.kind));
     if (scan.n_views == 0 || !scan.views)
-        return FBP_INVALID("%s: the scan has no views to write", path);
+        return FBP_INVALID("%s: the scan has no views to write; give at least one", path);
     if (scan.selected)
         return FBP_UNSUPPORTED("%s: the geometry lacks views of the projections that were left "
                                "out; remove \"skip\" and \"use_views\" from the scan file",

@@ -349,7 +349,7 @@ static fbp_status save(const struct fbp_scan *scan, const char *path,
                                    "files; write it to a file, and name that",
                                    fbp_image_name(i));
     if (scan->n_views == 0 || !scan->views)
-        return FBP_INVALID("scan: the scan has no views to save");
+        return FBP_INVALID("scan: the scan has no views to save; give at least one");
     if (scan->every || scan->bin || scan->selected)
         return FBP_UNSUPPORTED("scan: views were skipped or binned, so they differ from the files; "
                                "save the scan before that, or remove \"skip\" and \"use_views\" "

@@ -55,12 +55,11 @@ static void take_output_type(params &to, nb::handle value, const char *what)
     const int type = fbp_name_find(FBP_LIST_TYPES, name.c_str());
     nb::list usable;
 
-    for (const char *one : {"float32", "uint8", "uint16", "float64"})
+    for (const char *one : {"float32", "uint8", "uint16", "int16", "float64"})
         usable.append(nb::str(one));
     to.p.output.type = static_cast<fbp_type>(type);
     if (type <= FBP_TYPE_NONE)
-        refuse(std::string(what) + ": unknown type \"" + name +
-               "\"; choose one of float32, uint8, uint16, int16, float64");
+        refuse_name(what, name, usable);
 }
 
 static void take_output_range(params &to, nb::handle value, const char *)
