@@ -49,7 +49,8 @@ fbp_status fbp_team_join(fbp_team **out)
             return fbp_fail(
                 FBP_ERR_UNSUPPORTED,
                 "team: several processes were started together, but the module %s cannot be loaded "
-                "(%s); install the package libfbp-mpi, or build fbp again after installing Open MPI "
+                "(%s); install the package libfbp-mpi, or build fbp again after installing Open "
+                "MPI "
                 "(package libopenmpi-dev), or start one process",
                 MODULE, dlerror());
         *(void **)&entry = dlsym(handle, "fbp_mpi_team"); /* POSIX allows this conversion */

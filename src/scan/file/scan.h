@@ -152,11 +152,11 @@ void fbp_preparation_describe(const struct fbp_preparation *p, char *buf, size_t
 /** Reduction of a scan: every n-th view or a selection of views is used, and each pixel is the mean
  * of bin[0] x bin[1] stored pixels. */
 struct fbp_reduction {
-    size_t every;  /**< Every n-th view is read. */
+    size_t every; /**< Every n-th view is read. */
     /** [n_views] stored views that are read, which belong to the scan; NULL: every n-th view. */
     const size_t *selected;
     size_t n_views; /**< Number of views that are read. */
-    size_t bin[2]; /**< Stored columns and rows per pixel. */
+    size_t bin[2];  /**< Stored columns and rows per pixel. */
     /** First stored column, and first stored row from the bottom, that are used. */
     size_t first[2];
     struct fbp_panel stored, panel;
