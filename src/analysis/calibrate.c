@@ -40,6 +40,10 @@ static const double DEGREES = 180 / FBP_PI;
 /* Least vertical shift that is corrected [rows]: smaller ones are not certain. */
 static const double LEAST_SHIFT = 2;
 
+/* Greatest standard deviation of an observable roll of parallel beams [deg]: round objects do not
+ * determine it. */
+static const double MOST_ROLL_ERROR = 0.1;
+
 static const struct {
     const char *name, *unit;
 } names[N] = {
@@ -310,8 +314,8 @@ static bool set_value(struct work *w, int i, double value, double before, double
     /* Least uncertainties, of interpolation and of values that are not fitted [pixels, deg,
      * relative for SDD]; they and the factor were found on simulated scans (bench/calibration). */
     static const double least[N] = {
-        [FBP_CALIBRATED_COLUMN] = 0.03, [FBP_CALIBRATED_ROW] = 2,    [FBP_CALIBRATED_ROLL] = 0.008,
-        [FBP_CALIBRATED_YAW] = 0.15,    [FBP_CALIBRATED_SDD] = 3e-3, [FBP_CALIBRATED_ARC] = 0.05};
+        [FBP_CALIBRATED_COLUMN] = 0.04, [FBP_CALIBRATED_ROW] = 2,    [FBP_CALIBRATED_ROLL] = 0.02,
+        [FBP_CALIBRATED_YAW] = 0.2,     [FBP_CALIBRATED_SDD] = 3e-3, [FBP_CALIBRATED_ARC] = 0.1};
     const double floor = least[i] * (i == FBP_CALIBRATED_SDD ? value : 1);
 
     const double uncertainty = hypot(2.4 * error, floor);
@@ -494,7 +498,11 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
         set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
                   before[FBP_CALIBRATED_COLUMN], errors[BY_COLUMN]);
     }
-    if (errors[BY_ARC] < 5e-4 && fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3)) {
+    /* more than a full turn: the order of the views by angle is not that of the scan */
+    const bool wraps =
+        w->facts.step_rad[1] * (double)(n - 1) > 2 * FBP_PI - w->facts.step_rad[1] / 2;
+    if (!wraps && errors[BY_ARC] < 5e-4 &&
+        fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3)) {
         const double arc = before[FBP_CALIBRATED_ARC];
         if (set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc,
                       arc * errors[BY_ARC]))
@@ -634,7 +642,7 @@ static void fit_axis(const double *row, const double *column, const double *erro
  * found along lines at right angles to that line. */
 static fbp_status by_rows(struct work *w)
 {
-    enum { BANDS = 32, ROUNDS = 4 };
+    enum { BANDS = 32, ROUNDS = 6 };
     struct fbp_calibration *out = w->out;
     struct fbp_scan reduced = {.struct_size = sizeof reduced}, *found = w->corrected;
     const size_t n = found->n_views, nc = found->panel.n_columns, nr = found->panel.n_rows;
@@ -677,28 +685,44 @@ static fbp_status by_rows(struct work *w)
     line.slope = slope;
     line.at =
         now[FBP_CALIBRATED_COLUMN] + (centre.column - before[FBP_CALIBRATED_COLUMN]) / (double)bin;
+    /* A row that is not at right angles to the axis compares rays of different heights, and the
+     * object's outline moves the column found: the slope g of these columns depends on the slope x
+     * of the rows. g(x) = x is solved by the secant method. */
+    double x = slope, last = 0, difference = 0, response = 1;
     for (int round = 0; round < ROUNDS; round++) {
         const int half = (int)(n_rows / bands / 2);
-        const double range = round ? 1.5 : 2 + 0.02 * (double)n_rows;
+        const double range = round ? 1.5 : 2 + 0.02 * (double)n_rows, at = line.at;
         for (size_t i = 0; i < bands; i++) {
             row[i] =
                 ((double)i + 0.5) / (double)bands * (double)n_rows - 0.5 - now[FBP_CALIBRATED_ROW];
-            column[i] = line.at + line.slope * row[i];
+            column[i] = at + (round ? line.slope : slope) * row[i];
             FBP_TRY_GOTO(set_line(&m, column[i], row[i] + now[FBP_CALIBRATED_ROW],
-                                  -line.slope * aspect * aspect, 0, half));
+                                  -x * aspect * aspect, 0, half));
             FBP_TRY_GOTO(column_of_row(&m.line, column[i], range, &column[i], &error[i]));
         }
         fit_axis(row, column, error, bands, &line);
-        if (n_rows == 1)
+        if (bands <= 3)
             break;
+        const double now_difference = line.slope - x;
+        if (round > 0 && fabs(x - last) > 1e-6)
+            response = (now_difference - difference) / (x - last);
+        const double step = round == 0 ? (fabs(now_difference) > 2e-3 ? now_difference : 5e-3)
+                                       : -now_difference / fmin(response, -0.03);
+        last = x;
+        difference = now_difference;
+        if (round + 1 < ROUNDS)
+            x += fmax(-0.03, fmin(0.03, step));
     }
+    line.slope = x;
+    line.error[1] /= fmax(fmin(fabs(response), 1), 0.03);
     const double roll = atan(line.slope * aspect) - atan(slope * aspect);
     const double moved = (line.at - now[FBP_CALIBRATED_COLUMN]) * (double)bin;
     set_value(w, FBP_CALIBRATED_COLUMN, before[FBP_CALIBRATED_COLUMN] + moved,
               before[FBP_CALIBRATED_COLUMN], line.error[0] * (double)bin);
     struct fbp_change change = {.p[FBP_CALIBRATED_COLUMN] = -moved * pitch[0]};
-    if (isfinite(line.error[1]) &&
-        set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0, line.error[1] * aspect * DEGREES))
+    const double roll_error = line.error[1] * aspect * DEGREES;
+    if (roll_error < MOST_ROLL_ERROR &&
+        set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0, roll_error))
         change.p[FBP_CALIBRATED_ROLL] = roll;
     fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
     out->misfit = sqrt(centre.misfit);
