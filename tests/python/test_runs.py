@@ -5,7 +5,9 @@ import os
 import queue
 import signal
 import threading
+import sys
 import time
+import types
 
 import numpy as np
 import pytest
@@ -294,7 +296,43 @@ def test_stop_while_views_are_awaited(scan, views, how):
     assert len(given) < len(views)
 
 
-def test_progress_bar(scan, capsys):
+class Tqdm:
+    """A bar as tqdm's, which notes what it is told."""
+
+    made = []
+
+    def __init__(self, **keywords):
+        self.n, self.total, self.closed = 0, keywords["total"], False
+        self.made.append(self)
+
+    def set_postfix_str(self, text, refresh):
+        assert text == "" and not refresh
+
+    def update(self, n):
+        self.n += n
+
+    def close(self):
+        self.closed = True
+
+
+def test_progress_by_tqdm(scan, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm", types.SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Tqdm))
+    plan = fbp.Plan(scan, size=64, progress=True)
+    for _ in range(2):
+        plan.run()
+    assert len(Tqdm.made) == 2 and capsys.readouterr().err == ""
+    assert all(bar.closed and bar.n == bar.total == plan.summary.updates for bar in Tqdm.made)
+
+
+def test_progress_by_real_tqdm(scan, capsys):
+    pytest.importorskip("tqdm")
+    fbp.recon(scan, size=64, progress=True)
+    assert "updates/s" in capsys.readouterr().err
+
+
+def test_progress_bar(scan, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     fbp.recon(scan, size=64, progress=True)
     shown = capsys.readouterr().err
     assert "%" in shown and shown.endswith("\r")

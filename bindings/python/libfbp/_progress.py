@@ -59,6 +59,39 @@ class Bar:
             self._width = 0
 
 
+class TqdmBar:
+    """A bar of tqdm, which notebooks show as a widget."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self._tqdm = tqdm
+        self._bar: Any = None
+
+    def __call__(self, now: Progress) -> None:
+        if self._bar is None:
+            self._bar = self._tqdm(total=now.total, unit=" updates", unit_scale=True, leave=False)
+        self._bar.total = now.total
+        self._bar.set_postfix_str(
+            f"waits for view {now.waiting_for}" if now.waiting_for else "", refresh=False
+        )
+        self._bar.update(now.done - self._bar.n)  # less, if a device failed
+
+    def end(self) -> None:
+        """Close it."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _bar() -> Bar | TqdmBar:
+    """A bar of tqdm if that is installed, or else a line of text."""
+    import importlib
+
+    try:
+        return TqdmBar(importlib.import_module("tqdm.auto").tqdm)
+    except ImportError:
+        return Bar()
+
+
 @dataclass
 class Listener:
     """Takes what the library says while a plan is made and run."""
@@ -73,7 +106,7 @@ class Listener:
         if progress is None or progress is False:
             return cls()
         if progress is True:
-            return cls(Bar())
+            return cls(_bar())
         if not callable(progress):
             raise TypeError(f"progress: found {progress!r}, expected True or a function")
         return cls(progress)
@@ -104,7 +137,7 @@ class Listener:
 
     def end(self) -> None:
         """The run is over."""
-        if isinstance(self.progress, Bar):
+        if isinstance(self.progress, (Bar, TqdmBar)):
             self.progress.end()
 
 
