@@ -30,11 +30,14 @@ from ._report import Report, Summary
 from ._load import load
 from ._scan import Scan
 from ._tools import (
+    Calibration,
     Centre,
     Comparison,
     Device,
+    Estimate,
     Picture,
     angles,
+    calibrate,
     compare,
     devices,
     directions,
@@ -49,12 +52,14 @@ from ._volume import Volume, read
 from . import adapters  # after what it takes from above
 
 __all__ = [
+    "Calibration",
     "CancelledError",
     "Centre",
     "Comparison",
     "Device",
     "DeviceError",
     "Error",
+    "Estimate",
     "Facts",
     "FileError",
     "InvalidError",
@@ -72,6 +77,7 @@ __all__ = [
     "__version__",
     "adapters",
     "angles",
+    "calibrate",
     "compare",
     "devices",
     "directions",

@@ -60,6 +60,95 @@ def find_centre(
     return _find(of._core.copy(), of._views, given, Listener.of(progress))
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """A value of the geometry that :func:`calibrate` determines."""
+
+    value: float
+    """value found; that of the scan if it is not observable"""
+    uncertainty: float
+    """half of the 95 % confidence interval"""
+    observable: bool
+    """False: the views do not determine the value, and it is kept"""
+    before: float
+    """value according to the scan"""
+    unit: str
+    """"pixels", "deg" or "mm" """
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The geometry that the views of a scan have: the result of :func:`calibrate`.
+
+    roll, pitch and yaw are rotations of the panel about its normal, its rows and its columns, in
+    addition to those of the scan.
+    """
+
+    column: Estimate
+    """detector column of the rotation axis, from 0"""
+    row: Estimate
+    """detector row of the projected iso-centre, from 0 at the bottom"""
+    roll: Estimate
+    pitch: Estimate
+    yaw: Estimate
+    sdd: Estimate
+    """distance from source to panel"""
+    arc: Estimate
+    """angle between the first and the last view"""
+    reversed: bool
+    """the views fit the opposite direction of rotation, or reversed columns"""
+    sense_known: bool
+    """False: the views do not determine the direction of rotation"""
+    reliable: bool
+    """False: the values are doubtful; `why` says why"""
+    misfit_before: float
+    """inconsistency of the views with the geometry of the scan, relative; NaN: not computed"""
+    misfit: float
+    """inconsistency of the views with the geometry found, relative"""
+    method: str
+    why: str
+    """reasons for doubts, and what is not observable"""
+    scan: Scan
+    """the scan with the geometry found, and the same views"""
+
+    @property
+    def values(self) -> dict[str, Estimate]:
+        """The values by their names: "column", "row", "roll", "pitch", "yaw", "sdd", "arc"."""
+        return {k: v for k, v in vars(self).items() if isinstance(v, Estimate)}
+
+
+def calibrate(
+    scan: Scan | Any,
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: bool | Callable[[Progress], Any] | None = None,
+) -> Calibration:
+    """Determine the geometry of a circular scan from its views, as ``fbp calibrate`` does.
+
+    No phantom is needed (docs/calibration.md).  ``recon(calibrate(scan).scan)`` uses the geometry.
+    """
+    from ._plan import _loaded
+
+    given = {"device": device, "threads": threads, "memory": memory}
+    of = _loaded(scan, {})
+    listener = Listener.of(progress)
+    keywords = _options.of_plan(given)
+    if of._views is not None:
+        keywords["device"] = _options.beside(keywords.get("device"), of._views.device)
+    try:
+        values, facts, core = _core.calibrate(
+            of._core.copy(), of._views, keywords, listener.on_progress(), listener.on_log
+        )
+    finally:
+        listener.end()
+    if not facts["reliable"]:
+        listener.on_log(True, f"calibration is NOT RELIABLE: {facts['why']}")
+    estimates: dict[str, Any] = {name: Estimate(**one) for name, one in values.items()}
+    return Calibration(**estimates, **facts, scan=Scan(core, of._views, of.views))
+
+
 def _find(
     core: _core.Scan, views: _core.Views | None, given: dict[str, Any], listener: Listener
 ) -> Centre:

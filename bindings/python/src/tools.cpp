@@ -63,14 +63,13 @@ static void voxels(const phantom &of, const nb::dict &grid, nb::handle out)
     });
 }
 
-static nb::dict centre(nb::object scan_object, nb::object views_object, const nb::dict &keywords,
-                       nb::object progress, nb::object log)
+/* Run `find`, which searches the geometry of a scan with these parameters, as a long call. */
+static void search(const nb::object &views_object, const nb::dict &keywords, nb::object progress,
+                   nb::object log, const std::function<fbp_status(const params &)> &find)
 {
-    const scan &s = nb::cast<const scan &>(scan_object);
     desk at({std::move(progress), std::move(log)});
     desk *now = &at;
     std::unique_ptr<opened> source;
-    fbp::centre c;
     params p;
     std::string message;
 
@@ -88,12 +87,22 @@ static nb::dict centre(nb::object scan_object, nb::object views_object, const nb
     const fbp_status st = at.run(
         [&] {
             const fbp::stopper::attached here(stop);
-            return fbp_centre_find(&s.s, &p.p, &c);
+            return find(p);
         },
         [&] { stop.stop(); }, message);
     if (st != FBP_OK)
         throw failure{st, message};
+}
+
+static nb::dict centre(nb::object scan_object, nb::object views_object, const nb::dict &keywords,
+                       nb::object progress, nb::object log)
+{
+    const scan &s = nb::cast<const scan &>(scan_object);
+    fbp::centre c;
     nb::dict out;
+
+    search(views_object, keywords, std::move(progress), std::move(log),
+           [&](const params &p) { return fbp_centre_find(&s.s, &p.p, &c); });
     out["column"] = c.column;
     out["uncertainty"] = c.uncertainty;
     out["sure"] = c.sure;
@@ -105,6 +114,37 @@ static nb::dict centre(nb::object scan_object, nb::object views_object, const nb
     out["misfit"] = c.misfit;
     out["rival"] = c.rival;
     return out;
+}
+
+/* Determines the geometry of a scan; also returns the corrected scan. */
+static nb::tuple calibrate(nb::object scan_object, nb::object views_object,
+                           const nb::dict &keywords, nb::object progress, nb::object log)
+{
+    const scan &s = nb::cast<const scan &>(scan_object);
+    auto corrected = std::make_unique<scan>();
+    fbp::sized<fbp_calibration> c;
+    nb::dict values, out;
+
+    search(views_object, keywords, std::move(progress), std::move(log),
+           [&](const params &p) { return fbp_calibrate(&s.s, &p.p, &c, &corrected->s); });
+    for (int i = 0; i < FBP_CALIBRATED_COUNT; i++) {
+        const fbp_estimate &e = c.values[i];
+        nb::dict one;
+        one["value"] = e.value;
+        one["uncertainty"] = e.uncertainty;
+        one["observable"] = e.observable;
+        one["before"] = e.before;
+        one["unit"] = fbp_calibrated_unit(static_cast<fbp_calibrated>(i));
+        values[fbp_calibrated_name(static_cast<fbp_calibrated>(i))] = one;
+    }
+    out["reversed"] = c.reversed;
+    out["sense_known"] = c.sense_known;
+    out["reliable"] = c.reliable;
+    out["misfit_before"] = c.misfit_before;
+    out["misfit"] = c.misfit;
+    out["method"] = c.method;
+    out["why"] = c.why;
+    return nb::make_tuple(values, out, std::move(corrected));
 }
 
 static nb::list devices()
@@ -192,6 +232,8 @@ void define_tools(nb::module_ &m)
           nb::arg("decay"), nb::arg("threads"));
     m.def("voxels", &voxels, nb::arg("phantom"), nb::arg("grid"), nb::arg("out"));
     m.def("centre", &centre, nb::arg("scan"), nb::arg("views").none(), nb::arg("keywords"),
+          nb::arg("progress").none(), nb::arg("log").none());
+    m.def("calibrate", &calibrate, nb::arg("scan"), nb::arg("views").none(), nb::arg("keywords"),
           nb::arg("progress").none(), nb::arg("log").none());
     m.def("devices", &devices);
     m.def("directions", &directions, nb::arg("set"), nb::arg("n"), nb::arg("n_each"),
