@@ -364,9 +364,11 @@ def hann(f):
     return 0.5 + 0.5 * np.cos(2 * np.pi * f)
 
 
-@pytest.mark.parametrize("device", ["cpu", "ref"])
+@pytest.mark.parametrize("device", ["cpu", "ref", "gl", "cuda"])
 @pytest.mark.parametrize("more", [{}, {"pad": "ellipse"}, {"half_width": 9}])
 def test_windows_of_your_own(scan, device, more):
+    if not any(d.usable for d in fbp.devices() if d.name.split(":")[0] == device):
+        pytest.skip(f"{device} is not usable here")
     options = {"size": 12, "device": device, **more}
     want = fbp.recon(scan, filter="hann", **options)
     for window in (hann, hann(np.linspace(0, 0.5, 5001)), lambda f: 0.5 + 0.5 * math.cos(2 * math.pi * f)):

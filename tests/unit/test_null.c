@@ -247,6 +247,11 @@ TEST(plans)
     OK(fbp_plan_create(&plan, &s, &params));
     INVALID(fbp_centre_find, NULL, NULL, &centre);
     INVALID(fbp_centre_find, &s, NULL, NULL);
+    struct fbp_calibration calibration = {.struct_size = sizeof calibration};
+    INVALID(fbp_calibrate, NULL, NULL, &calibration, NULL);
+    INVALID(fbp_calibrate, &s, NULL, NULL, NULL);
+    RETURNS("fbp_calibrated_name", !fbp_calibrated_name(FBP_CALIBRATED_COUNT));
+    RETURNS("fbp_calibrated_unit", !fbp_calibrated_unit(FBP_CALIBRATED_COUNT));
     INVALID(fbp_grid_resolve, NULL, NULL, &grid);
     INVALID(fbp_grid_resolve, NULL, &s, NULL);
     INVALID(fbp_plan_create, NULL, &s, &params);
