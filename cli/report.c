@@ -439,6 +439,7 @@ static void put_inputs(struct markup *m, const struct recon_args *a, const struc
     put_input(m, "projections", scan->projections);
     put_input(m, "dark", scan->dark);
     put_input(m, "flat", scan->flat);
+    put_input(m, "flat", scan->flat_after);
     put_input(m, "bad pixels", scan->bad_pixels);
     put_input(m, "reference", scan->reference);
     put_input(m, "profile", scan->preparation ? scan->preparation->profile : NULL);

@@ -122,6 +122,12 @@ struct fbp_scan {
     /** [n_views] numbers of the stored views that are used, in ascending order (fbp_scan_select());
      * stored_views is then the number of stored views.  NULL: all views, or one of `every`. */
     size_t *selected;
+    /** [stored views] intensity without an object (in place of i0, which is then i0s[0]), and
+     * factors of flat or i0, of each stored view; NULL: the beam is constant. */
+    double *i0s, *doses;
+    /** Path of flat images after the scan; `flat` is then that before the scan, and flats in
+     * between are interpolated linearly over the stored views; NULL: none. */
+    char *flat_after;
 };
 
 /** Description of a scan of plane integrals along directions (EPR imaging). */

@@ -18,11 +18,12 @@
  */
 struct fbp_view_reader {
     struct fbp_panel panel;
-    fbp_source *own;      /**< source of the scan's projections; NULL: the caller gave a source */
-    fbp_source *views;    /**< stored views, reduced */
-    fbp_source *reduced;  /**< NULL: no reduction */
-    bool top_down;        /**< row order of `views` */
-    struct fbp_prep prep; /**< its margin_rows: rows on both sides that bad pixels need */
+    fbp_source *own;     /**< source of the scan's projections; NULL: the caller gave a source */
+    fbp_source *views;   /**< stored views, reduced */
+    fbp_source *reduced; /**< NULL: no reduction, and the beam is constant */
+    struct fbp_beam *beam;
+    bool top_down;             /**< row order of `views` */
+    struct fbp_prep prep;      /**< its margin_rows: rows on both sides that bad pixels need */
     struct fbp_images *images; /**< mask of bad pixels that were found */
 };
 

@@ -63,6 +63,7 @@ fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan
     struct fbp_scan searched = *scan; /* the scan, with the bad pixels that were found */
     struct fbp_reduction reduction;
     fbp_source *stored = source;
+    char *missing = NULL;
     fbp_status st;
 
     *r = (struct fbp_view_reader){.panel = scan->panel};
@@ -80,12 +81,17 @@ fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan
     fbp_reduction_of(scan, &reduction);
     FBP_TRY_GOTO(fbp_bad_pixels_find(&searched, stored, r->top_down, &r->images));
     FBP_TRY_GOTO(fbp_prep_create(&r->prep, &searched, r->top_down));
+    FBP_TRY_GOTO(fbp_beam_create(&r->beam, scan, &missing));
+    if (r->beam)
+        FBP_TRY_GOTO(fbp_source_steady(&r->reduced, stored, r->beam));
     if (fbp_reduces(&reduction))
-        FBP_TRY_GOTO(
-            fbp_source_reduce(&r->reduced, stored, &reduction, r->top_down, r->prep.left_out));
+        FBP_TRY_GOTO(fbp_source_reduce(&r->reduced, r->reduced ? r->reduced : stored, &reduction,
+                                       r->top_down, r->prep.left_out, r->reduced != NULL));
     r->views = r->reduced ? r->reduced : stored;
+    free(missing);
     return FBP_OK;
 fail:
+    free(missing);
     fbp_view_reader_close(r);
     return st;
 }
@@ -94,6 +100,7 @@ void fbp_view_reader_close(struct fbp_view_reader *r)
 {
     fbp_source_close(&r->reduced);
     fbp_source_close(&r->own);
+    fbp_beam_free(r->beam);
     fbp_prep_clear(&r->prep);
     fbp_images_free(r->images);
     *r = (struct fbp_view_reader){0};

@@ -37,6 +37,8 @@ struct fbp_scan fbp_scan_of_integrals(const struct fbp_scan *scan)
 
     out.dark = out.flat = out.bad_pixels = NULL;
     out.images = NULL;
+    out.flat_after = NULL;
+    out.i0s = out.doses = NULL;
     out.i0 = 0;
     return out;
 }

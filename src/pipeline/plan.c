@@ -157,9 +157,11 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
 fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out)
 {
     *out = stored;
+    if (p->beam)
+        FBP_TRY(fbp_source_steady(out, stored, p->beam));
     if (fbp_reduces(&p->reduction))
-        FBP_TRY(
-            fbp_source_reduce(out, stored, &p->reduction, p->top_down, fbp_plan_prep(p)->left_out));
+        FBP_TRY(fbp_source_reduce(out, *out, &p->reduction, p->top_down, fbp_plan_prep(p)->left_out,
+                                  *out != stored));
     for (size_t i = 0; i < p->n_steps; i++) {
         struct fbp_view_step *step = p->steps[i];
         step->repaired = (struct fbp_prep_counts){0};
@@ -212,6 +214,7 @@ static fbp_status take_source(fbp_plan *p)
     const struct fbp_scan *scan = p->scan;
     fbp_source *source = NULL, *reduced = NULL;
     struct fbp_corrections c;
+    char *missing = NULL;
     fbp_status st = FBP_OK;
 
     fbp_reduction_of(scan, &p->reduction);
@@ -238,6 +241,9 @@ static fbp_status take_source(fbp_plan *p)
         FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                               "bad_pixels: auto needs the complete scan first, so it "
                               "excludes --follow; omit one of the two"));
+    FBP_TRY_GOTO(fbp_beam_create(&p->beam, scan, &missing));
+    fbp_plan_note(p, FBP_LOG_WARNING, "%s", missing ? missing : "");
+    free(missing);
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
     /* Make the view steps (view_step.h); the input of each is the scan that the previous one
@@ -676,6 +682,7 @@ void fbp_plan_destroy(fbp_plan **plan)
     fbp_job_clear(&p->tables);
     fbp_plan_forget_sums(p);
     fbp_images_free(p->images);
+    fbp_beam_free(p->beam);
     free(p->missing);
     free(p);
     *plan = NULL;

@@ -53,6 +53,7 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
         h = fbp_hash(h, &value, sizeof value);
     }
     h = fbp_preparation_hash(h, p->scan->preparation);
+    h = fbp_beam_hash(h, p->beam);
     FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
     *out = h ? h : 1;
     return FBP_OK;

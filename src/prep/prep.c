@@ -20,10 +20,8 @@ static bool is_span(double bright_less_dark)
     return bright_less_dark > 0 && isfinite(bright_less_dark);
 }
 
-/* Read the dark image, the flat image or the mask of bad pixels of a scan, from memory or from a
- * file (the mean of its images).  *out stays NULL if the scan has no such image. */
-static fbp_status read_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
-                             const struct fbp_panel *panel, bool top_down, char **missing)
+fbp_status fbp_prep_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
+                          const struct fbp_panel *panel, bool top_down, char **missing)
 {
     const char *const files[] = {scan->dark, scan->flat, scan->bad_pixels};
     const char *path = files[which];
@@ -96,8 +94,8 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
     const size_t n = r.stored.n_columns * r.stored.n_rows;
     FBP_TRY_GOTO(fbp_calloc((void **)&bad, n, 1, "a mask of bad pixels"));
     for (int i = 0; i <= FBP_IMAGE_LAST; i++)
-        FBP_TRY_GOTO(
-            read_image(images[i], scan, (enum fbp_image)i, &r.stored, top_down, &out->missing[i]));
+        FBP_TRY_GOTO(fbp_prep_image(images[i], scan, (enum fbp_image)i, &r.stored, top_down,
+                                    &out->missing[i]));
     for (size_t i = 0; mask && i < n; i++)
         bad[i] = !(mask[i] == 0); /* NaN is bad, too */
     /* the scan is binned: reduce the dark and the flat image like the views, each pixel to the mean

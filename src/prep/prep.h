@@ -135,6 +135,28 @@ void fbp_prep_bridge_transmissions(const struct fbp_prep *prep, float *samples);
  * prep->margin_rows).  bad: [row][column]; nonzero: bad. */
 fbp_status fbp_bridges_find(struct fbp_prep *prep, const unsigned char *bad);
 
+/** Read the dark image, the flat image or the mask of bad pixels of a scan, from memory or from a
+ * file (the mean of its images), rows bottom-up; top_down: stored images begin with the top row.
+ * *out stays NULL if the scan has no such image; *missing: fbp_array_info.missing, or NULL. */
+fbp_status fbp_prep_image(double **out, const struct fbp_scan *scan, enum fbp_image which,
+                          const struct fbp_panel *panel, bool top_down, char **missing);
+
+/* beam.c: beam that changes during the scan (scan->i0s, doses, flat_after) */
+
+struct fbp_beam;
+
+/** Make the tables of the scan's beam, which refer to the scan; *out is NULL if the beam is
+ * constant. *missing: description of a missing part of the flat after the scan, freed by the
+ * caller, or NULL. */
+fbp_status fbp_beam_create(struct fbp_beam **out, const struct fbp_scan *scan, char **missing);
+void fbp_beam_free(struct fbp_beam *beam);
+/** Extend hash h by the changes of the beam; NULL: h. */
+uint64_t fbp_beam_hash(uint64_t h, const struct fbp_beam *beam);
+
+/** Open a source of views as a constant beam would yield them, that of the scan's flat or i0, so
+ * that the tables of fbp_prep_create() apply.  below: stored views; neither is closed by *out. */
+fbp_status fbp_source_steady(fbp_source **out, fbp_source *below, const struct fbp_beam *beam);
+
 /* bad_pixels.c: search for bad pixels that no mask lists
  *
  * A few views, spread over the scan, are read.  A pixel is bad if

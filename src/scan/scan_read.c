@@ -36,6 +36,7 @@ static const char *const top_keys[] = {
     "dark",
     "flat",
     "i0",
+    "dose",
     "bad_pixels",
     "volume",
     "directions",
@@ -224,6 +225,45 @@ static fbp_status read_image(const struct fbp_scan_file *f, const char *key, cha
                            "the same detector",
                            f->top.file, key, *out, info.n[0], info.n[1], f->scan->projections,
                            f->n[0], f->n[1]);
+    return FBP_OK;
+}
+
+/* Read "flat": a path, or a list of two, before and after the scan. */
+static fbp_status read_flats(struct fbp_scan_file *f)
+{
+    const cJSON *flats = fbp_json_get(&f->top, "flat");
+    const struct fbp_json top = f->top;
+    fbp_status st = FBP_OK;
+
+    if (!cJSON_IsArray(flats))
+        return read_image(f, "flat", &f->scan->flat);
+    if (cJSON_GetArraySize(flats) != 2)
+        return fbp_json_wrong(&f->top, "flat", "a path, or two: flats before and after the scan");
+    for (int i = 0; st == FBP_OK && i < 2; i++) {
+        cJSON one = *cJSON_GetArrayItem(flats, i); /* the object {"flat": PATH} */
+        cJSON object = {.type = cJSON_Object, .child = &one};
+        char name[] = "flat";
+        one.string = name;
+        one.next = one.prev = NULL;
+        f->top.object = &object;
+        st = read_image(f, "flat", i == 0 ? &f->scan->flat : &f->scan->flat_after);
+    }
+    f->top = top;
+    return st;
+}
+
+/* Read "i0" or "dose": one number, or one per view as a list or a file. */
+static fbp_status read_beam(const struct fbp_scan_file *f, const char *key, double **out)
+{
+    size_t n = 0;
+
+    FBP_TRY(fbp_scan_read_numbers(f, key, &fbp_range_i0, out, &n));
+    if (n > 0 && out == &f->scan->i0s)
+        f->scan->i0 = (*out)[0];
+    if (n != 1 || out == &f->scan->doses)
+        return n == 0 ? FBP_OK : fbp_scan_check_count(f, key, n);
+    free(*out);
+    *out = NULL;
     return FBP_OK;
 }
 
@@ -416,8 +456,9 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(fbp_json_choice(top, "angular_weights", weightings, N_OF(weightings), &weighting));
     scan->angular_weights = weighting == 0 ? FBP_ANGULAR_AUTO : FBP_ANGULAR_EQUAL;
     FBP_TRY(fbp_json_flag(top, "filtered", &scan->filtered));
-    FBP_TRY(fbp_json_numbers(top, "i0", &fbp_range_i0, 1, 1, &scan->i0, &n));
     FBP_TRY(read_sizes(f));
+    FBP_TRY(read_beam(f, "i0", &scan->i0s));
+    FBP_TRY(read_beam(f, "dose", &scan->doses));
     FBP_TRY(fbp_scan_read_views(f));
 
     /* Flips of the views: "u", or a list such as ["u", "direction"]. */
@@ -442,7 +483,7 @@ fbp_status fbp_scan_read(struct fbp_scan_file *f)
     FBP_TRY(read_path(top, "reference", &scan->reference)); /* opened by the filter */
     FBP_TRY(read_volume(f));
     FBP_TRY(read_image(f, "dark", &scan->dark));
-    FBP_TRY(read_image(f, "flat", &scan->flat));
+    FBP_TRY(read_flats(f));
     FBP_TRY(read_image(f, "bad_pixels", &scan->bad_pixels));
     FBP_TRY(read_corrections(f));
     FBP_TRY(read_assumed(f));

@@ -94,6 +94,26 @@ static fbp_status put_path(struct fbp_writer *w, const char *key, const char *pa
     return FBP_OK;
 }
 
+/* Write the paths of the flats before and after the scan. */
+static fbp_status put_flats(struct fbp_writer *w, const struct fbp_scan *scan)
+{
+    char *before = fbp_scan_relative(w->path, scan->flat);
+    char *after = fbp_scan_relative(w->path, scan->flat_after);
+    const bool made = before && after;
+
+    if (made) {
+        fbp_put_key(w, "flat");
+        fputc('[', w->f);
+        fbp_put_text(w, before);
+        fputs(", ", w->f);
+        fbp_put_text(w, after);
+        fputc(']', w->f);
+    }
+    free(before);
+    free(after);
+    return made ? FBP_OK : fbp_fail_nomem(strlen(scan->flat), "a path");
+}
+
 /* Write n numbers, each multiplied by `scale`, as a list, even a single number. */
 static void put_full_list(struct fbp_writer *w, const char *key, const double *v, size_t n,
                           double scale)
@@ -278,9 +298,16 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         fbp_put_key_text(w, "angular_weights",
                          scan->angular_weights == FBP_ANGULAR_EQUAL ? "equal" : "auto");
     FBP_TRY(put_path(w, "dark", scan->dark));
-    FBP_TRY(put_path(w, "flat", scan->flat));
-    if (scan->i0 > 0)
+    if (scan->flat_after)
+        FBP_TRY(put_flats(w, scan));
+    else
+        FBP_TRY(put_path(w, "flat", scan->flat));
+    if (scan->i0s)
+        put_full_list(w, "i0", scan->i0s, scan->n_views, 1);
+    else if (scan->i0 > 0)
         fbp_put_key_number(w, "i0", scan->i0);
+    if (scan->doses)
+        put_full_list(w, "dose", scan->doses, scan->n_views, 1);
     FBP_TRY(put_path(w, "bad_pixels", scan->bad_pixels));
     if (scan->find_bad_pixels && !scan->bad_pixels)
         fbp_put_key_text(w, "bad_pixels", "auto");

@@ -343,6 +343,44 @@ TEST(test_angles_in_a_file)
     }
 }
 
+/* i0, dose and flats of a beam that changes: read, saved and read again. */
+TEST(test_changing_beam)
+{
+    double all[VIEWS] = {100, 90, 80, 70, 60};
+
+    write_text("i0.txt", "100 90 80 70 60");
+    write_scan("i0.json", cone, N_OF(cone), "i0", "\"i0.txt\"");
+    struct fbp_scan s = load("i0.json");
+    assert_memory_equal(s.i0s, all, sizeof all);
+    assert_true(s.i0 == 100 && !s.doses);
+    OK(fbp_scan_save(&s, in_folder("again.json"), NULL));
+    fbp_scan_clear(&s);
+    s = load("again.json");
+    assert_memory_equal(s.i0s, all, sizeof all);
+    fbp_scan_clear(&s);
+    write_scan("i0.json", cone, N_OF(cone), "i0", "[1, 2]");
+    expect_load_fails("i0.json", FBP_ERR_INVALID, "i0: found 2 entries");
+    write_scan("i0.json", cone, N_OF(cone), "i0", "[1, 2, 3, 4, 0]");
+    expect_load_fails("i0.json", FBP_ERR_INVALID, "i0[4]");
+
+    write_scan("f.json", cone, N_OF(cone), "flat",
+               "[\"dark.mha\", \"dark.mha\"], \"dose\": [100, 90, 80, 70, 60]");
+    s = load("f.json");
+    assert_string_equal(s.flat, in_folder("dark.mha"));
+    assert_string_equal(s.flat_after, in_folder("dark.mha"));
+    OK(fbp_scan_save(&s, in_folder("again.json"), NULL));
+    fbp_scan_clear(&s);
+    s = load("again.json");
+    assert_string_equal(s.flat_after, in_folder("dark.mha"));
+    assert_memory_equal(s.doses, all, sizeof all);
+    fbp_scan_clear(&s);
+    write_scan("f.json", cone, N_OF(cone), "flat", "[\"dark.mha\"]");
+    expect_load_fails("f.json", FBP_ERR_INVALID,
+                      "flat: found a list of 1, expected a path, or two");
+    write_scan("f.json", cone, N_OF(cone), "flat", "[\"dark.mha\", \"small.mha\"]");
+    expect_load_fails("f.json", FBP_ERR_INVALID, "small.mha has 5 x 4");
+}
+
 TEST(test_volume_is_completed)
 {
     struct fbp_scan s = {.struct_size = sizeof s};

@@ -3,7 +3,7 @@
  * size and time of each input file are recorded at opening and compared at the end: a file that
  * changed is an error. The thread examines a growing source every two milliseconds, because the
  * system does not report writes by other machines or through mapped memory.
- * Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
+ * Used by: bench/, cli/, array/, picture/, pipeline/, prep/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/base.h"

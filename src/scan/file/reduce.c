@@ -332,14 +332,16 @@ static fbp_status set_up_reduced(fbp_source *src, const void *what, fbp_source *
     }
     FBP_TRY(fbp_source_wrap_set_up(src, below));
     /* only the rows and views in use are read */
-    src->stored_type = below->info.scale != 0 ? FBP_F32 : below->info.type;
+    src->stored_type = below->below             ? below->stored_type
+                       : below->info.scale != 0 ? FBP_F32
+                                                : below->info.type;
     src->stored_bytes = (uint64_t)info->n[2] * r->stored.n_columns * r->panel.n_rows * r->bin[1] *
-                        fbp_type_size(below->info.type);
+                        fbp_type_size(below->below ? below->stored_type : below->info.type);
     return FBP_OK;
 }
 
 fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct fbp_reduction *r,
-                             bool top_down, const unsigned char *bad)
+                             bool top_down, const unsigned char *bad, bool owned)
 {
     const size_t rest = r->stored.n_rows - r->bin[1] * r->panel.n_rows;
     const struct reduced reduced = {.r = *r,
@@ -353,7 +355,7 @@ fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct f
             "%s: --follow uses all views in the order of their arrival; omit --every, "
             "--bin, --views and --skip",
             below->path);
-    return fbp_source_wrap(out, set_up_reduced, &reduced, below, false);
+    return fbp_source_wrap(out, set_up_reduced, &reduced, below, owned);
 }
 
 /* Index, in the stored image, of pixel k of the block whose mean is pixel (row, column) of the

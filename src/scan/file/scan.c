@@ -16,13 +16,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { N_TEXTS = 7 };
+enum { N_TEXTS = 8 };
 
 /* Get the addresses of those members of a scan that are strings, which the scan owns. */
 static void texts_of(struct fbp_scan *scan, char **out[N_TEXTS])
 {
-    char **const texts[N_TEXTS] = {&scan->path,       &scan->projections, &scan->dark, &scan->flat,
-                                   &scan->bad_pixels, &scan->reference,   &scan->note};
+    char **const texts[N_TEXTS] = {&scan->path, &scan->projections, &scan->dark,
+                                   &scan->flat, &scan->bad_pixels,  &scan->reference,
+                                   &scan->note, &scan->flat_after};
 
     memcpy(out, texts, sizeof texts);
 }
@@ -46,6 +47,8 @@ void fbp_scan_free(struct fbp_scan *scan)
     free(scan->depths);
     free(scan->plane_weights);
     free(scan->selected);
+    free(scan->i0s);
+    free(scan->doses);
     fbp_preparation_free(scan->preparation);
     free(scan->corrections);
     fbp_images_free(scan->images);
@@ -94,6 +97,7 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
     to.views = NULL;
     to.depths = to.plane_weights = NULL;
     to.selected = NULL;
+    to.i0s = to.doses = NULL;
     to.preparation = NULL;
     to.corrections = NULL;
     to.images = NULL;
@@ -117,6 +121,9 @@ fbp_status fbp_scan_copy(struct fbp_scan *out, const struct fbp_scan *given)
     FBP_TRY_GOTO(copy_list(&to.depths, from.depths, n, sizeof *from.depths));
     FBP_TRY_GOTO(copy_list(&to.plane_weights, from.plane_weights, n, sizeof *from.plane_weights));
     FBP_TRY_GOTO(copy_list(&to.selected, from.selected, n, sizeof *from.selected));
+    const size_t stored = from.stored_views ? from.stored_views : n;
+    FBP_TRY_GOTO(copy_list(&to.i0s, from.i0s, stored, sizeof *from.i0s));
+    FBP_TRY_GOTO(copy_list(&to.doses, from.doses, stored, sizeof *from.doses));
     FBP_TRY_GOTO(fbp_preparation_copy(&to.preparation, from.preparation));
     if (from.preparation)
         FBP_TRY_GOTO(copy_list(&to.preparation->places, from.preparation->places,
@@ -301,6 +308,7 @@ fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
     raw.n[2] = 0; /* headerless images: any number of them */
     FBP_TRY(fbp_inputs_add_array(out, scan->dark, &raw));
     FBP_TRY(fbp_inputs_add_array(out, scan->flat, &raw));
+    FBP_TRY(fbp_inputs_add_array(out, scan->flat_after, &raw));
     return fbp_inputs_add_array(out, scan->bad_pixels, &raw);
 }
 

@@ -185,11 +185,11 @@ void fbp_reduction_describe(const struct fbp_reduction *r, size_t stored_views, 
  *
  * bad    [row][column] of the stored panel, rows bottom-up; nonzero pixels are excluded from means.
  *        NULL: no pixel is bad. Must outlive the source.
- * below  the stored views, whose images begin with the top row if top_down. Must outlive *out,
- *        which does not close it.
+ * below  the stored views, whose images begin with the top row if top_down. Must outlive *out.
+ * owned  closing *out, or a failure, also closes `below`
  */
 fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct fbp_reduction *r,
-                             bool top_down, const unsigned char *bad);
+                             bool top_down, const unsigned char *bad, bool owned);
 
 /** Reduce an image of the stored panel in place, rows bottom-up: means of the good pixels; 0 for
  * blocks without good pixels. */
