@@ -17,7 +17,7 @@
 
 const struct opt_group recon_groups[] = {
     {"Output", "output output-type output-range preview report resume force", "compress timeline"},
-    {"Input", "views skip every bin follow", "follow-timeout"},
+    {"Input", "every bin follow", "views skip follow-timeout"},
     {"Geometry", "centre sod sdd pitch flip-u flip-v reverse sweep",
      "offset tilt angular-weights score curve"},
     {"Corrections", "bad-pixels rings beam-hardening paganin", NULL},

@@ -125,9 +125,9 @@ RANGE(distance, FBP_DISTANCE_MM_MIN, FBP_DISTANCE_MM_MAX, false, "a number from 
 RANGE(position, -FBP_PLACE_MM_MAX, FBP_PLACE_MM_MAX, false, "a number from -1e12 to 1e12 (mm)");
 RANGE(angle, -FBP_ANGLE_DEG_MAX, FBP_ANGLE_DEG_MAX, false, "a number from -1e9 to 1e9 (degrees)");
 RANGE(rotation, -FBP_TURN_DEG_MAX, FBP_TURN_DEG_MAX, false,
-      "a number above -90 and below 90 (degrees)");
+      "a number from -90 to 90, without the ends (degrees)");
 RANGE(skew, -FBP_SKEW_DEG_MAX, FBP_SKEW_DEG_MAX, false,
-      "a number above -45 and below 45 (degrees)");
+      "a number from -45 to 45, without the ends (degrees)");
 RANGE(side, 1, FBP_SIDE_MAX, true, "a whole number from 1 to 1e9");
 RANGE(views, 1, FBP_VIEWS_MAX, true, "a whole number from 1 to 1e7");
 RANGE(header, 0, FBP_BYTES_MAX, true, "a whole number from 0 to 9e15");

@@ -352,7 +352,7 @@ TEST(other_memory_is_refused)
     assert_fails(fbp_source_device_memory(&source, NULL, &f->info, "mock", NULL), FBP_ERR_INVALID,
                  "not in the memory of a single mock device");
     assert_fails(fbp_source_device_memory(&source, far, &f->info, "abacus", NULL),
-                 FBP_ERR_UNSUPPORTED, "\"abacus\" is not part of this build");
+                 FBP_ERR_UNSUPPORTED, "\"abacus\" is unknown, or not part of this build");
     assert_fails(fbp_source_device_memory(&source, f->views, &f->info, "cpu", NULL),
                  FBP_ERR_INVALID, "not in the memory of a single cpu device");
     assert_fails(fbp_sink_device_memory(&sink, far, FBP_U8, f->n, "mock", NULL), FBP_ERR_INVALID,
@@ -405,7 +405,7 @@ TEST(queues_are_waited_for)
                  "cpu has no queues");
     assert_null(queue[0]);
     assert_fails(fbp_device_queue_wait("abacus", NULL), FBP_ERR_UNSUPPORTED,
-                 "\"abacus\" is not part of this build");
+                 "\"abacus\" is unknown, or not part of this build");
 }
 
 /* The last one: the scan is another afterwards.  Means of pixels are made of what is copied. */

@@ -197,7 +197,9 @@ TEST(several_devices_unpack_it_once_a_slab)
     OK(fbp_plan_create(&plan, &scan, &p));
     fbp_limit_memory(0);
     assert_string_equal(fbp_plan_info(plan)->kernel, "column"); /* they are not held */
-    assert_contains(unpacked, "noise.mha is decompressed 5 times, once per slab; raise --memory");
+    assert_contains(
+        unpacked,
+        "noise.mha is decompressed 5 times, once per slab (group of slices); raise --memory");
     const unsigned long long before = bytes_read();
     OK(fbp_plan_run(plan, "hash:", &r));
     if (before == 0)

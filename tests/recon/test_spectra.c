@@ -130,7 +130,7 @@ TEST(what_cannot_be_divided_is_refused)
         fbp_status status;
         const char *says;
     } rows[] = {
-        {{.cutoff = 1}, FBP_ERR_INVALID, "is 0 above"},
+        {{.cutoff = 1}, FBP_ERR_INVALID, "is nearly 0 at"},
         {{.cutoff = .1, .epr.wiener = 2}, FBP_ERR_INVALID, "wiener"},
         {{.cutoff = .1, .filter = FBP_FILTER_TWO_RAMPS}, FBP_ERR_UNSUPPORTED, "no deconvolution"},
         {{.cutoff = .1, .epr.periodic = true, .epr.oversampling = 2},

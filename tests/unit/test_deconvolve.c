@@ -154,7 +154,7 @@ TEST(nonsense_is_refused)
     refused(&r, FBP_FILTER_HANN, 0, FBP_ERR_INVALID, "cutoff");
     refused(&r, FBP_FILTER_TWO_RAMPS, .1, FBP_ERR_UNSUPPORTED, "two-ramps");
     /* exp(-2 pi^2 36 f^2) times 2 pi f: 1e-5 of its greatest value is left at f = .14 */
-    refused(&r, FBP_FILTER_HANN, 1, FBP_ERR_INVALID, "is 0 above 0.27");
+    refused(&r, FBP_FILTER_HANN, 1, FBP_ERR_INVALID, "is nearly 0 at 0.27");
     r.wiener = 1e-4;
     struct fbp_filter_design d = make(&r, FBP_FILTER_HANN, 1, N, 1);
     fbp_filter_design_clear(&d);

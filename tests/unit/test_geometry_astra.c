@@ -205,7 +205,7 @@ static const struct wrong wrong[] = {
      "detector of 7 x 4 pixels, but the projections have 6 x 4", FBP_ERR_INVALID},
     {"{\"type\": \"cone_vec\", " SIZES
      "\"Vectors\": [[0, -500, 0, 0, 300, 0, 0.5, 0, 0, 0, 0, 0.5]]}",
-     "0.5 mm along the rows, not 0.8 mm", FBP_ERR_INVALID},
+     "0.5 mm along the rows, but 0.8 mm", FBP_ERR_INVALID},
     {"{\"type\": \"parallel3d_vec\", " SIZES "\"Vectors\": [[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]]}",
      "the ray direction is 0", FBP_ERR_INVALID},
 };

@@ -677,7 +677,7 @@ TEST(wrong_names)
         {":/exchange", "has no data set", FBP_ERR_INVALID},
         {":nothing", "has no data set \"nothing\"", FBP_ERR_INVALID},
         {":/exchange/theta", "1 dimension, expected", FBP_ERR_INVALID},
-        {":/text", "not numbers", FBP_ERR_UNSUPPORTED},
+        {":/text", "neither integers nor floats", FBP_ERR_UNSUPPORTED},
         {":/five", "5 dimensions", FBP_ERR_INVALID},
         {":/pieces", "stored contiguously and uncompressed", FBP_ERR_UNSUPPORTED},
         {":/empty", "but no size may be 0", FBP_ERR_INVALID},
