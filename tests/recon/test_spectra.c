@@ -139,7 +139,7 @@ TEST(what_cannot_be_divided_is_refused)
         {{.cutoff = .1, .epr.periodic = true, .filtering.spatial = true},
          FBP_ERR_UNSUPPORTED,
          "cannot be combined with a filter in space"},
-        {{.cutoff = .1}, FBP_ERR_INVALID, "with the same field values"},
+        {{.cutoff = .1}, FBP_ERR_INVALID, "the same field values"},
     };
     enum { ROWS = sizeof rows / sizeof *rows };
     AUTO_CLEAR struct fbp_scan scan = sweep(6);
