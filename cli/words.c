@@ -47,7 +47,7 @@ const struct word word_table[] = {
     {"start-angle first-angle", "start", IN_SCAN ": \"angles_deg\"", WORD_UNKNOWN, false},
     {"angle angles angles-deg theta thetas arc start step", NULL, IN_SCAN ": \"angles_deg\"", WORD_UNKNOWN, false},
     {"projections projs views", NULL, IN_SCAN ": \"projections\"", WORD_UNKNOWN, false},
-    {"n-views nviews num-views n-projections num-projections nproj n-proj n-angles num-angles", "views", NULL, WORD_UNKNOWN, false},
+    {"n-views nviews num-views n-projections num-projections nproj n-proj n-angles num-angles", NULL, "fbp simulate has --views K for the number of views; for a scan it follows from its files, and --views 0:100 uses only some of them", WORD_UNKNOWN, false},
     {"geometry geometry-file geom matrices matrix raw i0 kind", NULL, IN_SCAN, WORD_UNKNOWN, false},
     {"dark darks dark-field flat flats flat-field white whites open-beam", NULL, IN_SCAN "; -log is then applied", WORD_UNKNOWN, false},
     {"log minus-log neglog no-log no-minus-log linearize", NULL, "-log is applied if the scan file has any of \"dark\", \"flat\", \"i0\"; without them, the values are used as line integrals", WORD_UNKNOWN, false},

@@ -45,6 +45,10 @@ class Options(TypedDict, total=False):
     """"cylinder:R", "ball:X,Y,Z,R", "box:X0:X1,Y0:Y1,Z0:Z1" in mm, or the path of a mask; default:
     all"""
     # the scan
+    views: str | None
+    """stored views that are used, as "0:100,110:"; default: all"""
+    skip: str | None
+    """stored views that are left out, as "17,42"; default: none"""
     every: int | None
     """use every n-th view only; default: 1"""
     bin: int | None
@@ -195,8 +199,8 @@ NAMES = tuple(Options.__annotations__)
 
 # Those that are no parameters of the C interface: most change the scan.
 _OF_SCAN = (
-    "size", "voxel", "volume_centre", "slice", "every", "bin", "centre", "offset", "tilt", "sod",
-    "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference", "prepare",
+    "size", "voxel", "volume_centre", "slice", "views", "skip", "every", "bin", "centre", "offset",
+    "tilt", "sod", "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference", "prepare",
     "beam_hardening", "rings", "paganin",
 )  # fmt: skip
 _WHOLE = (
@@ -236,7 +240,7 @@ _ALIASES = {
         "size": "dimension dimensions dims dim volume_size nvoxel",
         "slice": "slices plane",
         "bin": "binning rebin downsample",
-        "every": "skip subsample view_step stride",
+        "every": "subsample view_step stride",
         "roi": "crop region_of_interest",
         "volume_centre": "volume_center",
         "filter": "filter_type filter_name filter_window window apodisation apodization ramp",
@@ -377,6 +381,7 @@ def prepared_core(scan: Scan, options: dict[str, Any], find: Callable[..., float
         core.retrieve_phases(arguments.listed(options["paganin"], "paganin"))
     core.flip(*(bool(options.get(k)) for k in ("flip_u", "flip_v", "reverse")))
     _adjust(core, options, find)
+    core.select(*(str(options.get(k) or "") for k in ("views", "skip")))
     core.reduce(
         arguments.whole(options.get("every") or 1, "every", 1),
         arguments.whole(options.get("bin") or 1, "bin", 1),

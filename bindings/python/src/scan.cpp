@@ -336,6 +336,9 @@ static void define_changes(nb::class_<scan> &c)
                  const int flips = u * FBP_FLIP_U + v * FBP_FLIP_V + reverse * FBP_FLIP_DIRECTION;
                  check(fbp_scan_flip(&s.s, static_cast<unsigned>(flips)));
              })
+        .def("select", [](scan &s, const char *views, const char *skip) {
+                 check(fbp_scan_select(&s.s, *views ? views : nullptr, *skip ? skip : nullptr));
+             })
         .def("reduce", [](scan &s, std::size_t every, std::size_t bin) {
             check(fbp_scan_reduce(&s.s, every, bin));
         });
