@@ -67,6 +67,13 @@ has err 'if the volume is blurred, give .*, or run fbp calibrate'
 run 0 init counts --pitch 1 --i0 41000
 has out '"i0": 41000,?$'
 
+# Counts below 0 are no beam, and are read to their end only.
+mkdir negative
+LC_ALL=C awk 'BEGIN { printf "NRRD0004\ntype: int16\ndimension: 3\nsizes: 20 10 9\nendian: little\nencoding: raw\n\n"
+    for (i = 0; i < 1800; i++) printf "%c%c", 246, 255 }' >negative/p.nrrd
+run 0 init negative --pitch 1
+has out '"i0": -10,?$'
+
 # A whole scan of another program, if there is one.
 rm -r several/other.json
 run 0 plan several

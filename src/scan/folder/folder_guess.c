@@ -286,8 +286,9 @@ static void put_intensity(struct guess *g)
     double beam = range[1];
     if (n_samples > 0) {
         fbp_sort(samples, n_samples);
+        const double bright = 0.9 * samples[n_samples * 99 / 100];
         size_t dark = 0;
-        while (samples[dark] < 0.9 * samples[n_samples * 99 / 100])
+        while (dark + 1 < n_samples && samples[dark] < bright)
             dark++;
         beam = samples[dark + (n_samples - dark) / 2];
     }
