@@ -6,13 +6,13 @@
 
 #include "fbp/analysis.h"
 
+#include "base/system.h"
 #include "geometry/kind.h"
 #include "scan/file/scan.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct calibrate_args {
     struct geometry_from from;
@@ -121,7 +121,7 @@ static int run(const struct command *self, int argc, char **argv)
     struct fbp_scan scan = {.struct_size = sizeof scan}, found = {.struct_size = sizeof found};
     struct fbp_recon_params params = {.struct_size = sizeof params};
     struct fbp_calibration c = {.struct_size = sizeof c};
-    struct timespec begin, end;
+    double seconds = 0;
     int rc = opt_parse(self, &a, argc, argv);
 
     if (rc == OPT_GO_ON)
@@ -136,15 +136,13 @@ static int run(const struct command *self, int argc, char **argv)
             .force = a.force, .scan = &scan, .inputs = {a.from.path}, .outputs = {a.output}});
     if (rc == 0) {
         params.n_threads = a.threads;
-        timespec_get(&begin, TIME_UTC);
+        const double begin = fbp_seconds();
         rc = fbp_calibrate(&scan, &params, &c, &found) == FBP_OK ? 0 : cli_fail();
-        timespec_get(&end, TIME_UTC);
+        seconds = fbp_seconds() - begin;
     }
     if (rc == 0 && a.output)
         rc = save(&found, a.output);
     if (rc == 0) {
-        const double seconds =
-            (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
         if (c.why[0])
             say_warning(a.quiet, "%s", c.why);
         if (a.json)

@@ -230,17 +230,17 @@ static double mean_square(size_t n)
     return (double)n * (double)n / 12;
 }
 
-/* Rows of the panel near the plane of the sources, and the comparison of rays in that plane that
- * are measured from both sides. */
-struct midplane {
+/* Rows of the panel, a line through them, and the comparison of rays on that line that are measured
+ * from both sides. */
+struct lines {
     struct fbp_sinogram rows; /* near the row of the iso-centre */
     struct fbp_sinogram line; /* one row: samples along the line in which a plane cuts the panel */
     struct fbp_match match;
 };
 
 /* Read up to n_rows rows of a scan, next to the row of the iso-centre. */
-static fbp_status midplane_read(struct midplane *m, const struct fbp_scan *scan, fbp_source *source,
-                                size_t n_rows)
+static fbp_status lines_read(struct lines *m, const struct fbp_scan *scan, fbp_source *source,
+                             size_t n_rows)
 {
     FBP_TRY(fbp_sinogram_read(&m->rows, scan, source, n_rows));
     m->line = m->rows;
@@ -252,7 +252,7 @@ static fbp_status midplane_read(struct midplane *m, const struct fbp_scan *scan,
                      "a sinogram");
 }
 
-static void midplane_clear(struct midplane *m)
+static void lines_clear(struct lines *m)
 {
     fbp_match_clear(&m->match);
     fbp_sinogram_clear(&m->rows);
@@ -266,7 +266,7 @@ static void midplane_clear(struct midplane *m)
  * over the panel is left out, so that it does not move the axis.  half_rows: mean of 2 half_rows +
  * 1 lines.
  */
-static fbp_status set_line(struct midplane *m, double column, double row, double slope, double yaw,
+static fbp_status set_line(struct lines *m, double column, double row, double slope, double yaw,
                            int half_rows)
 {
     const struct fbp_sinogram *s = &m->rows;
@@ -296,16 +296,6 @@ static fbp_status set_line(struct midplane *m, double column, double row, double
     return fbp_match_create(&m->match, &m->line, 4);
 }
 
-/* Position of the least value of a parabola through `at` at x, and `before` and `after` one step
- * beside it; at most one step from x. */
-static double vertex(double x, double step, double before, double at, double after)
-{
-    const double bend = before - 2 * at + after;
-    const double move = bend > 0 ? (before - after) / (2 * bend) : before < after ? -1 : 1;
-
-    return x + step * fmax(-1, fmin(1, move));
-}
-
 /* Store an estimate.  False: it differs from the value of the scan by less than its uncertainty;
  * then the value of the scan is stored and should be kept, because a panel that is rotated by next
  * to nothing costs a resampling.  The column is always changed. */
@@ -332,7 +322,7 @@ enum { LINES = 7, PARTS = 4, STEPS = 6 };
 enum { BY_COLUMN, BY_SDD, BY_ARC, BY_YAW, BY_COUNT, BY_SHIFT = BY_COUNT };
 
 /* Misfit of opposite rays in m->line, which was set for the yaw of the offsets. */
-static double midplane_misfit(struct midplane *m, double column, const double offsets[BY_COUNT],
+static double midplane_misfit(struct lines *m, double column, const double offsets[BY_COUNT],
                               size_t part, size_t parts)
 {
     struct fbp_agreement a;
@@ -356,7 +346,7 @@ static fbp_status by_midplane(struct work *w, double offsets[BY_COUNT + 1], doub
     /* rows per column of the line in which the plane of the sources cuts the panel */
     const double slope = -fbp_dot(w->facts.axis, view->u) / fbp_dot(w->facts.axis, view->v);
     struct fbp_scan reduced = {.struct_size = sizeof reduced};
-    struct midplane m = {0};
+    struct lines m = {0};
     double found[LINES][1 + PARTS][BY_COUNT] = {{{0}}}; /* [0]: all views, [1 + part] */
     double at[N];
     size_t bin;
@@ -366,8 +356,8 @@ static fbp_status by_midplane(struct work *w, double offsets[BY_COUNT + 1], doub
     FBP_TRY_GOTO(values_of(&reduced, at));
     const double column = at[FBP_CALIBRATED_COLUMN], row = at[FBP_CALIBRATED_ROW];
     const double rows = 2 * LINES + fabs(slope) * (double)reduced.panel.n_columns;
-    FBP_TRY_GOTO(midplane_read(&m, &reduced, w->params->input.source,
-                               (size_t)fmin(rows, (double)reduced.panel.n_rows)));
+    FBP_TRY_GOTO(lines_read(&m, &reduced, w->params->input.source,
+                            (size_t)fmin(rows, (double)reduced.panel.n_rows)));
     for (int l = 0; l < LINES; l++)
         for (size_t part = 0; part <= PARTS; part++) {
             double *x = found[l][part];
@@ -388,7 +378,7 @@ static fbp_status by_midplane(struct work *w, double offsets[BY_COUNT + 1], doub
                         y[k] =
                             midplane_misfit(&m, column, o, part ? part - 1 : 0, part ? PARTS : 1);
                     }
-                    x[i] = vertex(x[i], step, y[0], y[1], y[2]);
+                    x[i] = fbp_vertex(x[i], step, y[0], y[1], y[2]);
                 }
         }
     for (int i = 0; i < BY_COUNT; i++) {
@@ -412,7 +402,7 @@ static fbp_status by_midplane(struct work *w, double offsets[BY_COUNT + 1], doub
     offsets[BY_COLUMN] *= (double)bin;
     errors[BY_COLUMN] *= (double)bin;
 fail:
-    midplane_clear(&m);
+    lines_clear(&m);
     fbp_scan_clear(&reduced);
     return st;
 }
@@ -565,7 +555,7 @@ static fbp_status column_of_row(const struct fbp_sinogram *s, double c, double r
             }
         }
         if (round)
-            least = vertex(middle, step, y[0], y[1], y[2]);
+            least = fbp_vertex(middle, step, y[0], y[1], y[2]);
     }
     *column = least;
     double squares = 0; /* scatter of the results of parts of the views */
@@ -576,7 +566,7 @@ static fbp_status column_of_row(const struct fbp_sinogram *s, double c, double r
             fbp_match_at(&m, least + 0.5 * (i - 1), 1, part, PARTS, &a);
             y[i] = a.misfit;
         }
-        const double x = vertex(least, 0.5, y[0], y[1], y[2]) - least;
+        const double x = fbp_vertex(least, 0.5, y[0], y[1], y[2]) - least;
         squares += x * x / (PARTS * (PARTS - 1));
     }
     *error = fmax(sqrt(squares), 0.01);
@@ -647,7 +637,7 @@ static fbp_status by_rows(struct work *w)
     struct fbp_scan reduced = {.struct_size = sizeof reduced}, *found = w->corrected;
     const size_t n = found->n_views, nc = found->panel.n_columns, nr = found->panel.n_rows;
     size_t bin;
-    struct midplane m = {0};
+    struct lines m = {0};
     struct fbp_centre centre = {.struct_size = sizeof centre};
     double column[BANDS], error[BANDS], row[BANDS], before[N], now[N];
     struct axis_line line = {0};
@@ -673,7 +663,7 @@ static fbp_status by_rows(struct work *w)
     }
     FBP_TRY_GOTO(reduce(found, nr > 1 ? FINE_COLUMNS : nc, ROW_VIEWS, &reduced, &bin));
     FBP_TRY_GOTO(values_of(&reduced, now));
-    FBP_TRY_GOTO(midplane_read(&m, &reduced, w->params->input.source, reduced.panel.n_rows));
+    FBP_TRY_GOTO(lines_read(&m, &reduced, w->params->input.source, reduced.panel.n_rows));
     const size_t n_rows = m.rows.n_rows, bands = n_rows < BANDS ? n_rows : BANDS;
     const struct fbp_view *view = &found->views[0];
     const double pitch[2] = {fbp_norm(view->u), fbp_norm(view->v)};
@@ -736,7 +726,7 @@ static fbp_status by_rows(struct work *w)
         snprintf(out->why, sizeof out->why, "%s", centre.why);
     }
 fail:
-    midplane_clear(&m);
+    lines_clear(&m);
     fbp_scan_clear(&reduced);
     return st;
 }

@@ -128,9 +128,8 @@ static double descend(const struct search *s, double c, size_t part, size_t part
 
     for (int i = 0; i < 4; i++) {
         const double a = misfit_at(s, c - step, part, parts), b = misfit_at(s, c, part, parts);
-        const double d = misfit_at(s, c + step, part, parts), bend = a - 2 * b + d;
-        const double move = bend > 0 ? (a - d) / (2 * bend) : a < d ? -1 : 1;
-        c = fmax(0, fmin(last, c + fmax(-1, fmin(1, move)) * step));
+        const double d = misfit_at(s, c + step, part, parts);
+        c = fmax(0, fmin(last, fbp_vertex(c, step, a, b, d)));
         step = i > 0 ? step / 2 : step;
     }
     return c;

@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 
+#include <math.h>
+
 /* sinogram.c */
 
 /** Line integrals of some detector rows of a scan whose views turn about an axis. */
@@ -42,6 +44,16 @@ void fbp_sinogram_clear(struct fbp_sinogram *s);
 /** Average all rows of s, and groups of `bin` columns; columns after the last whole group are
  * omitted.  Column c of *out is the mean of columns bin c to bin c + bin - 1 of s. */
 fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t bin);
+
+/** Get the position of the least value of a parabola through `at` at x, and `before` and `after`
+ * one step beside x; at most one step from x. */
+static inline double fbp_vertex(double x, double step, double before, double at, double after)
+{
+    const double bend = before - 2 * at + after;
+    const double move = bend > 0 ? (before - after) / (2 * bend) : before < after ? -1 : 1;
+
+    return x + fmax(-1, fmin(1, move)) * step;
+}
 
 /* match.c
  *

@@ -266,8 +266,18 @@ static bool inside(const struct line *l, const struct fbp_panel *panel)
     return l->first >= MARGIN && l->first <= most && last >= MARGIN && last <= most;
 }
 
-/* Integrate a filtered view along a line; where the line is beyond the panel's last rows, the
- * samples are those of the last rows. */
+/* Interpolate between the two rows of column c that are next to `row`. */
+static inline float sample(const float *image, size_t nc, size_t c, float row)
+{
+    const int i = (int)row;
+    const float *at = image + (size_t)i * nc + c;
+
+    return at[0] + (row - (float)i) * (at[nc] - at[0]);
+}
+
+/* Integrate a filtered view along a line; 0 if the line leaves the panel through its first or last
+ * row: such planes are not compared (MARGIN is more than the steps of the derivatives move a line).
+ */
 static double integrate(const struct fbp_epipolar *e, size_t view, const struct line *l)
 {
     const size_t nc = e->filtered_columns;
@@ -276,35 +286,18 @@ static double integrate(const struct fbp_epipolar *e, size_t view, const struct 
     const double step = UP * l->slope * (double)e->bin;
     const double first = UP * (l->first + l->slope * ((double)e->bin - 1) / 2);
     const double last = first + step * (double)(nc - 1);
-    double sum = 0;
+    const float slope = (float)step, start = (float)first;
+    float part[4] = {0, 0, 0, 0}; /* several sums, which the processor can add at the same time */
+    size_t c = 0;
 
-    if (fmin(first, last) >= 0 && fmax(first, last) < most) {
-        const float slope = (float)step, start = (float)first;
-        float part[4] = {0, 0, 0, 0};
-        size_t c = 0;
-        for (; c + 4 <= nc; c += 4)
-            for (size_t k = 0; k < 4; k++) {
-                const float row = start + slope * (float)(int)(c + k);
-                const int i = (int)row;
-                const float *at = image + (size_t)i * nc + c + k;
-                part[k] += at[0] + (row - (float)i) * (at[nc] - at[0]);
-            }
-        for (; c < nc; c++) {
-            const float row = start + slope * (float)(int)c;
-            const int i = (int)row;
-            const float *at = image + (size_t)i * nc + c;
-            part[0] += at[0] + (row - (float)i) * (at[nc] - at[0]);
-        }
-        sum = (double)part[0] + (double)part[1] + (double)part[2] + (double)part[3];
-    } else {
-        for (size_t c = 0; c < nc; c++) {
-            const double row = fmin(fmax(first + step * (double)c, 0), most);
-            const size_t i = (size_t)row;
-            const float w = (float)(row - (double)i), *at = image + i * nc + c;
-            sum += (double)(at[0] + w * (at[nc] - at[0]));
-        }
-    }
-    return sum * l->factor;
+    if (!(fmin(first, last) >= 0 && fmax(first, last) < most))
+        return 0;
+    for (; c + 4 <= nc; c += 4)
+        for (size_t k = 0; k < 4; k++)
+            part[k] += sample(image, nc, c + k, start + slope * (float)(int)(c + k));
+    for (; c < nc; c++)
+        part[0] += sample(image, nc, c, start + slope * (float)(int)c);
+    return ((double)part[0] + (double)part[1] + (double)part[2] + (double)part[3]) * l->factor;
 }
 
 /* Values of all planes of all pairs, for several changes of the geometry. */
