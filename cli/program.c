@@ -70,7 +70,8 @@ static void help_all(FILE *f)
 }
 
 /* Find the command whose name or alias is the first word (or words) of argv, and return its index;
- * n_commands: there is none. *n_words: number of words of the name, such as 2 for "geometry show".
+ * n_commands: no such command. *n_words: number of words of the name, such as 2 for "geometry
+ * show".
  */
 static size_t find_command(int argc, char **argv, int *n_words)
 {

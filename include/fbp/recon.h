@@ -160,9 +160,9 @@ struct fbp_output_params {
      * Hounsfield units; in other units, either a range or auto_range is required. */
     double range[2];
     /** True: the range of integers is from the least to the greatest finite value of the volume;
-     * only for integers, with range 0.  Until the volume is complete, fbp_plan_run()
-     * stores floats in OUTPUT.values.raw.part.  fbp_plan_run_to() ignores this member, because a
-     * sink has its own range. */
+     * only for integers, with range 0.  fbp_plan_run() stores
+     * floats in OUTPUT.values.raw.part while the volume is incomplete.  fbp_plan_run_to() ignores
+     * this member, because a sink has its own range. */
     bool auto_range;
     /** Unit of the values, also of fill_value and range.  FBP_UNIT_CM multiplies values by 10, or
      * by 1000 for plane integrals; mu_water requires FBP_UNIT_MM. */
@@ -503,8 +503,9 @@ struct fbp_report {
 typedef struct fbp_plan fbp_plan;
 
 /**
- * Make a plan: choose device, weights, kernel, slabs and batches.  Of the projections only the
- * header is read or, to find bad pixels, also 8 views; flats, darks and masks are read in full.
+ * Make a plan: choose device, weights, kernel, slabs and batches.  Only the header
+ * of the projections is read or, to find bad pixels, also 8 views; flats, darks and masks are read
+ * in full.
  *
  * @param[out] out     NULL on failure; free it with fbp_plan_destroy()
  * @param      scan    must outlive the plan

@@ -30,7 +30,7 @@ struct fbp_numbering {
 /**
  * Sort the paths of n files by the number that counts them. Numbers may have a sign and decimals; a
  * date with its time is one number. If several numbers change, the order is that of one which
- * differs in all names, preferably in steps of 1; if there is none, that of all numbers in turn.
+ * differs in all names, preferably in steps of 1; otherwise that of all numbers in turn.
  *
  * where  folder, for messages
  * @return FBP_ERR_INVALID if two numbers may count the files and their orders differ; FBP_ERR_NOMEM

@@ -385,9 +385,10 @@ static fbp_status clear_old(struct fbp_output *o, bool ours)
     return o->store->clear(o, ours);
 }
 
-/* Check the manifest. Begin a new one if there is none, or if it is that of an older, finished
- * output; fail if it is that of another output that is unfinished. If an earlier process had begun
- * to rename this output, finish that. If samples of this output were removed, begin it again. */
+/* Check the manifest. Begin a new manifest if no manifest exists, or if it is that of an older,
+ * finished output; fail if it is that of another output that is unfinished. If an earlier process
+ * had begun to rename this output, finish that. If samples of this output were removed, begin it
+ * again. */
 static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
 {
     const char *path = o->shared->manifest;

@@ -13,7 +13,7 @@
 #include <dirent.h>
 
 /*
- * Until an output PATH is complete, these files exist beside it:
+ * While an output PATH is incomplete, these files exist beside it:
  *
  * PATH.part: the samples at their final positions (stack: one file per slice).
  *

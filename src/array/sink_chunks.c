@@ -1,5 +1,5 @@
 /* The sink for OME-Zarr (table `fbp_sink_chunks`): a folder of chunk files with levels of lower
- * resolution. Until the output is complete, the folder is named PATH.part.
+ * resolution. The folder is named PATH.part while the output is incomplete.
  *
  * The file "L/Z/Y/X" is a chunk of level L. Slices are first written into uncompressed ("plain")
  * chunks. If the output is compressed, a plain chunk is named "L/Z/Y/X.part"; it is compressed

@@ -154,9 +154,9 @@ static float line_integral(const struct fbp_prep *p, float value)
     return p->intensity ? -logf(-value) : value;
 }
 
-/* Find the median of n <= CHECKED_COLUMNS values, without branches. Of two middle values the lower
- * one is taken, because an object that covers only half of the checked columns at an end of a row
- * does not count as truncated. */
+/* Find the median of n <= CHECKED_COLUMNS values, without branches. If two values are in the
+ * middle, the lower one is taken, because an object that covers only half of the checked columns at
+ * an end of a row does not count as truncated. */
 static float median(const float *x, size_t n)
 {
     float all[CHECKED_COLUMNS], found = -INFINITY;

@@ -206,8 +206,8 @@ static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end
     return end - begin;
 }
 
-/* Of voxels [begin, end) of row y in slice z, mask those that are outside the field of view, and
- * add the others to the statistics. Returns the number of voxels that are not masked. */
+/* Mask the voxels [begin, end) of row y in slice z that are outside the field of view, and add the
+ * others to the statistics. Returns the number of voxels that are not masked. */
 static size_t apply_run(const fbp_mask *m, size_t z, size_t y, size_t begin, size_t end, void *x,
                         struct fbp_statistics *found)
 {

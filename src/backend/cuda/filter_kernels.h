@@ -271,7 +271,7 @@ static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view
 template <class T>
 static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
 {
-    /* last: index of the previous finite sample; n: there is none */
+    /* last: index of the previous finite sample; n: no finite sample so far */
     unsigned repaired = 0, last = n;
 
     for (unsigned c = 0; c < n; c++) {

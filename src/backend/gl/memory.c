@@ -32,7 +32,7 @@ static void list_buffer(struct gl_buffer *b)
 }
 
 /* Remove a buffer from the list of buffers and return it: the buffer that begins at address `base`
- * or, if base is NULL, any buffer of `owner`.  Returns NULL if there is none. */
+ * or, if base is NULL, any buffer of `owner`.  Returns NULL if the list has no such buffer. */
 static struct gl_buffer *unlist_buffer(const void *owner, const void *base)
 {
     struct gl_buffer **at = &buffers.first;

@@ -143,8 +143,8 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
     return list->first;
 }
 
-/* Take the next command that this thread (lane) can run; if there is none, wait until the queue
- * changes (while fences are pending, at most POLL_NS), and return NULL.  *runs: false if the
+/* Take the next command that this thread (lane) can run; without such a command, wait until the
+ * queue changes (while fences are pending, at most POLL_NS), and return NULL.  *runs: false if the
  * command is only counted, not run, as most commands after a failure; *over: true if the thread
  * must end. */
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,

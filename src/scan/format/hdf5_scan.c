@@ -36,8 +36,8 @@ struct search {
     struct found found;
 };
 
-/* Of the data sets whose path ends with `name`, such as "control/data", find the one whose path has
- * the longest beginning in common with the path `to`; n > 0: only a list of n numbers. */
+/* Find, among the data sets whose path ends with `name`, such as "control/data", the one whose path
+ * has the longest beginning in common with the path `to`; n > 0: only a list of n numbers. */
 static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
                                             const char *to, hsize_t n)
 {
