@@ -200,7 +200,8 @@ NAMES = tuple(Options.__annotations__)
 # Those that are no parameters of the C interface: most change the scan.
 _OF_SCAN = (
     "size", "voxel", "volume_centre", "slice", "views", "skip", "every", "bin", "centre", "offset",
-    "tilt", "sod", "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference", "prepare",
+    "tilt", "sod", "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference",
+    "prepare",
     "beam_hardening", "rings", "paganin",
 )  # fmt: skip
 _WHOLE = (
