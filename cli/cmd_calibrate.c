@@ -100,21 +100,6 @@ static void print_text(const struct fbp_calibration *c, double seconds)
                100 * c->misfit);
 }
 
-/* Write the scan file: with angles and distances if these describe the views. */
-static int save(const struct fbp_scan *scan, const char *path)
-{
-    double *numbers = calloc(3 * scan->n_views, sizeof *numbers);
-    struct fbp_views views = fbp_scan_views(scan);
-    struct fbp_circle circle;
-
-    if (!numbers)
-        return cli_error("out of memory for the views; close other programs");
-    const bool is_circle = fbp_circle_of(&views, &circle, numbers);
-    const int rc = fbp_scan_save(scan, path, is_circle ? &circle : NULL) == FBP_OK ? 0 : cli_fail();
-    free(numbers);
-    return rc;
-}
-
 static int run(const struct command *self, int argc, char **argv)
 {
     struct calibrate_args a = {.from = GEOMETRY_FROM};
@@ -141,7 +126,7 @@ static int run(const struct command *self, int argc, char **argv)
         seconds = fbp_seconds() - begin;
     }
     if (rc == 0 && a.output)
-        rc = save(&found, a.output);
+        rc = geometry_save(&found, a.output);
     if (rc == 0) {
         if (c.why[0])
             say_warning(a.quiet, "%s", c.why);

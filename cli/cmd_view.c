@@ -128,107 +128,32 @@ static int view_page(const struct view_args *a)
     return rc;
 }
 
-/* State of fbp view --serve: text of the finished page, and the slices of its volume. */
-struct volume_server {
-    struct markup text;
-    struct slices slices;
-};
-
-static void release_slice(struct answer *a)
-{
-    slices_release(a->user, (float *)(uintptr_t)a->bytes, a->n / sizeof(float));
-}
-
-/* Answer an HTTP request: the empty path requests the page, "slice?plane=P&index=I&frame=F" a slice
- * as float32 values. server.c calls this function from several threads at the same time. */
 static void answer(void *user, const struct http_request *request, struct answer *out)
 {
-    struct volume_server *v = user;
-    const struct reduced *r = v->slices.r;
-    const char *query = request->query;
-    size_t plane, index, frame, n;
-
-    if (!*request->path) {
-        *out = (struct answer){.status = 200,
-                               .type = "text/html; charset=utf-8",
-                               .bytes = v->text.bytes,
-                               .n = v->text.n};
-        return;
-    }
-    if (strcmp(request->path, "slice") != 0) {
-        answer_text(out, 404, "No such page.\n");
-        return;
-    }
-    if (!http_number(query, "plane", 2, &plane) ||
-        !http_number(query, "frame", r->frames - 1, &frame) ||
-        !http_number(query, "index", r->n[3 - reduced_axes[plane][0] - reduced_axes[plane][1]] - 1,
-                     &index)) {
-        answer_text(out, 400,
-                    "Expected slice?plane=P&index=I&frame=F, with numbers inside the volume.\n");
-        return;
-    }
-    float *values = slices_get(&v->slices, (int)plane, index, r->first_frame + frame, &n);
-    if (!values) {
-        answer_text(out, 500, "%s\n", *fbp_message() ? fbp_message() : "out of memory");
-        return;
-    }
-    *out = (struct answer){.status = 200,
-                           .type = "application/octet-stream",
-                           .bytes = values,
-                           .n = n * sizeof *values,
-                           .release = release_slice,
-                           .user = &v->slices};
+    volume_server_answer(user, request->path, request->query, out);
 }
 
 /* Serve the page until Ctrl-C; returns the exit status. */
 static int view_serve(const struct view_args *a)
 {
-    struct server server = {.socket = -1, .answer = answer};
-    struct volume_server v = {0};
+    static struct volume_server v;
+    struct server server = {.socket = -1, .answer = answer, .user = &v};
     struct page_wish wish = wish_of(a);
-    struct page page = {.title = title_of(a), .served = true};
     struct markup policy = {0};
-    static struct reduced reduced;
-    fbp_source *volume = NULL;
 
     /* Open the port before the volume is read, because an error such as a port in use is then
      * reported at once. */
     int rc = server_open(&server, (unsigned)a->port);
-    if (rc == 0 && fbp_source_open(&volume, a->volume, NULL) != FBP_OK)
-        rc = cli_fail();
-    if (rc == 0) {
-        const struct fbp_array_info *i = fbp_source_info(volume);
-        const uint64_t row = i->n[0] * fbp_type_size(i->type);
-        const uint64_t nz = i->n[2] / (i->time_points > 1 ? i->time_points : 1);
-        wish.slice_cost[0] = row * i->n[1];
-        wish.slice_cost[1] = row * nz;
-        wish.slice_cost[2] = row * i->n[1] * nz;
-        rc = page_view(&page, volume, &wish, &reduced);
-    }
-    if (rc == 0) {
-        page_policy(&policy, true);
-        page_put(&v.text, &page);
-        page_clear(&page);
-        if (v.text.failed || policy.failed)
-            rc = cli_error("%s: out of memory for the page; give a smaller --page-size", a->volume);
-    }
-    if (rc == 0) {
-        slices_open(&v.slices, &reduced);
-        server.policy = policy.bytes;
-        server.user = &v;
-        if (!a->quiet)
-            fputs("open this address on this machine; Ctrl-C ends it\n", stderr);
-        printf("http://127.0.0.1:%u/%s/\n", server.port, server.token);
-        /* Flush, because a script may read the address from a pipe while the server runs. */
-        (void)!fflush(stdout);
-        rc = server_run(&server);
-        slices_close(&v.slices);
-    }
-    markup_clear(&v.text);
+    if (rc == 0)
+        rc = volume_server_open(&v, title_of(a), "fbp view --serve", &wish);
+    page_policy(&policy, true);
+    server.policy = policy.bytes;
+    if (rc == 0 && policy.failed)
+        rc = cli_error("out of memory for the page; close other programs");
+    if (rc == 0)
+        rc = server_run(&server, a->quiet);
+    volume_server_close(&v);
     markup_clear(&policy);
-    page_clear(&page);
-    reduced_clear(&reduced);
-    fbp_source_close(&volume);
     server_close(&server);
     return rc;
 }

@@ -11,12 +11,12 @@
 
 extern const struct command cmd_simulate, cmd_recon, cmd_plan, cmd_compare, cmd_view, cmd_info,
     cmd_init, cmd_devices, cmd_calibrate, cmd_geometry_show, cmd_geometry_check,
-    cmd_geometry_convert;
+    cmd_geometry_convert, cmd_tune;
 
 static const struct command *const all[] = {
     &cmd_recon,   &cmd_plan,      &cmd_simulate,      &cmd_init,           &cmd_view,
     &cmd_compare, &cmd_info,      &cmd_geometry_show, &cmd_geometry_check, &cmd_geometry_convert,
-    &cmd_devices, &cmd_calibrate,
+    &cmd_devices, &cmd_calibrate, &cmd_tune,
 };
 
 const struct program program_fbp = {

@@ -4,7 +4,9 @@
  * Used by: bench/predict/, cli/. */
 #include "geometry.h"
 
+#include "geometry/kind.h"
 #include "scan/adjust.h"
+#include "scan/file/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,5 +86,19 @@ int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool 
     if (rc == 0)
         rc = adjust_scan(scan, from->adjust);
     cli_say_uncertain(scan, quiet);
+    return rc;
+}
+
+int geometry_save(const struct fbp_scan *scan, const char *path)
+{
+    double *numbers = calloc(3 * scan->n_views, sizeof *numbers);
+    struct fbp_views views = fbp_scan_views(scan);
+    struct fbp_circle circle;
+
+    if (!numbers)
+        return cli_error("out of memory for the views; close other programs");
+    const bool is_circle = fbp_circle_of(&views, &circle, numbers);
+    const int rc = fbp_scan_save(scan, path, is_circle ? &circle : NULL) == FBP_OK ? 0 : cli_fail();
+    free(numbers);
     return rc;
 }

@@ -101,4 +101,8 @@ int geometry_check_usage(const struct command *self, const struct geometry_from 
  * error message. */
 int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool quiet);
 
+/** Write a scan file, with angles and distances if these describe the views, else with a table of
+ * views. @return 0, or 1 after an error message. */
+int geometry_save(const struct fbp_scan *scan, const char *path);
+
 #endif /* FBP_CLI_GEOMETRY_H */

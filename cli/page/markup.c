@@ -1,7 +1,7 @@
 /* Implementation of markup.h: a growing text in memory, to which functions append HTML
  * (markup_put(), markup_escaped()), base64 (markup_base64()) and JSON (markup_json()), for the
  * HTML pages of `fbp view` and `fbp recon --report`.
- * Used by: cli/cmd_view.c, page.c, viewer.c, cli/report.c. */
+ * Used by: cli/, cli/page/, cli/serve/. */
 #include "page/markup.h"
 
 #include "say.h"

@@ -1,7 +1,7 @@
 /* Composes the HTML pages of `fbp view` and `fbp recon --report` from a template, style, scripts
  * and the parts of struct page (page_put()), and saves them (page_save()). The viewer inside a page
  * is made by viewer.c.
- * Used by: cli/cmd_view.c, viewer.c, cli/report.c.
+ * Used by: cli/, cli/page/, cli/serve/.
  */
 #include "page/page.h"
 #include "cli.h"
@@ -39,11 +39,11 @@ void page_fill(struct markup *out, const char *template, const struct page_slot 
     markup_put(out, template);
 }
 
-/* The scripts of a page in the order in which a browser runs them: each uses only scripts before
- * it. */
-static const char *const scripts[] = {"samples.js", "picture.js", "shown.js", "address.js",
-                                      "controls.js"};
-enum { N_SCRIPTS = sizeof scripts / sizeof *scripts };
+/* The scripts of the viewer in the order in which a browser runs them: each uses only scripts
+ * before it. Then the script that replaces those after the first two in the page of `fbp tune`. */
+static const char *const scripts[] = {"samples.js", "picture.js",  "shown.js",
+                                      "address.js", "controls.js", "tune.js"};
+enum { N_SCRIPTS = sizeof scripts / sizeof *scripts, SHARED_SCRIPTS = 2 };
 
 static unsigned digit(char c)
 {
@@ -93,16 +93,21 @@ void page_put(struct markup *out, const struct page *page)
                                       {"scripts", &script},
                                       {0}};
 
-    page_policy(&policy, page->served);
-    markup_put(&network,
-               page->served
-                   ? "This page requests slices only from the running fbp view --serve."
-                   : "This page is complete in itself: it loads nothing and sends nothing.");
+    page_policy(&policy, page->server != NULL);
+    if (page->server)
+        markup_printf(&network, "This page requests slices only from the running %s.",
+                      page->server);
+    else
+        markup_put(&network,
+                   "This page is complete in itself: it loads nothing and sends nothing.");
     markup_escaped(&title, page->title);
     markup_escaped(&version, fbp_version());
     markup_put(&style, page_text_of("page.css")->text);
-    for (size_t i = 0; page->viewer.n && i < N_SCRIPTS; i++)
-        markup_printf(&script, "<script>%s</script>\n", page_text_of(scripts[i])->text);
+    for (size_t i = 0; page->viewer.n && i < N_SCRIPTS - 1; i++)
+        if (!page->script || i < SHARED_SCRIPTS)
+            markup_printf(&script, "<script>%s</script>\n", page_text_of(scripts[i])->text);
+    if (page->script)
+        markup_printf(&script, "<script>%s</script>\n", page_text_of(page->script)->text);
     page_fill(out, page_text_of("page.html")->text, slots);
     markup_clear(&policy);
     markup_clear(&network);

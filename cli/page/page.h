@@ -1,7 +1,7 @@
-/** @file page.h HTML pages of `fbp view` and `fbp recon --report`, with a viewer of the volume. A
- * page contains its style, scripts and samples, and loads nothing, except slices from the server of
- * `fbp view --serve`. Implemented in page.c and viewer.c.
- * Used by: cli/cmd_view.c, page.c, viewer.c, cli/report.h. */
+/** @file page.h HTML pages of `fbp view`, `fbp tune` and `fbp recon --report`, with a viewer of the
+ * volume. A page contains its style, scripts and samples, and loads nothing, except slices from the
+ * server of `fbp view --serve` or `fbp tune`. Implemented in page.c and viewer.c.
+ * Used by: cli/, cli/page/, cli/serve/. */
 #ifndef FBP_CLI_PAGE_H
 #define FBP_CLI_PAGE_H
 
@@ -14,8 +14,9 @@ struct page {
     struct markup before, after; /**< HTML before and after the viewer */
     struct markup viewer, data; /**< HTML of the viewer, and its samples; set by page_view(); empty:
                                    the page has no viewer */
-    bool served; /**< true: the page is served by fbp view --serve, and its script requests full
-                    slices from the server */
+    const char *server; /**< command that serves the page, such as "fbp view --serve", from which
+                           its script requests slices; NULL: the page is a file */
+    const char *script; /**< last script of the page; NULL: those of the viewer of volumes */
 };
 
 /** Request to page_view(): the volume, and what the viewer shows at first. */

@@ -1,7 +1,7 @@
 /** @file reduced.h A volume reduced to samples that fit into an HTML page, and facts (range, mean,
  * histogram) about all its voxels. A sample is the mean of a block of voxels (bin). Implemented in
  * reduced.c.
- * Used by: page.h, reduced.c, cli/serve/slices.h. */
+ * Used by: page.h, reduced.c. */
 #ifndef FBP_CLI_REDUCED_H
 #define FBP_CLI_REDUCED_H
 

@@ -1,6 +1,6 @@
 /* Composes the viewer of an HTML page (page_view()): samples of the volume as deflated base64 text,
  * facts about the volume as JSON for the scripts and as text for readers.
- * Used by: cli/cmd_view.c, cli/report.c. */
+ * Used by: cli/cmd_view.c, cli/report.c, cli/serve/slices.c. */
 #include "cli.h"
 #include "page/page.h"
 
@@ -341,8 +341,8 @@ int page_view(struct page *page, fbp_source *volume, const struct page_wish *wis
     markup_reserve(&page->data, wish->volume.bytes);
     packed_put(&page->data, r, &scales[0], &scales[1]);
     put_size(&size, r);
-    put_truth(&truth, r, &scales[0], page->served);
-    markup_json(&meta, describe(r, wish, page->served, scales));
+    put_truth(&truth, r, &scales[0], page->server != NULL);
+    markup_json(&meta, describe(r, wish, page->server != NULL, scales));
     reduced_drop(r);
     const struct page_slot slots[] = {{"size", &size}, {"truth", &truth}, {"meta", &meta}, {0}};
     page_fill(&page->viewer, page_text_of("viewer.html")->text, slots);

@@ -1,7 +1,7 @@
 /* Implementation of server.h: an HTTP server on the loopback address (server_open(),
  * server_run()), with one thread per connection and a random token in the address, and a strict
  * parser of HTTP requests (http_parse()), for `fbp view --serve`.
- * Used by: cli/cmd_view.c. */
+ * Used by: cli/cmd_tune.c, cli/cmd_view.c, slices.c. */
 #include "serve/server.h"
 #include "cli.h"
 #include "program.h"
@@ -411,10 +411,16 @@ static void take_connection(struct server *s, struct connection *all, int fd)
     close(fd);
 }
 
-int server_run(struct server *s)
+int server_run(struct server *s, bool quiet)
 {
     struct connection all[CONNECTIONS] = {0};
     struct pollfd p = {.fd = s->socket, .events = POLLIN};
+
+    if (!quiet)
+        fputs("open this address on this machine; Ctrl-C ends it\n", stderr);
+    printf("http://127.0.0.1:%u/%s/\n", s->port, s->token);
+    /* Flush, because a script may read the address from a pipe while the server runs. */
+    (void)!fflush(stdout);
 
     while (!signals_status()) {
         if (poll(&p, 1, TICK_MS) <= 0)

@@ -4,7 +4,7 @@
  * Only requests with the token, a random number in the address, are served: other users of the
  * machine and pages of other sites cannot guess it. The header Host must name 127.0.0.1 or
  * localhost, which prevents DNS rebinding (a foreign name that resolves to 127.0.0.1).
- * Used by: cli/cmd_view.c, server.c.
+ * Used by: cli/cmd_view.c, server.c, slices.h.
  */
 #ifndef FBP_CLI_SERVER_H
 #define FBP_CLI_SERVER_H
@@ -69,8 +69,9 @@ void answer_text(struct answer *out, int status, const char *fmt, ...)
 /** Listen on a port of 127.0.0.1 (0: any free port), and choose a random token. Returns 0, or 1
  * after an error message. */
 int server_open(struct server *s, unsigned port);
-/** Answer requests until a signal stops the program; returns 0. */
-int server_run(struct server *s);
+/** Print the address of the server, and answer requests until a signal stops the program; returns
+ * 0. */
+int server_run(struct server *s, bool quiet);
 void server_close(struct server *s);
 
 #endif /* FBP_CLI_SERVER_H */

@@ -1,7 +1,10 @@
 /* Implementation of slices.h: reads full slices of a volume from its file (slices_get()), with a
- * cache of neighbouring slices per plane, for `fbp view --serve`.
- * Used by: cli/cmd_view.c. */
+ * cache of neighbouring slices per plane, and serves them with the volume's page
+ * (volume_server_…()), for `fbp view --serve` and `fbp tune`.
+ * Used by: cli/cmd_tune.c, cli/cmd_view.c. */
 #include "serve/slices.h"
+#include "cli.h"
+
 #include "array/file/format.h"
 
 #include <stdlib.h>
@@ -130,4 +133,84 @@ void slices_release(struct slices *s, float *values, size_t n)
     s->out -= n * sizeof *values;
     pthread_cond_broadcast(&s->room);
     pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- The page, and its server ---- */
+
+int volume_server_open(struct volume_server *v, const char *title, const char *program,
+                       struct page_wish *wish)
+{
+    struct page page = {.title = title, .server = program};
+
+    if (fbp_source_open(&v->volume, wish->volume.name, NULL) != FBP_OK)
+        return cli_fail();
+    const struct fbp_array_info *i = fbp_source_info(v->volume);
+    const uint64_t row = i->n[0] * fbp_type_size(i->type);
+    const uint64_t nz = i->n[2] / (i->time_points > 1 ? i->time_points : 1);
+    wish->slice_cost[0] = row * i->n[1];
+    wish->slice_cost[1] = row * nz;
+    wish->slice_cost[2] = row * i->n[1] * nz;
+    int rc = page_view(&page, v->volume, wish, &v->reduced);
+    if (rc == 0)
+        page_put(&v->text, &page);
+    page_clear(&page);
+    if (rc == 0 && v->text.failed)
+        rc = cli_error("%s: out of memory for the page; give a smaller --page-size",
+                       wish->volume.name);
+    if (rc == 0)
+        slices_open(&v->slices, &v->reduced);
+    return rc;
+}
+
+void volume_server_close(struct volume_server *v)
+{
+    if (v->slices.r)
+        slices_close(&v->slices);
+    markup_clear(&v->text);
+    reduced_clear(&v->reduced);
+    fbp_source_close(&v->volume);
+    memset(v, 0, sizeof *v);
+}
+
+static void release_slice(struct answer *a)
+{
+    slices_release(a->user, (float *)(uintptr_t)a->bytes, a->n / sizeof(float));
+}
+
+void volume_server_answer(struct volume_server *v, const char *path, const char *query,
+                          struct answer *out)
+{
+    const struct reduced *r = v->slices.r;
+    size_t plane, index, frame, n;
+
+    if (!*path) {
+        *out = (struct answer){.status = 200,
+                               .type = "text/html; charset=utf-8",
+                               .bytes = v->text.bytes,
+                               .n = v->text.n};
+        return;
+    }
+    if (strcmp(path, "slice") != 0) {
+        answer_text(out, 404, "No such page.\n");
+        return;
+    }
+    if (!http_number(query, "plane", 2, &plane) ||
+        !http_number(query, "frame", r->frames - 1, &frame) ||
+        !http_number(query, "index", r->n[3 - reduced_axes[plane][0] - reduced_axes[plane][1]] - 1,
+                     &index)) {
+        answer_text(out, 400,
+                    "Expected slice?plane=P&index=I&frame=F, with numbers inside the volume.\n");
+        return;
+    }
+    float *values = slices_get(&v->slices, (int)plane, index, r->first_frame + frame, &n);
+    if (!values) {
+        answer_text(out, 500, "%s\n", *fbp_message() ? fbp_message() : "out of memory");
+        return;
+    }
+    *out = (struct answer){.status = 200,
+                           .type = "application/octet-stream",
+                           .bytes = values,
+                           .n = n * sizeof *values,
+                           .release = release_slice,
+                           .user = &v->slices};
 }

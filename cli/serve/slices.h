@@ -1,10 +1,11 @@
-/** @file slices.h Full slices of a volume in any plane, read from its file on request, for `fbp
- * view --serve`. Implemented in slices.c.
- * Used by: cli/cmd_view.c, slices.c. */
+/** @file slices.h The page of a volume, and full slices of the volume in any plane, which are read
+ * from its file on request, for `fbp view --serve` and `fbp tune`. Implemented in slices.c.
+ * Used by: cli/cmd_tune.c, cli/cmd_view.c, slices.c. */
 #ifndef FBP_CLI_SLICES_H
 #define FBP_CLI_SLICES_H
 
-#include "page/reduced.h"
+#include "page/page.h"
+#include "serve/server.h"
 
 #include <pthread.h>
 
@@ -38,5 +39,23 @@ void slices_close(struct slices *s);
  */
 float *slices_get(struct slices *s, int plane, size_t index, size_t frame, size_t *n);
 void slices_release(struct slices *s, float *values, size_t n);
+
+/** Page of a volume, and its slices, for a browser. */
+struct volume_server {
+    struct markup text; /**< finished page */
+    struct slices slices;
+    struct reduced reduced;
+    fbp_source *volume;
+};
+
+/** Open a volume and make its page. program: command that serves the page, such as "fbp view
+ * --serve". @return 0, or 1 after an error message; the caller calls volume_server_close(). */
+int volume_server_open(struct volume_server *v, const char *title, const char *program,
+                       struct page_wish *wish);
+/** Answer a request, whose path without the token is "" (the page) or "slice". Called from several
+ * threads at the same time. */
+void volume_server_answer(struct volume_server *v, const char *path, const char *query,
+                          struct answer *out);
+void volume_server_close(struct volume_server *v);
 
 #endif /* FBP_CLI_SLICES_H */

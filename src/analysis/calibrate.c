@@ -2,7 +2,8 @@
  * column and roll by epipolar consistency (epipolar.c), then column, distance, arc and yaw by
  * opposite rays in the plane of the sources (match.c). Parallel beams and fans: a line through the
  * columns of the axis at several heights (match.c, wedge.c). Also names and units of the values
- * (public). Used by: cli/cmd_calibrate.c, epipolar.c. */
+ * (public).
+ * Used by: cli/cmd_calibrate.c, cli/cmd_tune.c, epipolar.c. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
 

@@ -1,7 +1,7 @@
 /** @file calibrate.h  Parts of fbp_calibrate() (calibrate.c): reading of corrected views
  * (sinogram.c), change of a geometry by a few numbers, and the consistency of pairs of cone-beam
  * views (epipolar.c); internal.
- * Used by: calibrate.c, epipolar.c, sinogram.c. */
+ * Used by: cli/, analysis/. */
 #ifndef FBP_SRC_ANALYSIS_CALIBRATE_H
 #define FBP_SRC_ANALYSIS_CALIBRATE_H
 

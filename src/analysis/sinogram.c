@@ -2,7 +2,7 @@
  * (fbp_sinogram_read()), for fbp_centre_find() and
  * fbp_calibrate() (centre.h); the reader of corrected views, fbp_view_reader_open(), and
  * fbp_views_sort() (calibrate.h).
- * Used by: calibrate.c, centre.c, epipolar.c. */
+ * Used by: cli/, analysis/. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
 

@@ -4,7 +4,7 @@
  * A backend omits slots (functions of struct fbp_backend) that it does not need.
  * fbp_backend_complete() fills most of them with defaults; the comments of backend.h state which
  * slots may stay NULL, such as filter_rows.
- * Used by: bench/, backend/, pipeline/.
+ * Used by: bench/, analysis/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_DEVICE_H
 #define FBP_SRC_DEVICE_H

@@ -1,6 +1,6 @@
 /** @file slab.h  Slabs (boxes of voxels that are computed at once), and statistics of voxels:
  * minimum, maximum and sum (internal).
- * Used by: bench/, backend/, pipeline/. */
+ * Used by: bench/, analysis/, backend/, pipeline/. */
 #ifndef FBP_SRC_SLAB_H
 #define FBP_SRC_SLAB_H
 

@@ -1,7 +1,7 @@
 /* A hash function for fingerprints of data (fbp_hash()), and the cache (fbp_cache_get(),
  * fbp_cache_put(); cache.h): files that keep results of measurements, such as the speeds of links
  * between devices, from run to run.
- * Used by: bench/, array/, backend/, geometry/, pipeline/, prep/, scan/. */
+ * Used by: bench/, analysis/, array/, backend/, geometry/, pipeline/, prep/, scan/. */
 #include "base/cache.h"
 
 #include "base/system.h"

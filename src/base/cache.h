@@ -1,6 +1,6 @@
 /** @file cache.h  A hash function for fingerprints of data, and the cache: files that keep
  * results of measurements, such as the speeds of links between devices, for later runs.
- * Used by: bench/, array/, backend/, base/, geometry/, pipeline/, prep/, scan/. */
+ * Used by: bench/, analysis/, array/, backend/, base/, geometry/, pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_BASE_CACHE_H
 #define FBP_SRC_BASE_CACHE_H
 

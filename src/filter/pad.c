@@ -1,6 +1,6 @@
 /* Extrapolation of detector rows beyond the panel (pad.h): tables of the filtered extrapolations
  * (fbp_pad_create()), and their use on the CPU (fbp_pad_apply()).
- * Used by: bench/predict/, cli/, backend/cpu/, backend/ref/, pipeline/. */
+ * Used by: bench/predict/, cli/, analysis/, backend/cpu/, backend/ref/, pipeline/. */
 #include "filter/filter.h"
 
 #include "base/base.h"

@@ -3,7 +3,7 @@
  * the public functions of fbp/device_memory.h (fbp_source_device_memory(),
  * fbp_sink_device_memory(), fbp_device_of_memory(), fbp_device_queue_…()), and
  * fbp_device_memory_*() for benchmarks and tests.
- * Used by: bench/, cli/, pipeline/. */
+ * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"

@@ -2,7 +2,7 @@
  * ray), distance factors (Feldkamp 1984), weights of plane integrals; also expected errors of
  * Feldkamp's method, and facts of a scan with these errors (fbp_scan_facts(), public). Formulas:
  * weight.h.
- * Used by: cli/, backend/, backend/cpu/, backend/ref/, pipeline/. */
+ * Used by: cli/, analysis/, backend/, backend/cpu/, backend/ref/, pipeline/. */
 #include "weight/weight.h"
 
 #include "base/base.h"

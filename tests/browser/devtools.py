@@ -117,11 +117,13 @@ class Browser:
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": name}])
 
-    def key(self, key, shift=False):
-        text = key if len(key) == 1 else ""
-        common = {"key": key, "modifiers": 8 if shift else 0}
-        if key == "Escape":
-            common["windowsVirtualKeyCode"] = 27
+    def key(self, key, shift=False, ctrl=False):
+        text = "" if ctrl or len(key) > 1 else key
+        common = {"key": key, "modifiers": 8 * shift + 2 * ctrl}
+        codes = {"Escape": 27, "Tab": 9, "Enter": 13, "PageUp": 33, "PageDown": 34, "ArrowLeft": 37, "ArrowUp": 38,
+                 "ArrowRight": 39, "ArrowDown": 40}
+        if key in codes:
+            common["windowsVirtualKeyCode"] = codes[key]
         self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 

@@ -25,7 +25,7 @@ picture() { # NAME ARGUMENTS…
 }
 
 picture fbp --help
-for command in recon plan calibrate simulate init view compare info "geometry show" "geometry check" "geometry convert" \
+for command in recon plan calibrate tune simulate init view compare info "geometry show" "geometry check" "geometry convert" \
     "bench follow" "bench host" "bench kernel" "bench links" "bench pipeline" "bench predict" "bench okitsu2008" "bench zinsser2013" "bench ino2010" "bench ino2009" "bench qiao2015" "bench write" \
     devices \
     "rabbitct make" "rabbitct run" "rabbitct compare" "rabbitct convert" "rabbitct info"; do

@@ -3,7 +3,7 @@
  * fbp_corrections_rings() parses a method of ring removal such as "wavelet:5,1,db9" (both public).
  * Also descriptions, and the value at which the beam hardening polynomial begins to decrease
  * (fbp_corrections_turn()).
- * Used by: cli/, pipeline/, prep/, scan/, scan/file/. */
+ * Used by: cli/, analysis/, pipeline/, prep/, scan/, scan/file/. */
 #include "scan/file/scan.h"
 
 #include "array/file/bytes.h"
