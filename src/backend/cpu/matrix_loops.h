@@ -47,7 +47,9 @@ typedef void fbp_bp_matrix_fn(float *dst, size_t x0, size_t x1, const float *vie
 #if defined(VL) /* vectors */
 
 /* Operations that simd_*.c define: VL lanes per vector, V of floats, VI of int32, V*() and VI*();
- * VGATHER(p, i) is p[i] of each lane; taps() is a taps_fn. */
+ * VGATHER(p, i) is p[i] of each lane; taps() is a taps_fn.  If permutations are faster than taps():
+ * matrix_wide(p, i) is p[i] of each lane, i < MATRIX_WINDOW, and matrix_narrow(p, i) the same for i
+ * < MATRIX_WINDOW / 2; VMASK, VGREATER(), VSELECT(mask, a, b), VFIRST() and VLAST(). */
 
 /* Loads the four samples around the position `at` of each lane: view[at], view[at + 1], view[at +
  * step], view[at + step + 1]. */
@@ -73,6 +75,66 @@ static ALWAYS_INLINE V linear_at(float x, const float *view, size_t stride,
     const V upper = VFMA(a, VSUB(tap[3], tap[2]), tap[2]);
     return VMUL(VMUL(r, r), VFMA(b, VSUB(upper, lower), lower));
 }
+
+#    if defined(MATRIX_WINDOW)
+
+/* Loads the four samples around each lane by permutations of windows of the rows: column i[lane] of
+ * the row at `row`, or of the next row where `next` is set, the column after it, and both of the
+ * row above; crosses: some lanes are in the next row. */
+static ALWAYS_INLINE void window_taps(const float *row, size_t step, VI i, VMASK next, bool crosses,
+                                      V (*window)(const float *p, VI i), V out[4])
+{
+    const VI j = VIADD(i, VISET1(1));
+
+    out[0] = window(row, i);
+    out[1] = window(row, j);
+    out[2] = window(row + step, i);
+    out[3] = window(row + step, j);
+    if (crosses) {
+        out[0] = VSELECT(next, out[2], out[0]);
+        out[1] = VSELECT(next, out[3], out[1]);
+        out[2] = VSELECT(next, window(row + 2 * step, i), out[2]);
+        out[3] = VSELECT(next, window(row + 2 * step, j), out[3]);
+    }
+}
+
+/* Returns the same values as linear_at().  u and v are monotonic in x, so the first and the last
+ * lane bound them: if all lanes are in a window of MATRIX_WINDOW columns and in two rows, the
+ * samples come from window_taps(), which is faster than loads of single samples. */
+static ALWAYS_INLINE V linear_by_windows(float x, const float *view, size_t stride,
+                                         const struct fbp_bp_line *l)
+{
+    const float rounding = 1 / 64.0f; /* of u and v [pixels], with ample room */
+    const V t = VADD(VSET1(x - l->x_ref), VIOTA());
+    const V r = VDIV(VSET1(1.0f), VFMA(t, VSET1(l->w1), VSET1(l->w0)));
+    const V u = VMUL(VFMA(t, VSET1(l->u1), VSET1(l->u0)), r);
+    const V v = VMUL(VFMA(t, VSET1(l->v1), VSET1(l->v0)), r);
+    const float ua = VFIRST(u), ub = VLAST(u), va = VFIRST(v), vb = VLAST(v);
+    const float u_least = ua < ub ? ua : ub, u_most = ua < ub ? ub : ua;
+    const float v_least = va < vb ? va : vb, v_most = va < vb ? vb : va;
+    const float column = floorf(u_least - rounding), row = floorf(v_least - rounding);
+
+    /* windows stay inside the view and the zeros around it */
+    if (!(stride >= MATRIX_WINDOW && u_least >= l->u_lo + rounding && u_most <= l->u_hi - 1 &&
+          v_least >= l->v_lo + rounding && v_most <= l->v_hi - 1 &&
+          u_most + rounding < column + (float)(MATRIX_WINDOW - 1) && v_most + rounding < row + 2))
+        return linear_at(x, view, stride, l, taps);
+    const float *from = view + (ptrdiff_t)stride * ((int)row + l->row) + l->column + (int)column;
+    const V fu = VFLOOR(u), fv = VFLOOR(v), a = VSUB(u, fu), b = VSUB(v, fv);
+    const VI i = VTOI(VSUB(fu, VSET1(column)));
+    V tap[4];
+
+    if (u_most + rounding > column + (float)(MATRIX_WINDOW / 2 - 1))
+        window_taps(from, stride, i, VGREATER(fv, VSET1(row)), true, matrix_wide, tap);
+    else if (v_most + rounding < row + 1)
+        window_taps(from, stride, i, 0, false, matrix_narrow, tap);
+    else
+        window_taps(from, stride, i, VGREATER(fv, VSET1(row)), true, matrix_narrow, tap);
+    const V lower = VFMA(a, VSUB(tap[1], tap[0]), tap[0]);
+    const V upper = VFMA(a, VSUB(tap[3], tap[2]), tap[2]);
+    return VMUL(VMUL(r, r), VFMA(b, VSUB(upper, lower), lower));
+}
+#    endif
 
 /* Returns the detector position u of VL voxels from voxel x on, for a row of plane integrals (w =
  * 1). */
@@ -123,7 +185,11 @@ static inline V cubic_at(V u, const float *row)
             }                                                                         \
         }
 
+#    if defined(MATRIX_WINDOW)
+MATRIX_KERNEL(static void, matrix_linear, linear_by_windows((float)x, view, stride, l))
+#    else
 MATRIX_KERNEL(static void, matrix_linear, linear_at((float)x, view, stride, l, taps))
+#    endif
 MATRIX_KERNEL(static void, matrix_nearest, nearest_at(row_u(x, l), row))
 MATRIX_KERNEL(static void, matrix_cubic, cubic_at(row_u(x, l), row))
 

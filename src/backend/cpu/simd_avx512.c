@@ -32,6 +32,11 @@
 #    define VISET1(a)          _mm512_set1_epi32(a)
 #    define VIADD(a, b)        _mm512_add_epi32(a, b)
 #    define VIMUL(a, b)        _mm512_mullo_epi32(a, b)
+#    define VMASK              __mmask16
+#    define VGREATER(a, b)     _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ)
+#    define VSELECT(m, a, b)   _mm512_mask_blend_ps(m, b, a)
+#    define VFIRST(a)          _mm512_cvtss_f32(a)
+#    define VLAST(a)           _mm_cvtss_f32(_mm_permute_ps(_mm512_extractf32x4_ps(a, 3), 0xff))
 #    define VGATHER(p, i)      _mm512_i32gather_ps(i, p, 4)
 #    define VLOAD(p)           _mm512_loadu_ps(p)
 #    define VSTREAM(p, a)      _mm512_stream_ps(p, a)
@@ -101,6 +106,16 @@ static inline __m512 window32(const float *p, __m512i i)
 {
     return _mm512_permutex2var_ps(VLOAD(p), i, VLOAD(p + 16));
 }
+
+static inline __m512 window64(const float *p, __m512i i)
+{
+    return _mm512_mask_blend_ps(_mm512_cmpgt_epi32_mask(i, VISET1(31)), window32(p, i),
+                                window32(p + 32, i));
+}
+
+#    define MATRIX_WINDOW 64
+#    define matrix_wide   window64
+#    define matrix_narrow window32
 
 static inline __m512 window32_above(const float *p, __m512i i)
 {

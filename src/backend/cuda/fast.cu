@@ -77,13 +77,14 @@ template <bool COLUMN, class Tile> static gpuError_t launch_tile(const struct cu
     return gpuGetLastError();
 }
 
-enum { SHAPES = 3 };
+/* The last two shapes are for up to 4 slices, and for one. */
+enum { SHAPES = 4, LARGE_SHAPES = 2 };
 
 template <bool COLUMN> static gpuError_t launch(const struct cuda_bp *bp)
 {
     static gpuError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
         launch_tile<COLUMN, cuda_tile<32, 8, 8, 16>>, launch_tile<COLUMN, cuda_tile<32, 8, 16, 16>>,
-        launch_tile<COLUMN, cuda_tile<32, 8, 4, 16>>};
+        launch_tile<COLUMN, cuda_tile<32, 8, 4, 16>>, launch_tile<COLUMN, cuda_tile<32, 8, 1, 16>>};
 
     return launches[bp->shape](bp);
 }
@@ -92,12 +93,12 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
 {
     (void)job;
     if (n_slices <= 4) {
-        out[0] = SHAPES - 1;
+        out[0] = n_slices == 1 ? SHAPES - 1 : SHAPES - 2;
         return 1;
     }
-    for (int i = 0; i < SHAPES; i++)
+    for (int i = 0; i <= LARGE_SHAPES; i++)
         out[i] = i;
-    return SHAPES;
+    return LARGE_SHAPES + 1;
 }
 
 /* The texture has enough layers, because a buffer of views holds at most GPU_MOST_LAYERS groups of

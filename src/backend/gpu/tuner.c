@@ -106,15 +106,15 @@ void gpu_tuner_open(struct gpu_tuner *t, const struct gpu_kernel *k, const struc
     *t = (struct gpu_tuner){.timer = timer, .user = user};
     if (k->n_shapes < 2)
         return;
-    for (int i = 0; i < 2; i++) {
-        (void)k->candidates(job, i == 0 ? 4 : 8, t->candidates);
+    for (int i = 0; i < 3; i++) {
+        (void)k->candidates(job, i == 0 ? 1 : i == 1 ? 4 : 8, t->candidates);
         t->thin[i] = t->candidates[0];
     }
     t->n_candidates = k->candidates(job, job->grid.n[2], t->candidates);
     t->shape = t->candidates[0];
     const int requested = requested_shape(k->n_shapes);
     if (requested >= 0) {
-        t->shape = t->thin[0] = t->thin[1] = requested;
+        t->shape = t->thin[0] = t->thin[1] = t->thin[2] = requested;
     } else if (may_measure(k, job, index, timer, t->candidates, t->n_candidates, t->key)) {
         const int cached = gpu_tuned_read(&timer->file, t->key, k->n_shapes);
         if (cached >= 0)
@@ -165,7 +165,10 @@ int gpu_tuner_begin(struct gpu_tuner *t, int n, const struct gpu_grid *grid)
         t->timer->is_over(t->user, 2 * t->n - 1, false))
         decide(t);
     if (!counts(t, n, grid))
-        return grid->nz <= 4 ? t->thin[0] : grid->nz <= 8 ? t->thin[1] : t->shape;
+        return grid->nz <= 1   ? t->thin[0]
+               : grid->nz <= 4 ? t->thin[1]
+               : grid->nz <= 8 ? t->thin[2]
+                               : t->shape;
     const int shape = t->candidates[t->n % t->n_candidates];
     t->grid = *grid;
     if (!t->timer->record(t->user, 2 * t->n))

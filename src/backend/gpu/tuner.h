@@ -48,7 +48,8 @@ struct gpu_tuner {
     const struct gpu_timer *timer;
     void *user;  /**< argument of the timer's functions */
     int shape;   /**< shape of launches of more than 8 slices that are not timed */
-    int thin[2]; /**< shapes of thin launches: thin[0]: up to 4 slices; thin[1]: 5 to 8 slices */
+    int thin[3]; /**< shapes of thin launches: thin[0]: one slice; thin[1]: 2 to 4 slices; thin[2]:
+                    5 to 8 slices */
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
     int n; /**< number of timed launches so far; the next timed launch uses candidate n %
