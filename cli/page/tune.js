@@ -74,11 +74,14 @@ async function slicesOf(query) {
     const length = new DataView(bytes).getUint32(0, true);
     const facts = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
     let from = 4 + length;
-    facts.planes = AXES.map(([right, up]) => {
+    facts.planes = AXES.map(([right, up], i) => {
         const w = meta.size[right];
         const h = meta.size[up];
-        const values = new Float32Array(bytes, from, w * h);
-        from += 4 * w * h;
+        const numbers = new Uint16Array(bytes, from, w * h);
+        const values = new Float32Array(w * h);
+        for (let k = 0; k < values.length; k++) /* much faster than Float32Array.from() */
+            values[k] = facts.least[i] + facts.step[i] * numbers[k];
+        from += 2 * w * h;
         return {w, h, join: [1, 1], values};
     });
     return facts;

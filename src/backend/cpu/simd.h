@@ -82,8 +82,8 @@ const struct fbp_bp_dsp SUFFIX(fbp_bp) = {
 void fbp_line_dsp_init(struct fbp_line_dsp *dsp, unsigned flags);
 void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 
-/** Bilinear loop of kernel "matrix" for AVX2 processors with fast gathers; gives the same bits as
- * fbp_bp_avx2.matrix[0]. */
-fbp_bp_matrix_fn fbp_bp_matrix_avx2_gather;
+/** Bilinear loops of kernel "matrix" for processors with fast gathers; they give the same bits as
+ * fbp_bp_avx2.matrix[0] and fbp_bp_avx512.matrix[0]. */
+fbp_bp_matrix_fn fbp_bp_matrix_avx2_gather, fbp_bp_matrix_avx512_gather;
 
 #endif /* FBP_SRC_CPU_SIMD_H */

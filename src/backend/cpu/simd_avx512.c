@@ -213,4 +213,6 @@ static inline __m512d cubic_look(const struct cubic *t, __m512d u)
 }
 
 #    include "backend/cpu/simd.h"
+
+MATRIX_KERNEL(void, fbp_bp_matrix_avx512_gather, linear_at((float)x, view, stride, l, taps))
 #endif

@@ -29,8 +29,9 @@ void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags)
         *dsp = fbp_bp_avx512;
     else if (flags & FBP_CPU_AVX2)
         *dsp = fbp_bp_avx2;
-    if ((flags & FBP_CPU_GATHER) && !(flags & FBP_CPU_AVX512))
-        dsp->matrix[FBP_INTERPOLATION_LINEAR] = fbp_bp_matrix_avx2_gather;
+    if (flags & FBP_CPU_GATHER)
+        dsp->matrix[FBP_INTERPOLATION_LINEAR] =
+            flags & FBP_CPU_AVX512 ? fbp_bp_matrix_avx512_gather : fbp_bp_matrix_avx2_gather;
 #else
     (void)flags;
 #endif
