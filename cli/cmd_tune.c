@@ -316,21 +316,14 @@ static void release_bytes(struct answer *a)
     free(a->user);
 }
 
-/* Store n values as integers of 16 bits, value = *least + *step * integer: a browser draws 256 grey
- * values, and half the bytes take half the time. */
-static void pack(const float *values, size_t n, uint16_t *out, double *least, double *step)
+/* Store n values from `least` on as integers of 16 bits, value = least + integer * step: a browser
+ * draws 256 grey values, and half the bytes take half the time. */
+static void pack(const float *values, size_t n, float least, float step, uint16_t *out)
 {
-    float lo = values[0], hi = values[0];
+    const float scale = step > 0 ? 1 / step : 0;
 
-    for (size_t i = 1; i < n; i++) {
-        lo = values[i] < lo ? values[i] : lo;
-        hi = values[i] > hi ? values[i] : hi;
-    }
-    const float scale = hi > lo ? 65535 / (hi - lo) : 0;
-    for (size_t i = 0; i < n; i++)
-        out[i] = (uint16_t)((values[i] - lo) * scale + 0.5f);
-    *least = (double)lo;
-    *step = scale > 0 ? 1 / (double)scale : 0;
+    for (size_t i = 0; i < n; i++) /* the integer is positive and below 65536 */
+        out[i] = (uint16_t)(int)((values[i] - least) * scale + 0.5f);
 }
 
 /* Compose the answer: 4 bytes length of the JSON text, the text, and three slices as uint16. */
@@ -341,7 +334,7 @@ static fbp_status compose(struct tune *t, double column, double begin, struct an
     const size_t voxels[] = {n[0] * n[1], n[0] * n[2], n[1] * n[2]};
     const size_t head = 400, bytes = head + (voxels[0] + voxels[1] + voxels[2]) * sizeof(uint16_t);
     char *text = malloc(bytes);
-    double least[3], step[3];
+    float range[3][2], step[3];
 
     if (!text)
         return fbp_fail_nomem(bytes, "slices");
@@ -354,8 +347,9 @@ static fbp_status compose(struct tune *t, double column, double begin, struct an
     uint16_t *at = (uint16_t *)(void *)(text + head);
     for (int i = 0; i < 3; at += voxels[i++]) {
         const float *values;
-        FBP_TRY(fbp_preview_slice(t->preview, i, &values));
-        pack(values, voxels[i], at, &least[i], &step[i]);
+        FBP_TRY(fbp_preview_slice(t->preview, i, &values, range[i]));
+        step[i] = (range[i][1] - range[i][0]) / 65535;
+        pack(values, voxels[i], range[i][0], step[i], at);
     }
     fbp_preview_state(t->preview, &s);
     size_t views = s.done[0];
@@ -369,7 +363,8 @@ static fbp_status compose(struct tune *t, double column, double begin, struct an
         "{\"views\":%zu,\"all\":%zu,\"read\":%s,\"filtered\":%s,\"column\":%.9g,\"ms\":%.1f,"
         "\"least\":[%.9g,%.9g,%.9g],\"step\":[%.9g,%.9g,%.9g]}",
         views, s.n_views, s.has_read ? "true" : "false", s.has_filtered ? "true" : "false", column,
-        1e3 * (fbp_seconds() - begin), least[0], least[1], least[2], step[0], step[1], step[2]);
+        1e3 * (fbp_seconds() - begin), (double)range[0][0], (double)range[1][0],
+        (double)range[2][0], (double)step[0], (double)step[1], (double)step[2]);
     text[4 + used] = ' '; /* instead of the final 0 */
     return FBP_OK;
 }

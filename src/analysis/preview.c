@@ -556,19 +556,30 @@ static size_t views_of(const fbp_preview *p, const struct plane *plane)
                              : p->chunks[plane->added - 1].first + p->chunks[plane->added - 1].n;
 }
 
-fbp_status fbp_preview_slice(fbp_preview *p, int i, const float **out)
+fbp_status fbp_preview_slice(fbp_preview *p, int i, const float **out, float range[2])
 {
     struct plane *plane = &p->planes[i];
     const struct fbp_slab slab = fbp_slab_whole(&plane->job, 0, 1);
     const size_t n = fbp_slab_slice(&slab), done = views_of(p, plane);
     const float shift = (float)plane->job.shift, up = (float)p->n_views / (float)(done ? done : 1);
+    struct fbp_statistics found;
 
     fbp_message_clear();
     FBP_TRY(fbp_device_settle(p->backend, plane->dev, FBP_STAGE_BP));
+    FBP_TRY(p->backend->statistics(plane->dev, &found)); /* resets them */
     FBP_TRY(p->backend->fetch(plane->dev, &slab, 0, 1, plane->volume, plane->values));
     FBP_TRY(fbp_device_settle(p->backend, plane->dev, FBP_STAGE_OUT));
-    for (size_t k = 0; done < p->n_views && k < n; k++)
-        plane->values[k] = (plane->values[k] - shift) * up + shift;
+    FBP_TRY(p->backend->statistics(plane->dev, &found));
+    if (!p->backend->can.statistics)
+        fbp_statistics_add(&found, plane->values, n);
+    range[0] = (float)found.min;
+    range[1] = (float)found.max;
+    if (done < p->n_views) {
+        for (size_t k = 0; k < n; k++)
+            plane->values[k] = (plane->values[k] - shift) * up + shift;
+        for (int k = 0; k < 2; k++)
+            range[k] = (range[k] - shift) * up + shift;
+    }
     *out = plane->values;
     return FBP_OK;
 }

@@ -63,8 +63,9 @@ fbp_status fbp_preview_set(fbp_preview *p, const struct fbp_scan *scan,
 fbp_status fbp_preview_step(fbp_preview *p, bool *more);
 
 /** Get slice `plane`: *out[rows][columns], row 0 at the bottom, scaled up to the number of all
- * views.  The values belong to the preview, until the next call. */
-fbp_status fbp_preview_slice(fbp_preview *p, int plane, const float **out);
+ * views, and its least and greatest value.  The values belong to the preview, until the next call.
+ */
+fbp_status fbp_preview_slice(fbp_preview *p, int plane, const float **out, float range[2]);
 
 void fbp_preview_state(const fbp_preview *p, struct fbp_preview_state *out);
 

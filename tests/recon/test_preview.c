@@ -69,11 +69,17 @@ static double difference(fbp_preview *p, const struct fbp_scan *scan,
         const int a = plane == 2, b = plane == 0 ? 1 : 2, c = 2 - plane;
         size_t v[3] = {at[0], at[1], at[2]};
         const float *values;
-        OK(fbp_preview_slice(p, plane, &values));
+        float range[2], least = INFINITY, greatest = -INFINITY;
+        OK(fbp_preview_slice(p, plane, &values, range));
         for (v[b] = 0; v[b] < g->n[b]; v[b]++)
-            for (v[a] = 0; v[a] < g->n[a]; v[a]++)
+            for (v[a] = 0; v[a] < g->n[a]; v[a]++) {
+                least = fminf(least, values[v[b] * g->n[a] + v[a]]);
+                greatest = fmaxf(greatest, values[v[b] * g->n[a] + v[a]]);
                 most = fmax(most, fabs((double)values[v[b] * g->n[a] + v[a]] -
                                        (double)volume[(v[2] * g->n[1] + v[1]) * g->n[0] + v[0]]));
+            }
+        assert_true(fabsf(range[0] - least) <= 1e-6f * greatest);
+        assert_true(fabsf(range[1] - greatest) <= 1e-6f * greatest);
         assert_int_equal(c + a + b, 3);
     }
     return most / peak;
