@@ -706,6 +706,7 @@ static int run(const struct command *self, int argc, char **argv)
     static struct tune t;
     struct server server = {.socket = -1, .answer = answer, .user = &t};
     struct markup policy = {0};
+    fbp_source *views = NULL;
     char *kept = NULL;
 
     t.args = (struct recon_args){RECON_ARGS, .p = *fbp_recon_params()};
@@ -738,6 +739,10 @@ static int run(const struct command *self, int argc, char **argv)
                                                  .inputs = {t.args.scan},
                                                  .outputs = {t.save},
                                                  .volume = t.args.output});
+    /* an error is printed now, not in the page */
+    if (rc == 0 && fbp_source_open(&views, t.scan.projections, &t.scan.raw) != FBP_OK)
+        rc = cli_fail();
+    fbp_source_close(&views);
     if (rc == 0)
         rc = find_settings(&t);
     if (rc == 0)

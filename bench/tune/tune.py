@@ -62,9 +62,11 @@ def main():
         client = Client(address)
         print("slices through a volume of", " x ".join(map(str, meta["size"])))
         for name, change in CHANGES:
+            key, number = change.replace("*", "=").split("=") if change else ("", "")
+            if key and key not in values:
+                continue
             if "*" in change:
-                key, factor = change.split("*")
-                change = f"{key}={values[key] * float(factor):.6f}"
+                change = f"{key}={values[key] * float(number):.6f}"
             times, facts = client.show(f"slices?at={at}&{change}")
             note = ", views read" if facts["read"] else ", views filtered" if facts["filtered"] else ""
             print(f"{name:16} {' '.join(f'{ms}:{views}' for ms, views in times)} of {facts['all']}{note}")

@@ -204,11 +204,14 @@ def check_others():
     check(t.slices()[0]["all"] == 20, "every third view")
     t.end()
     run("simulate", "--kind", "planes", "--directions", "solid-angle:4", "--size", "16", "-o", "planes.json", "-q")
+    with open("scan.json") as f, open("lost.json", "w") as g:
+        g.write(f.read().replace("scan.mha", "lost.mha"))
     for status, message, *arguments in (
             (1, "fbp tune shows scans of line integrals", "planes.json"),
             (1, "would overwrite", "scan.json", "--save", "scan.json"),
             (2, "expected a name that ends in .json", "scan.json", "--save", "x.txt"),
             (1, "missing.json", "missing.json"),
+            (1, "cannot open", "lost.json"),
             (1, "too few for the slices", "scan.json", "--memory", "100K")):
         got = run("tune", *arguments, status=status)
         check(message in got.stderr, arguments, "message:", got.stderr)
