@@ -9,6 +9,8 @@
 #include "base/base.h"
 #include "base/threads.h"
 
+#include <string.h>
+
 /* A panel counts as offset if its asymmetry |hi + lo| / (hi - lo) exceeds this; lo, hi: positions
  * of the panel's edges relative to the axis, with signs. */
 static const double ASYMMETRY = 0.02;
@@ -325,59 +327,101 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
     return FBP_OK;
 }
 
-/* Greatest relative difference of numbers that count as equal in the search for symmetries of views
- * and grid. */
+/* Greatest relative difference of numbers of the grid that count as equal in the search for
+ * symmetries. */
 static const double TOLERANCE = 1e-9;
+
+/* Greatest distance, on the detector, of two projections of a voxel that count as equal in the
+ * search for symmetries [pixels]: a calibrated scan is symmetric up to rounding of its numbers
+ * only. */
+static const double SYMMETRIC_PX = 0.01;
 
 static bool near(double a, double b, double scale)
 {
     return fabs(a - b) <= TOLERANCE * scale;
 }
 
-/* True if, for all k, view k rotated about z by `quarters` quarter turns (2, 1 or -1) is the view
- * n/2 (quarters 2) or n/4 (1 or -1) places after it. */
-static bool turned(const struct fbp_views *views, int quarters)
+/* True if matrices P and Q project the corners x[8] of the grid to the same places, within
+ * SYMMETRIC_PX, and their depths agree as well. */
+static bool project_alike(const double P[12], const double Q[12], const double (*x)[3])
 {
-    const size_t n = views->n, fraction = quarters == 2 ? 2 : 4;
-
-    if (n % fraction)
-        return false;
-    for (size_t k = 0; k < n; k++) {
-        const struct fbp_view *v = &views->view[k], *w = &views->view[(k + n / fraction) % n];
-        const double *const from[4] = {v->s, v->d, v->u, v->v}, *const to[4] = {w->s, w->d, w->u,
-                                                                                w->v};
-        for (int i = 0; i < 4; i++) {
-            const double *a = from[i], *b = to[i], scale = fbp_norm(a);
-            const double x = quarters == 2 ? -a[0] : -quarters * a[1];
-            const double y = quarters == 2 ? -a[1] : quarters * a[0];
-            if (!near(b[0], x, scale) || !near(b[1], y, scale) || !near(b[2], a[2], scale))
-                return false;
+    for (int i = 0; i < 8; i++) {
+        double p[3], q[3];
+        for (int r = 0; r < 3; r++) {
+            p[r] = fbp_dot(P + 4 * r, x[i]) + P[4 * r + 3];
+            q[r] = fbp_dot(Q + 4 * r, x[i]) + Q[4 * r + 3];
         }
+        if (!(p[2] * q[2] > 0) || !(fabs(p[0] / p[2] - q[0] / q[2]) <= SYMMETRIC_PX) ||
+            !(fabs(p[1] / p[2] - q[1] / q[2]) <= SYMMETRIC_PX) ||
+            !(fabs(P[11] * q[2] / (Q[11] * p[2]) - 1) <= 1e-4))
+            return false;
     }
     return true;
 }
 
-/* Get the symmetries of views and grid (flags of enum fbp_symmetry) that hold within 1e-9; grid may
- * be NULL. */
-static unsigned symmetry(const struct fbp_kind_table *kind, const struct fbp_views *views,
-                         const struct fbp_grid *g)
+/* True if, for all k, view k rotated about z by `quarters` quarter turns (2, 1 or -1) projects the
+ * corners of the grid like the view n/2 (quarters 2) or n/4 (1 or -1) places after it.  P[n]:
+ * matrices of the views. */
+static bool turned(const double (*P)[12], size_t n, int quarters, const double (*x)[3])
 {
+    const size_t fraction = quarters == 2 ? 2 : 4;
+
+    if (n % fraction)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        double Q[12]; /* of the rotated view: P times the inverse rotation */
+        for (int r = 0; r < 12; r += 4) {
+            const double *a = P[k] + r;
+            Q[r] = quarters == 2 ? -a[0] : -quarters * a[1];
+            Q[r + 1] = quarters == 2 ? -a[1] : quarters * a[0];
+            Q[r + 2] = a[2];
+            Q[r + 3] = a[3];
+        }
+        if (!project_alike(P[(k + n / fraction) % n], Q, x))
+            return false;
+    }
+    return true;
+}
+
+/* Get the symmetries of views and grid (flags of enum fbp_symmetry); grid NULL: of the views, for
+ * an object half as far from the axis as the source, and not larger than the panel. */
+static fbp_status symmetry(const struct fbp_kind_table *kind, const struct fbp_views *views,
+                           const struct fbp_grid *g, unsigned *flags)
+{
+    const struct fbp_view *v = views->view;
     const bool axial = !g || (near(g->centre_mm[0], 0, g->voxel_mm[0]) &&
                               near(g->centre_mm[1], 0, g->voxel_mm[1]));
     const bool square =
         !g || (g->n[0] == g->n[1] && near(g->voxel_mm[0], g->voxel_mm[1], g->voxel_mm[0]));
-    unsigned flags = FBP_SYM_COLUMN;
-    double P[12];
+    double(*P)[12], Q[12], x[8][3];
 
-    for (size_t k = 0; k < views->n && flags; k++) /* detector column and depth (rows 1 and 3 of the
-                                                      matrix P) must not depend on z */
-        if (!kind->matrix(&views->view[k], &views->panel, P) || !near(P[2], 0, fbp_norm(P)) ||
-            !near(P[10], 0, fmax(fbp_norm(P + 8), 1e-300)))
-            flags = 0;
-    flags |= axial && turned(views, 2) ? FBP_SYM_ROT180 : 0u;
-    if (axial && square && (turned(views, 1) || turned(views, -1)))
-        flags |= FBP_SYM_ROT90;
-    return flags;
+    for (int i = 0; i < 8; i++) {
+        const double most = kind->has_source ? fbp_norm(v->s) / 2 : INFINITY;
+        const double half[3] = {fmin(fbp_norm(v->u) * (double)views->panel.n_columns / 2, most), 0,
+                                fmin(fbp_norm(v->v) * (double)views->panel.n_rows / 2, most)};
+        if (g)
+            fbp_grid_corner(g, i, x[i]);
+        for (int a = 0; a < 3 && !g; a++)
+            x[i][a] = (i >> a & 1 ? 1 : -1) * half[a == 2 ? 2 : 0];
+    }
+    FBP_TRY(fbp_calloc((void **)&P, views->n, sizeof *P, "matrices"));
+    *flags = FBP_SYM_COLUMN;
+    bool all = true; /* all views have a matrix */
+    for (size_t k = 0; k < views->n && all; k++) {
+        all = kind->matrix(&views->view[k], &views->panel, P[k]);
+        memcpy(Q, P[k], sizeof Q); /* detector column and depth (rows 1 and 3) without z */
+        Q[2] = Q[10] = 0;
+        if (!all || !project_alike(P[k], Q, (const double(*)[3])x))
+            *flags = 0;
+    }
+    if (all && axial && turned((const double(*)[12])P, views->n, 2, (const double(*)[3])x))
+        *flags |= FBP_SYM_ROT180;
+    if (all && axial && square &&
+        (turned((const double(*)[12])P, views->n, 1, (const double(*)[3])x) ||
+         turned((const double(*)[12])P, views->n, -1, (const double(*)[3])x)))
+        *flags |= FBP_SYM_ROT90;
+    free(P);
+    return FBP_OK;
 }
 
 double fbp_grid_coordinate(const struct fbp_grid *g, int axis, double i)
@@ -441,7 +485,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     if (out->n_angles > 2 && out->direction_gap_rad > 2 * step + 2 * degree)
         out->gap_error = 0.005 * (out->direction_gap_rad - step) / degree;
     FBP_TRY_GOTO(axial_drift(out, kind, views, &arc, grid));
-    out->symmetry = symmetry(kind, views, grid);
+    FBP_TRY(symmetry(kind, views, grid, &out->symmetry));
 
     /* Check that the volume is in front of the sources, and find whether it is inside the field of
      * view. */
