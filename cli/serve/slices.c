@@ -21,6 +21,10 @@ void slices_open(struct slices *s, const struct reduced *r)
 
 void slices_close(struct slices *s)
 {
+    pthread_mutex_lock(&s->lock);
+    while (s->out > 0) /* slices are still being sent */
+        pthread_cond_wait(&s->room, &s->lock);
+    pthread_mutex_unlock(&s->lock);
     for (int i = 0; i < 3; i++)
         free(s->blocks[i].values);
     pthread_cond_destroy(&s->room);
@@ -172,6 +176,11 @@ void volume_server_close(struct volume_server *v)
     memset(v, 0, sizeof *v);
 }
 
+static void release_page(struct answer *a)
+{
+    free(a->user);
+}
+
 static void release_slice(struct answer *a)
 {
     slices_release(a->user, (float *)(uintptr_t)a->bytes, a->n / sizeof(float));
@@ -183,11 +192,19 @@ void volume_server_answer(struct volume_server *v, const char *path, const char 
     const struct reduced *r = v->slices.r;
     size_t plane, index, frame, n;
 
-    if (!*path) {
+    if (!*path) { /* a copy, because the volume may be closed while the page is being sent */
+        char *page = malloc(v->text.n);
+        if (!page) {
+            answer_text(out, 500, "out of memory\n");
+            return;
+        }
+        memcpy(page, v->text.bytes, v->text.n);
         *out = (struct answer){.status = 200,
                                .type = "text/html; charset=utf-8",
-                               .bytes = v->text.bytes,
-                               .n = v->text.n};
+                               .bytes = page,
+                               .n = v->text.n,
+                               .release = release_page,
+                               .user = page};
         return;
     }
     if (strcmp(path, "slice") != 0) {

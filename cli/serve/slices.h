@@ -29,6 +29,7 @@ struct slices {
 };
 
 void slices_open(struct slices *s, const struct reduced *r);
+/** Waits until all slices are released. */
 void slices_close(struct slices *s);
 
 /**
