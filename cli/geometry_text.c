@@ -45,8 +45,7 @@ static const char *weights_of(const struct fbp_scan *scan, const struct fbp_geom
         return "per ray: 2 divided by the number of times that the ray was measured, from either "
                "side";
     if (f->offset)
-        return "Wang's: a full turn with an offset detector, which sees half of the object per "
-               "view";
+        return "Wang's: a full turn with a detector that reaches farther to one side of the axis";
     if (f->coverage == FBP_COVERAGE_FULL)
         return "no redundancy weights: a full turn measures every ray twice";
     if (half_turn(scan, f))

@@ -476,6 +476,8 @@ static int sweep_finish(struct sweep *s)
         rc = print_json(s, x);
     else if (rc == 0 && !s->args->quiet)
         print_table(s);
+    else if (rc == 0)
+        printf("%.7g\n", s->best);
     free(x);
     return rc;
 }

@@ -90,7 +90,9 @@ static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, siz
             buf, n,
             "FDK is exact in the plane of the source only: the mean value of a small ball deviates "
             "by %+.2f %% in the middle, %+.2f %% at the rim, %+.2f %% at the top, %+.2f %% at the "
-            "bottom of the volume; increase the source distance, or reconstruct fewer slices",
+            "bottom of the volume; fewer slices (--slice), or a scan with a longer source "
+            "distance, "
+            "reduce the deviations",
             percent(e[0]), percent(e[1]), percent(e[2]), percent(e[3]));
         return true;
     case 2:
