@@ -163,6 +163,24 @@ struct fbp_ini_ignored {
 fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
                                 size_t n, struct fbp_scan *out);
 
+/** xml.c: an XML file; the importer sets path and functions, fbp_xml_read() sets the rest. */
+struct fbp_xml {
+    const char *path; /**< for messages; not copied */
+    /** Called for the root element with its attributes (name, value, ..., NULL); NULL: not needed.
+     */
+    fbp_status (*root)(struct fbp_xml *xml, const char *name, const char **attributes);
+    /** Called at the end of each element; the first failure ends the reading. */
+    fbp_status (*element)(struct fbp_xml *xml, const char *name);
+    size_t line;     /**< line of the element's end, from 1 */
+    char text[4097]; /**< text of the element after its last child; "?..." if it is too long */
+};
+
+/** Read the XML file xml->path.  what: plural noun for the message of a build without expat. */
+fbp_status fbp_xml_read(struct fbp_xml *xml, const char *what);
+
+/** Get n numbers from xml->text, which must contain nothing else. */
+fbp_status fbp_xml_numbers(const struct fbp_xml *xml, const char *name, double *out, size_t n);
+
 /**
  * rtk.c: RTK's nine parameters of a projection.
  *

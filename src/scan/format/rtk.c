@@ -1,5 +1,5 @@
 /* Importer and exporter of RTK's ThreeDCircularProjectionGeometry (fbp_geometry_rtk): reads XML
- * files of versions 2 and 3 (by expat), writes version 3, and converts RTK's parameters of a
+ * files of versions 2 and 3, writes version 3, and converts RTK's parameters of a
  * projection to a view (fbp_rtk_view()) or a matrix (fbp_rtk_matrix()), and a view to parameters
  * (fbp_rtk_of()).
  * Used by: scan/geometry_file.c. */
@@ -149,25 +149,15 @@ static const struct {
                 {"ProjectionOffsetX", offsetof(struct fbp_rtk, projection_mm[0]), false},
                 {"ProjectionOffsetY", offsetof(struct fbp_rtk, projection_mm[1]), false}};
 
-#ifdef FBP_HAS_EXPAT
-#    include <expat.h>
-
-enum { MAX_BYTES = 1 << 28, MAX_TEXT = 4096 };
-
 /* Tolerated difference between a matrix in the file and that of its parameters; as in RTK. */
 static const double MATRIX_TOLERANCE = 1e-3;
 
 static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "CollimationVInf",
                                          "CollimationVSup"};
 
-/* State of the XML parser; the first failure ends the parsing. */
+/* State of reading an XML file of RTK. */
 struct reader {
-    const char *path;
-    XML_Parser parser;
-    fbp_status status;
-    char text[MAX_TEXT + 1]; /* text of the present element */
-    size_t n_text;
-    bool root; /* true: the root element was read, and is that of RTK's geometry files */
+    struct fbp_xml xml;
     /* Per jaw of the collimator: least distance from the middle in all projections [mm]; more than
      * 1e9: no jaw. */
     double jaws[4];
@@ -178,109 +168,49 @@ struct reader {
     size_t n, room;
 };
 
-static void stop(struct reader *r, fbp_status st)
+static fbp_status on_root(struct fbp_xml *xml, const char *name, const char **attributes)
 {
-    r->status = st;
-    XML_StopParser(r->parser, XML_FALSE);
-}
-
-static size_t line_of(const struct reader *r)
-{
-    return (size_t)XML_GetCurrentLineNumber(r->parser);
-}
-
-static void XMLCALL on_start(void *user, const char *name, const char **attributes)
-{
-    struct reader *r = user;
     const char *version = "none";
 
-    r->n_text = 0;
-    if (r->root)
-        return;
-    if (strcasecmp(name, "RTKThreeDCircularGeometry") != 0) {
-        stop(r, FBP_INVALID("%s: the root element is <%.60s>, not <RTKThreeDCircularGeometry>; "
-                            "give a geometry file of RTK",
-                            r->path, name));
-        return;
-    }
+    if (strcasecmp(name, "RTKThreeDCircularGeometry") != 0)
+        return FBP_INVALID("%s: the root element is <%.60s>, not <RTKThreeDCircularGeometry>; "
+                           "give a geometry file of RTK",
+                           xml->path, name);
     for (; *attributes; attributes += 2)
         if (strcmp(attributes[0], "version") == 0)
             version = attributes[1];
     if (strcmp(version, "2") != 0 && strcmp(version, "3") != 0)
-        stop(r, FBP_UNSUPPORTED("%s: version %.20s of RTK's geometry is unknown (2 and 3 are "
-                                "supported); write the file with another version of RTK",
-                                r->path, version));
-    r->root = true;
+        return FBP_UNSUPPORTED("%s: version %.20s of RTK's geometry is unknown (2 and 3 are "
+                               "supported); write the file with another version of RTK",
+                               xml->path, version);
+    return FBP_OK;
 }
 
-static void XMLCALL on_text(void *user, const char *text, int n)
+static fbp_status on_element(struct fbp_xml *xml, const char *name)
 {
-    struct reader *r = user;
-    const size_t room = MAX_TEXT - r->n_text, take = (size_t)n < room ? (size_t)n : room;
-
-    memcpy(r->text + r->n_text, text, take);
-    r->n_text += take;
-    /* A text too long for a number is cut off: make it invalid. */
-    if (take < (size_t)n)
-        r->text[0] = '?';
-}
-
-/* XML entities are refused: numbers need none, and entities can expand without limit. */
-static void XMLCALL on_entity(void *user, const char *name, int is_parameter, const char *value,
-                              int n, const char *base, const char *system, const char *public_id,
-                              const char *notation)
-{
-    struct reader *r = user;
-
-    (void)name, (void)is_parameter, (void)value, (void)n, (void)base, (void)system;
-    (void)public_id, (void)notation;
-    stop(r, FBP_INVALID("%s: line %zu: declares an XML entity, which is not supported; remove it",
-                        r->path, line_of(r)));
-}
-
-/* Read n numbers from the text of an XML element, which must contain nothing else. */
-static fbp_status numbers(const struct reader *r, const char *name, double *out, size_t n)
-{
-    const char *text = r->text;
-    char *end = NULL;
-    bool right = true;
-
-    for (size_t i = 0; right && i < n; i++) {
-        out[i] = fbp_number(text, &end);
-        right = end != text && isfinite(out[i]);
-        text = end;
-    }
-    if (right && text[strspn(text, " \t\r\n")] == '\0')
-        return FBP_OK;
-    return FBP_INVALID("%s: line %zu: %s: found \"%.40s\", expected %s", r->path, line_of(r), name,
-                       r->text, n == 12 ? "12 numbers" : "a number");
-}
-
-static fbp_status take_element(struct reader *r, const char *name)
-{
+    struct reader *r = (struct reader *)(void *)xml;
     const struct fbp_rtk *p = &r->now;
     double x = 0, matrix[12];
 
-    r->text[r->n_text] = '\0';
     if (strcasecmp(name, "Projection") == 0) {
         if (!(p->sdd_mm >= 0))
             return FBP_INVALID("%s: projection %zu (line %zu): SourceToDetectorDistance is %g mm, "
                                "expected a positive number, or 0 for parallel beams",
-                               r->path, r->n, line_of(r), p->sdd_mm);
+                               xml->path, r->n, xml->line, p->sdd_mm);
         if (p->sdd_mm > 0 && !(p->sid_mm > 0))
             return FBP_INVALID("%s: projection %zu (line %zu): SourceToIsocenterDistance is %g mm, "
                                "expected a positive number",
-                               r->path, r->n, line_of(r), p->sid_mm);
+                               xml->path, r->n, xml->line, p->sid_mm);
         if (r->n > 0 && (p->sdd_mm > 0) != (r->list[0].sdd_mm > 0))
             return FBP_UNSUPPORTED("%s: projection %zu (line %zu): parallel and divergent beams in "
                                    "one geometry; write separate files",
-                                   r->path, r->n, line_of(r));
+                                   xml->path, r->n, xml->line);
         fbp_rtk_matrix(p, matrix);
         for (int i = 0; r->has_matrix && i < 12; i++)
             if (!(fabs(r->matrix[i] - matrix[i]) <= MATRIX_TOLERANCE))
                 return FBP_INVALID("%s: projection %zu (line %zu): the matrix has %.9g in row %d, "
                                    "column %d, but the parameters give %.9g; remove the wrong ones",
-                                   r->path, r->n, line_of(r), r->matrix[i], i / 4, i % 4,
+                                   xml->path, r->n, xml->line, r->matrix[i], i / 4, i % 4,
                                    matrix[i]);
         r->has_matrix = false;
         FBP_TRY(fbp_reserve((void **)&r->list, sizeof *r->list, r->n + 1, &r->room, "projections"));
@@ -288,23 +218,23 @@ static fbp_status take_element(struct reader *r, const char *name)
         return FBP_OK;
     }
     if (strcasecmp(name, "Matrix") == 0) {
-        FBP_TRY(numbers(r, "Matrix", r->matrix, 12));
+        FBP_TRY(fbp_xml_numbers(xml, "Matrix", r->matrix, 12));
         r->has_matrix = true;
         return FBP_OK;
     }
     if (strcasecmp(name, "RadiusCylindricalDetector") == 0) {
-        FBP_TRY(numbers(r, "RadiusCylindricalDetector", &x, 1));
+        FBP_TRY(fbp_xml_numbers(xml, "RadiusCylindricalDetector", &x, 1));
         if (fabs(x) > 0)
             return FBP_UNSUPPORTED(
                 "%s: line %zu: the detector is a cylinder of radius %g mm, but only flat panels "
                 "are supported; resample the projections to a flat panel",
-                r->path, line_of(r), x);
+                xml->path, xml->line, x);
         return FBP_OK;
     }
     for (size_t i = 0; i < N_OF(elements); i++) {
         if (strcasecmp(name, elements[i].name) != 0)
             continue;
-        FBP_TRY(numbers(r, elements[i].name, &x, 1));
+        FBP_TRY(fbp_xml_numbers(xml, elements[i].name, &x, 1));
         *(double *)(void *)((char *)&r->now + elements[i].offset) =
             elements[i].degrees ? x * DEGREE : x;
         return FBP_OK;
@@ -314,45 +244,22 @@ static fbp_status take_element(struct reader *r, const char *name)
     for (int i = 0; i < 4; i++) {
         if (strcasecmp(name, jaw_names[i]) != 0)
             continue;
-        FBP_TRY(numbers(r, jaw_names[i], &x, 1));
+        FBP_TRY(fbp_xml_numbers(xml, jaw_names[i], &x, 1));
         r->jaws[i] = fmin(r->jaws[i], fabs(x));
     }
     return FBP_OK;
 }
 
-static void XMLCALL on_end(void *user, const char *name)
-{
-    struct reader *r = user;
-    const fbp_status st = take_element(r, name);
-
-    r->n_text = 0;
-    if (st != FBP_OK)
-        stop(r, st);
-}
-
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    struct reader r = {.path = path, .jaws = {INFINITY, INFINITY, INFINITY, INFINITY}};
+    struct reader r = {.xml = {path, .root = on_root, .element = on_element},
+                       .jaws = {INFINITY, INFINITY, INFINITY, INFINITY}};
     double pitch[2], centre[2] = {0, 0};
-    char *text = NULL, value[40];
-    size_t n = 0;
+    char value[40];
     fbp_status st;
 
-    FBP_TRY(fbp_read_text(path, MAX_BYTES, &text, &n));
-    r.parser = XML_ParserCreate(NULL);
-    if (!r.parser)
-        FBP_TRY_GOTO(fbp_fail_nomem(n, "an XML parser"));
-    XML_SetUserData(r.parser, &r);
-    XML_SetElementHandler(r.parser, on_start, on_end);
-    XML_SetCharacterDataHandler(r.parser, on_text);
-    XML_SetEntityDeclHandler(r.parser, on_entity);
-    if (XML_Parse(r.parser, text, (int)n, 1) != XML_STATUS_OK && r.status == FBP_OK)
-        r.status = FBP_INVALID("%s: line %zu: the XML is not well-formed (%s); correct it", path,
-                               line_of(&r), XML_ErrorString(XML_GetErrorCode(r.parser)));
-    XML_ParserFree(r.parser);
-    FBP_TRY_GOTO(r.status);
-
+    FBP_TRY_GOTO(fbp_xml_read(&r.xml, "XML files of RTK"));
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     const size_t sides[2] = {out->panel.n_columns, out->panel.n_rows};
     /* If the caller gives a pitch, the panel is centred on the origin of RTK's image coordinates.
@@ -378,19 +285,9 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                            "pixels behind a collimator are used like all others"));
     }
 fail:
-    free(text);
     free(r.list);
     return st;
 }
-
-#else
-static fbp_status load(struct fbp_scan *out, const char *path,
-                       const struct fbp_geometry_known *known)
-{
-    (void)out, (void)known;
-    return fbp_fail_no_library(path, "XML files of RTK", "libexpat1-dev", "FBP_EXPAT");
-}
-#endif
 
 static fbp_status save(const struct fbp_scan *scan, const char *path)
 {
