@@ -18,4 +18,7 @@ void fuzz_seeds_nifti(const char *folder);
 void fuzz_seeds_nifti_pairs(const char *folder);
 void fuzz_seeds_nifti_gz(const char *folder);
 
+void fuzz_seeds_his(const char *folder);
+void fuzz_seeds_varian(const char *folder);
+
 #endif /* FBP_TESTS_FUZZ_SEEDS_FOREIGN_H */

@@ -354,7 +354,8 @@ static const struct fuzz_target fixed[] = {
 /* Extensions that stand for a layout of their own; others of a format are mere names. */
 static bool is_layout(const char *extension, int len)
 {
-    static const char *const layouts[] = {".mhd", ".nhdr", ".nii.gz", ".hdr", ".rctd"};
+    static const char *const layouts[] = {".mhd",  ".nhdr", ".nii.gz", ".hdr",
+                                          ".rctd", ".hnc",  ".xim"};
 
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         if ((int)strlen(layouts[i]) == len && strncmp(layouts[i], extension, (size_t)len) == 0)

@@ -486,6 +486,10 @@ static inline fbp_status fbp_frames_take(const char *path, struct fbp_array_info
 fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (*step)[3],
                                 const double origin[3]);
 
+/** Set the spacing and origin of a view: pixels of this pitch [mm] on a panel that is centred on
+ * the origin. src->info.n: set by the caller. */
+fbp_status fbp_source_take_pitch(struct fbp_source *src, const double pitch_mm[2]);
+
 /** Make a source of complex samples deliver their real parts, or imaginary parts if src->imaginary
  * is set (values.c). Real and imaginary parts alternate in the file; info.type must be the type of
  * one part. */

@@ -254,6 +254,15 @@ fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (
     return FBP_OK;
 }
 
+fbp_status fbp_source_take_pitch(struct fbp_source *src, const double pitch_mm[2])
+{
+    const double step[2][3] = {{pitch_mm[0], 0, 0}, {0, pitch_mm[1], 0}};
+    const double origin[3] = {-0.5 * ((double)src->info.n[0] - 1) * pitch_mm[0],
+                              -0.5 * ((double)src->info.n[1] - 1) * pitch_mm[1]};
+
+    return fbp_source_take_axes(src, 2, step, origin);
+}
+
 static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     const size_t n = src->info.n[0], size = fbp_type_size(src->info.type);

@@ -17,3 +17,5 @@ FBP_FORMAT(zarr)
 FBP_FORMAT(bes3t)
 #endif
 FBP_FORMAT(rabbitct)
+FBP_FORMAT(his)
+FBP_FORMAT(varian)
