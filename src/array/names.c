@@ -43,33 +43,30 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Split a shell pattern such as "views/p_*.tif" into folder (malloc'ed) and *name ("p_*.tif").
- * NULL: no such pattern, the folder does not exist, a file with the whole name exists, or no
- * memory. A name with ':' describes an array in a file. */
-static char *split_glob(const char *path, const char **name)
+/* Split a shell pattern such as "views/p_*.tif" into folder and *name ("p_*.tif"). false: no such
+ * pattern, the folder does not exist, or a file with the whole name exists. A name with ':'
+ * describes an array in a file. */
+static bool split_glob(const char *path, char folder[PATH_MAX], const char **name)
 {
     const char *slash = strrchr(path, '/');
+    const size_t n = slash ? (size_t)(slash - path) + 1 : 2;
 
     *name = slash ? slash + 1 : path;
-    if (!strchr(*name, '*') || strchr(*name, ':') || access(path, F_OK) == 0)
-        return NULL;
-    char *folder = slash ? fbp_format("%.*s", (int)(slash - path + 1), path) : fbp_strdup("./");
-    if (folder && is_folder(folder))
-        return folder;
-    free(folder);
-    return NULL;
+    if (!strchr(*name, '*') || strchr(*name, ':') || access(path, F_OK) == 0 || n >= PATH_MAX)
+        return false;
+    memcpy(folder, slash ? path : "./", n);
+    folder[n] = '\0';
+    return is_folder(folder);
 }
 
 /* Whether a path is a folder of files (not a folder that is one array, as in Zarr), or a shell
  * pattern such as "views/p_*.tif". */
 static bool names_folder(const char *path)
 {
+    char folder[PATH_MAX];
     const char *name;
-    char *of_glob = is_folder(path) ? NULL : split_glob(path, &name);
-    const bool is = of_glob || (is_folder(path) && !fbp_format_of_folder(path));
 
-    free(of_glob);
-    return is;
+    return is_folder(path) ? !fbp_format_of_folder(path) : split_glob(path, folder, &name);
 }
 
 /* List the entries of a folder, except hidden ones, whose names match the shell pattern `name`;
@@ -195,8 +192,8 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
 {
     const struct fbp_format *format = NULL;
     struct listing l = {0};
+    char folder[PATH_MAX];
     const char *name;
-    char *of_glob;
     fbp_status st;
 
     *out = (struct fbp_file_names){0};
@@ -210,8 +207,8 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
         return FBP_OK;
     }
 
-    of_glob = is_folder(path) ? NULL : split_glob(path, &name);
-    FBP_TRY_GOTO(list(&l, of_glob ? of_glob : path, of_glob ? name : NULL));
+    const bool is_glob = !is_folder(path) && split_glob(path, folder, &name);
+    FBP_TRY_GOTO(list(&l, is_glob ? folder : path, is_glob ? name : NULL));
     FBP_TRY_GOTO(choose(&l, path, raw, &format));
     /* n > 0 */
     FBP_TRY_GOTO(fbp_calloc((void **)&out->list, l.n, sizeof *out->list, "a list of files"));
@@ -244,7 +241,6 @@ fail:
     for (size_t i = 0; i < l.n; i++)
         free(l.entries[i].path);
     free(l.entries);
-    free(of_glob);
     return st;
 }
 
