@@ -91,6 +91,30 @@ if [ -e "$here/../../../shared/data/tooth_parallel_aps/tooth.h5" ]; then
     grep -q '"detector.offset_mm": "the rotation axis is assumed at the central column' tooth.json || say "tooth.json forgets what is assumed"
 fi
 
+# A folder of projections of Elekta's XVI: its _Frames.xml is the scan file.
+mkdir xvi
+his_header='\0p\x44\0\x64\0\0\0\0\0\x20\0\x01\0\x01\0\x08\0\x06\0\x01\0'
+for k in 0 1 2 3 4 5 6 7 8; do
+    {
+        printf "$his_header"
+        head -c 10 /dev/zero
+        printf '\x04\0'
+        head -c 66 /dev/zero
+        awk 'BEGIN { for (i = 0; i < 48; i++) printf "%cA", 33 + i }'
+    } >"xvi/0000$k.1.3.46.his"
+    echo "<Frame><GantryAngle>$((40 * k))</GantryAngle><UCentre>0</UCentre><VCentre>0</VCentre></Frame>"
+done >frames
+{ echo '<ProjectionSet><Frames>' && cat frames && echo '</Frames></ProjectionSet>'; } >xvi/_Frames.xml
+run 0 info xvi --json --header
+is "$(json size.0) == 8 && $(json size.1) == 6 && $(json size.2) == 9"
+run 0 recon xvi -o xvi.mha
+has err 'xvi: the scan file in this folder is used: xvi/_Frames.xml'
+run 1 init xvi
+has err '_Frames.xml: describes a complete scan; give this file to fbp recon'
+rm xvi/00004.1.3.46.his
+run 1 recon xvi/_Frames.xml -o null:
+has err '_Frames.xml: has 9 frames, but there are 8 projections xvi/\*.his; copy the missing files'
+
 # Arrays are no scans.
 run 1 recon none/views.mha -o null:
 has err 'none/views.mha: is an array of 24 x 24 x 12, not a scan; .*fbp init FOLDER'

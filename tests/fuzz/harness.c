@@ -1,6 +1,7 @@
 #include "harness.h"
 
 #include "base/sandbox.h"
+#include "fuzz/seeds_foreign.h"
 #include "unit/foreign_texts.h"
 
 #include <dirent.h>
@@ -126,6 +127,7 @@ void fuzz_companions(const char *where)
     put(in_folder("input.dta"), zeros, sizeof zeros);
     put(in_folder("b.dta"), zeros, sizeof zeros);
     put(in_folder("m.json"), ctsimu_scenario, strlen(ctsimu_scenario));
+    fuzz_linac_companions(where);
     put_packed(zeros, sizeof zeros);
     put_zarrs(zeros, sizeof zeros);
 }

@@ -7,6 +7,7 @@
 #include "fbp/geometry_file.h"
 #include "geometry/view.h"
 #include "unit/foreign_texts.h"
+#include "unit/linac_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -312,6 +313,9 @@ static void seed_texts(const struct fuzz_target *t, const char *folder)
         {"geometry.nikon", "walnut.xtekct", nikon_xtekct},
         {"geometry.bruker", "embryo.log", bruker_log},
         {"geometry.plastimatch", "view.txt", plastimatch_txt},
+        {"geometry.linac", "obi.xml", projection_info_xml},
+        {"geometry.linac", "true-beam.xml", scan_xml},
+        {"geometry.linac", "xvi.xml", frames_xml},
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

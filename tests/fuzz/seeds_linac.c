@@ -44,3 +44,21 @@ void fuzz_seeds_varian(const char *folder)
     put(fuzz_seed_path(folder, "image", 2, ".hnc"), make_hnc(p, W, H, 0.388, 12));
     put(fuzz_seed_path(folder, "image", 3, ".xim"), make_xim(p, W, H, &values));
 }
+
+void fuzz_linac_companions(const char *folder)
+{
+    int32_t p[W * H * VIEWS];
+    char path[600];
+
+    samples_of(p);
+    for (int k = 0; k < VIEWS; k++) {
+        struct xim turned = values;
+        turned.angle_deg = k * 90;
+        snprintf(path, sizeof path, "%s/Proj_%d.hnd", folder, k);
+        put(path, make_hnd(p, W, H, 0.388, k * 90));
+        snprintf(path, sizeof path, "%s/Proj_%d.xim", folder, k);
+        put(path, make_xim(p, W, H, &turned));
+        snprintf(path, sizeof path, "%s/%d.1.his", folder, k);
+        put(path, make_his(p, W, H, 1));
+    }
+}

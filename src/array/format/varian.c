@@ -12,7 +12,7 @@
  * p[i] = p[i - 1] + p[i - w] - p[i - w - 1] + a difference of 1, 2 or 4 bytes. The table has two
  * bits per difference, lowest bits first: the base-2 logarithm of its size in bytes.
  * Reference: RTK, src/rtkHncImageIO.cxx, src/rtkHndImageIO.cxx, src/rtkXimImageIO.cxx.
- * Used by: array/formats.c. */
+ * Used by: array/formats.c, scan/format/. */
 #include "array/format/varian.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"

@@ -1,6 +1,6 @@
 /** @file varian.h  Headers of Varian's projections (.hnd, .hnc, .xim), for the format of arrays and
  * the import of scans (internal).
- * Used by: array/format/. */
+ * Used by: array/format/, scan/format/. */
 #ifndef FBP_SRC_ARRAY_FORMAT_VARIAN_H
 #define FBP_SRC_ARRAY_FORMAT_VARIAN_H
 

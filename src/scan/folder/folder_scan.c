@@ -104,8 +104,8 @@ bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
     struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_source *source = NULL;
 
-    if (s->bytes == 0 ||
-        (projections && s != projections && !fbp_has_extension(s->path, ".json .xtekct .log .dsc")))
+    if (s->bytes == 0 || (projections && s != projections &&
+                          !fbp_has_extension(s->path, ".json .xtekct .log .dsc .xml")))
         return false;
     const fbp_status st = fbp_scan_load(&scan, s->path, NULL);
     const bool scans = fbp_init_tried(st);

@@ -2,7 +2,7 @@
  * files of versions 2 and 3, writes version 3, and converts RTK's parameters of a
  * projection to a view (fbp_rtk_view()) or a matrix (fbp_rtk_matrix()), and a view to parameters
  * (fbp_rtk_of()).
- * Used by: scan/geometry_file.c. */
+ * Used by: linac.c, scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"

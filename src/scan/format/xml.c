@@ -1,6 +1,6 @@
 /* Reads XML files (fbp_xml_read()) by expat, for the importers of geometries and scans. A build
  * without expat refuses them.
- * Used by: rtk.c. */
+ * Used by: linac.c, rtk.c. */
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"
