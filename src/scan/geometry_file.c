@@ -55,6 +55,7 @@ static const struct fbp_geometry_format *const formats[] = {
     &fbp_geometry_rabbitct,
     &fbp_geometry_rtk,
     &fbp_geometry_linac,
+    &fbp_geometry_txrm,
     &fbp_geometry_hdf5,
     &fbp_geometry_helsinki,
 #ifdef FBP_HAS_EPR

@@ -344,6 +344,8 @@ void fuzz_seeds(const struct fuzz_target *t, const char *folder)
                   {"array.nii.gz", fuzz_seeds_nifti_gz},
                   {"array.hdr", fuzz_seeds_nifti_pairs},
                   {"array.his", fuzz_seeds_his},
+                  {"array.txrm", fuzz_seeds_txrm},
+                  {"geometry.txrm", fuzz_seeds_txrm},
                   {"array.hnd", fuzz_seeds_varian},
                   {"array.hnc", fuzz_seeds_varian},
                   {"array.xim", fuzz_seeds_varian},

@@ -20,6 +20,7 @@ void fuzz_seeds_nifti_gz(const char *folder);
 
 void fuzz_seeds_his(const char *folder);
 void fuzz_seeds_varian(const char *folder);
+void fuzz_seeds_txrm(const char *folder);
 
 /** Projections beside the XML files of linear accelerators. */
 void fuzz_linac_companions(const char *folder);
