@@ -1,6 +1,6 @@
 /* The slab for a given box of voxels (fbp_slab_box()), and statistics of voxels: minimum, maximum
  * and sum (fbp_statistics_join()).
- * Used by: bench/papers/ino2010/, cpu/, pipeline/. */
+ * Used by: bench/papers/ino2010/, analysis/, backend/cpu/, pipeline/. */
 #include "backend/slab.h"
 
 #include "base/base.h"
