@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # apt_beside FOLDER TYPE [SUITE]: apt with lists and settings of its own in FOLDER, so that the
 # system's stay as they are: the same mirrors and keys as the system's, for TYPE (deb or deb-src), of
-# SUITE instead of the system's release.  Later calls of apt use it.
+# SUITE instead of the system's release, for the architecture FBP_ARCHITECTURE (such as arm64) instead
+# of the system's.  Later calls of apt use it.
 apt_beside() {
     local here=$1 type=$2 release
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    local suite=${3:-$release}
+    local suite=${3:-$release} architecture=${FBP_ARCHITECTURE:-$(dpkg --print-architecture)}
     command -v apt-get >/dev/null && [ -n "$release" ] || return 1
     mkdir -p "$here/parts" "$here/lists/partial" "$here/cache/archives/partial"
     : >"$here/installed" # nothing, for it
@@ -20,6 +21,8 @@ Dir::State::Lists "$here/lists";
 Dir::State::status "$here/installed";
 Dir::Cache "$here/cache";
 APT::Sandbox::User "root";
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
 CONF
     export APT_CONFIG=$here/apt.conf
     timeout 300 apt-get -q update

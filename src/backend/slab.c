@@ -63,8 +63,9 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
                 s->sum += (double)part[k];                                                \
         }                                                                                 \
         for (int k = 0; k < LANES; k++) {                                                 \
-            s->min = fmin(s->min, (double)least[k]);                                      \
-            s->max = fmax(s->max, (double)most[k]);                                       \
+            /* no fmin(): GCC 12 for AArch64 stops with an internal error */              \
+            s->min = (double)least[k] < s->min ? (double)least[k] : s->min;               \
+            s->max = (double)most[k] > s->max ? (double)most[k] : s->max;                 \
         }                                                                                 \
     }
 

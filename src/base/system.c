@@ -101,17 +101,22 @@ unsigned fbp_cpu_flags(void)
         flags |= FBP_CPU_AVX512;
     if (flags && __builtin_cpu_is("intel"))
         flags |= FBP_CPU_GATHER;
+#elif defined(__aarch64__)
+    flags = FBP_CPU_NEON;
 #endif
     if (level && strcmp(level, "c") == 0)
         flags = 0;
     else if (level && strcmp(level, "avx2") == 0)
-        flags &= FBP_CPU_AVX2 | FBP_CPU_GATHER;
+        flags &= ~(unsigned)FBP_CPU_AVX512;
     return flags;
 }
 
 const char *fbp_cpu_level(unsigned flags)
 {
-    return flags & FBP_CPU_AVX512 ? "avx512" : flags & FBP_CPU_AVX2 ? "avx2" : "c";
+    return flags & FBP_CPU_AVX512 ? "avx512"
+           : flags & FBP_CPU_AVX2 ? "avx2"
+           : flags & FBP_CPU_NEON ? "neon"
+                                  : "c";
 }
 
 const char *fbp_cpu_model(char *buf, unsigned long n)

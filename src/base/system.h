@@ -43,7 +43,7 @@ void *fbp_open_plugin(const char *file);
 enum fbp_variable {
     FBP_ENV_KERNEL = 0,  /**< name of a backprojection kernel; ignored if --kernel is given or the
                             scan excludes the kernel */
-    FBP_ENV_CPU,         /**< highest instruction set that may be used: c, avx2 or avx512 */
+    FBP_ENV_CPU,         /**< highest instruction set that may be used: c, avx2, avx512 or neon */
     FBP_ENV_FFT,         /**< cufft: the CUDA backend uses cuFFT for rows of all lengths */
     FBP_ENV_SHAPE,       /**< index of a GPU kernel's block shape */
     FBP_ENV_TUNE,        /**< 0: kernel speeds are not measured, and none are stored in the cache */
@@ -80,14 +80,15 @@ enum fbp_cpu_flag {
     /** Gather instructions of the CPU are faster than eight loads; results do not depend on this
      * flag. */
     FBP_CPU_GATHER = 1u << 2,
+    FBP_CPU_NEON = 1u << 3,
 };
 
 /** Features of the processor as a set of enum fbp_cpu_flag, limited to the instruction set that the
- * environment variable FBP_CPU=c|avx2|avx512 names (for tests). */
+ * environment variable FBP_CPU=c|avx2|avx512|neon names (for tests). */
 unsigned fbp_cpu_flags(void);
 
-/** Name of the highest instruction set among the CPU features `flags`: "avx512", "avx2", or "c"
- * (plain C). */
+/** Name of the highest instruction set among the CPU features `flags`: "avx512", "avx2", "neon", or
+ * "c" (plain C). */
 const char *fbp_cpu_level(unsigned flags);
 
 /** Size of a core's second-level cache [bytes]; 512 KiB if the system does not report it. */

@@ -138,7 +138,7 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
                             "%s computes with the instructions %s, but %s with %s, so values would "
                             "differ; set FBP_CPU=%s for all processes",
                             other, b->isa, first, a->isa,
-                            strcmp(a->isa, "c") == 0 || strcmp(b->isa, "c") == 0 ? "c" : "avx2");
+                            strncmp(a->isa, "avx", 3) || strncmp(b->isa, "avx", 3) ? "c" : "avx2");
         if (a->job == b->job)
             return FBP_OK;
     }

@@ -85,7 +85,8 @@ static void filter_two(const struct bank *b, const float *x, const float *y, dou
     free(lines[1]);
 }
 
-static const unsigned levels[] = {0, FBP_CPU_AVX2, FBP_CPU_AVX2 | FBP_CPU_AVX512};
+static const unsigned levels[] = {0, FBP_CPU_AVX2, FBP_CPU_AVX2 | FBP_CPU_AVX512, FBP_CPU_NEON};
+enum { LEVELS = sizeof levels / sizeof *levels };
 
 /* What a row's partner is, from 10^30 times smaller to 10^30 times larger, does not show in it. */
 TEST(partners_do_not_leak)
@@ -95,7 +96,7 @@ TEST(partners_do_not_leak)
     double worst = 0;
 
     srand(1);
-    for (size_t l = 0; l < 3; l++)
+    for (size_t l = 0; l < LEVELS; l++)
         for (size_t n = 0; n < 6; n++) {
             struct bank b;
             if ((levels[l] & fbp_cpu_flags()) != levels[l])
@@ -142,7 +143,7 @@ TEST(lines_and_pairs_are_independent)
     float *lines[LINES], *alone[LINES];
 
     srand(2);
-    for (size_t way = 0; way < 6; way++) {
+    for (size_t way = 0; way < 2 * LEVELS; way++) {
         const size_t l = way / 2, half_width = way % 2 ? 40 : 0, n = way % 2 ? LINES - 1 : LINES;
         struct bank b;
         if ((levels[l] & fbp_cpu_flags()) != levels[l])
@@ -175,7 +176,7 @@ TEST(rows_go_round)
     const struct fbp_reference reference = {.h = h, .n = 4, .centre = 1, .wiener = .1};
 
     srand(4);
-    for (size_t k = 0; k < 9; k++) {
+    for (size_t k = 0; k < 3 * LEVELS; k++) {
         if ((levels[k / 3] & fbp_cpu_flags()) != levels[k / 3])
             continue;
         const size_t n = columns[k % 3], turn = n / 3;
@@ -236,7 +237,7 @@ TEST(kernels_have_two_sides)
     const struct fbp_reference reference = {.h = h, .n = 4, .centre = 1, .wiener = .1};
     AUTO_FREE float *x = random_line(N, 1), *y = random_line(N, 1e-5f);
 
-    for (size_t l = 0; l < 3; l++)
+    for (size_t l = 0; l < LEVELS; l++)
         for (int spatial = 0; spatial < 2; spatial++) {
             struct bank b = {0};
             double error[2];

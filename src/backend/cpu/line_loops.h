@@ -3,9 +3,8 @@
  * them through the table.
  *
  * simd_c.c defines SUFFIX(name) before it includes simd.h, and gets the loops in plain C;
- * simd_avx2.c and simd_avx512.c also define the operations of their vectors, and get the loops with
- * vectors.  All other files get the declarations alone.
- * Used by: simd.h.
+ * the other simd_*.c also define the operations of their vectors, and get the loops with vectors.
+ * All other files get the declarations alone. Used by: simd.h.
  */
 #ifndef FBP_SRC_CPU_LINE_LOOPS_H
 #define FBP_SRC_CPU_LINE_LOOPS_H
@@ -44,10 +43,10 @@ struct fbp_line_dsp {
 
 #if defined(VL) /* vectors */
 
-/* Operations that simd_avx2.c and simd_avx512.c define: V is a vector of VL floats, V*() are its
+/* Operations that the other simd_*.c define: V is a vector of VL floats, V*() are its
  * operations, and
  *
- *   VSTREAM(p, a)        store past the caches, p aligned
+ *   VSTREAM(p, a)        store past the caches, p aligned; VFENCE() orders these stores
  *   zip(a, b, &lo, &hi)  lo = a0 b0 a1 b1 … from the first halves, hi from the second
  */
 
@@ -128,7 +127,7 @@ static void transpose(const float *in, size_t n_rows, size_t n_columns, float *o
         for (size_t r = c < columns ? rows : 0; r < n_rows; r++)
             out[c * stride + r] = in[r * n_columns + c];
     /* stores that bypassed the caches become visible to other threads before all later stores */
-    _mm_sfence();
+    VFENCE();
 }
 
 /* Convolve FBP_CONVOLVE_COLUMNS output columns at a time: each load of an input sample serves all

@@ -89,6 +89,7 @@ double fbp_row_value_double(const double *samples, double u, enum fbp_interpolat
  *                                 linear_look(&w, u): the line through the two samples around u,
  *                                 which counts from p and is truncated
  *   struct nearest, cubic         the same, of sample u and of the spline at u
+ *                                 (for VL <= 8, only the functions of ROW_OF_DOUBLES)
  *
  * The voxels of a cube lie within few samples of any view: all of them take their samples from one
  * window, which stays in registers.  A row is tabulated as lines, value[i] + u slope[i] with u from
@@ -155,8 +156,42 @@ double fbp_row_value_double(const double *samples, double u, enum fbp_interpolat
         }
 
 PLANES_WINDOW(wide, 16 / VL, PICK_16)
-#    if VL == 8
-PLANES_WINDOW(narrow, 1, PICK_8)
+#    if VL <= 8
+PLANES_WINDOW(narrow, 8 / VL, PICK_8)
+
+/* Returns the spline of four taps at fraction `part` between s[1] and s[2]. */
+static inline D spline_of(const D s[4], D part)
+{
+    const D bend = DADD(s[0], s[2]), slope = DSUB(s[2], s[0]), sixth = DSET1(1. / 6);
+    const D last = DFMA(DSET1(3), DSUB(s[1], s[2]), DSUB(s[3], s[0]));
+    const D second = DFMA(DSET1(-2), s[1], bend);
+    D value = DFMA(part, DMUL(last, sixth), DMUL(second, DSET1(.5)));
+
+    value = DFMA(part, value, DMUL(slope, DSET1(.5)));
+    return DFMA(part, value, DMUL(DFMA(DSET1(4), s[1], bend), sixth));
+}
+
+/* Defines a window of doubles that is a pointer, because no permutation reaches 16 doubles.
+ * NAME_taps(p, u, s) of simd_*.c loads N samples of each lane, from p + u on, and returns the
+ * fractions of u. */
+#        define ROW_OF_DOUBLES(NAME, N, FIRST, VALUE)                       \
+            struct NAME {                                                   \
+                const double *samples;                                      \
+            };                                                              \
+            static inline void NAME##_load(const double *p, struct NAME *t) \
+            {                                                               \
+                t->samples = p + (FIRST);                                   \
+            }                                                               \
+            static inline D NAME##_look(const struct NAME *t, D u)          \
+            {                                                               \
+                D s[N];                                                     \
+                const D part = NAME##_taps(t->samples, u, s);               \
+                return VALUE;                                               \
+            }
+
+ROW_OF_DOUBLES(nearest, 1, 0, ((void)part, s[0]))
+ROW_OF_DOUBLES(linear, 2, 0, DFMA(part, DSUB(s[1], s[0]), s[0]))
+ROW_OF_DOUBLES(cubic, 4, -1, spline_of(s, part))
 #    endif
 
 /* Find, for each view, the first sample of the window, and the position u of the cube's first voxel
@@ -194,13 +229,16 @@ PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
                 struct TABLE t[F];                                                              \
                 const T *s = samples + (ptrdiff_t)(k * p->stride) + window[k];                  \
                 const P b = P##SET1(p->step[1][k]), c = P##SET1(p->step[2][k]);                 \
-                const P rows = P##MUL(b, P##SET1(L / 4));                                       \
+                /* between vectors: L / 4 rows, or in turn half a row and the rest */           \
+                const P half = P##MUL(P##SET1(2), P##SET1(p->step[0][k]));                      \
+                const P rows = (L) < 4 ? P##SUB(b, half) : P##MUL(b, P##SET1(L / 4));           \
                 UNROLL for (size_t f = 0; f < (F); f++) TABLE##_load(s + f * p->frame, &t[f]);  \
                 P u = P##FMA(P##X(), P##SET1(p->step[0][k]), P##FMA(P##Y(), b, CORNER));        \
                 UNROLL for (int l = 0; l < (LAYERS); l++, u = P##ADD(u, c))                     \
                 {                                                                               \
                     P at = u;                                                                   \
-                    UNROLL for (int j = 0; j < PER_LAYER; j++, at = P##ADD(at, rows))           \
+                    UNROLL for (int j = 0; j < PER_LAYER;                                       \
+                                j++, at = P##ADD(at, (L) < 4 && j % 2 ? half : rows))           \
                         UNROLL for (size_t f = 0; f < (F); f++)                                 \
                     {                                                                           \
                         P *const to = &sum[f][l * PER_LAYER + j];                               \
@@ -250,17 +288,21 @@ PLANES_FIND(find_windows_double, struct fbp_bp_planes_double, double, DSTORE)
 PLANES_ADD_FLOAT(add_wide, wide, 1)
 PLANES_ADD_FLOAT(add_wide_nearest, wide_nearest, 1)
 PLANES_ADD_FLOAT(add_wide_cubic, wide_cubic, 1)
-#    if VL == 8
+#    if VL <= 8
 PLANES_ADD_FLOAT(add_narrow, narrow, 1)
 PLANES_ADD_FLOAT(add_narrow_nearest, narrow_nearest, 1)
 PLANES_ADD_FLOAT(add_narrow_cubic, narrow_cubic, 1)
+PLANES_KERNEL(planes_cubic, p->narrow, 1, add_narrow_cubic, add_wide_cubic)
+#    endif
+#    if VL == 4
+PLANES_KERNEL(planes, p->narrow, 1, add_narrow, add_wide)
+PLANES_KERNEL(planes_nearest, p->narrow, 1, add_narrow_nearest, add_wide_nearest)
+#    elif VL == 8
 PLANES_ADD_FLOAT(add_two, narrow, 2)
 PLANES_ADD_FLOAT(add_two_nearest, narrow_nearest, 2)
 PLANES_KERNEL(planes, p->narrow, 2, add_two, p->narrow ? add_narrow : add_wide)
 PLANES_KERNEL(planes_nearest, p->narrow, 2, add_two_nearest,
               p->narrow ? add_narrow_nearest : add_wide_nearest)
-PLANES_KERNEL(planes_cubic, p->narrow, 1, add_narrow_cubic,
-              p->narrow ? add_narrow_cubic : add_wide_cubic)
 #    else
 PLANES_ADD_FLOAT(add_five, wide, 5)
 PLANES_ADD_FLOAT(add_five_nearest, wide_nearest, 5)

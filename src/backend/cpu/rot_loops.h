@@ -58,8 +58,8 @@ typedef void fbp_bp_rot_fn(float *dst, size_t n_slices, float t0, const struct f
  * Operations: VL lanes per vector V, V*() and VI*().
  *
  * One vector of 256 bits (rot90) or 128 bits (rot180) holds two rows of a packed view, on every
- * instruction set: two rows of 8 lanes in 512 bits were slower, because half of these loads cross a
- * cache line.  The two rows have the weights (1 - b | b) and are added at the end.
+ * instruction set of x86-64: two rows of 8 lanes in 512 bits were slower, because half of these
+ * loads cross a cache line.  The two rows have the weights (1 - b | b) and are added at the end.
  */
 
 /* Greatest number of slices per block: tables of their detector rows fit the first-level cache. */
@@ -86,6 +86,49 @@ static inline void rot_find_rows(struct rot_rows *out, size_t n, float t0,
             VSTORE(out->b[i] + z, VSUB(v, fv));
         }
 }
+
+#endif
+
+#if defined(VL) && defined(__aarch64__)
+
+/* Lanes are rotated by vext*(), whose last argument must be a number. */
+#    define ROTATE_2(EXT, a, i) ((i) == 1 ? EXT(a, a, 1) : (a))
+#    define ROTATE_4(EXT, a, i) \
+        ((i) == 1 ? EXT(a, a, 3) : (i) == 2 ? EXT(a, a, 2) : (i) == 3 ? EXT(a, a, 1) : (a))
+
+/* Defines the loop for LANES symmetric views, a row per vector T; Q: q for intrinsics of 128 bits.
+ */
+#    define ROT_KERNEL(NAME, LANES, T, Q)                                                      \
+        static void NAME(float *dst, size_t n, float t0, const struct fbp_bp_rot *r,           \
+                         size_t stride)                                                        \
+        {                                                                                      \
+            for (size_t z0 = 0; z0 < n; z0 += ROT_BLOCK) {                                     \
+                const size_t m = n - z0 < ROT_BLOCK ? n - z0 : ROT_BLOCK;                      \
+                struct rot_rows rows;                                                          \
+                rot_find_rows(&rows, m, t0 + (float)z0, r, LANES);                             \
+                for (size_t z = 0; z < m; z++, dst += LANES) {                                 \
+                    T sum = vld1##Q##_f32(dst);                                                \
+                    _Pragma("GCC unroll 4") for (int i = 0; i < LANES; i++)                    \
+                    {                                                                          \
+                        const float *p = r->left[i] + rows.at[i][z], *q = p + stride;          \
+                        const float wl = r->wl[i], wr = r->wr[i];                              \
+                        const T a = vmul##Q##_n_f32(vld1##Q##_f32(p), wl);                     \
+                        const T b = vmul##Q##_n_f32(vld1##Q##_f32(p + LANES), wl);             \
+                        const T lower = vfma##Q##_n_f32(a, vld1##Q##_f32(q), wr);              \
+                        const T upper = vfma##Q##_n_f32(b, vld1##Q##_f32(q + LANES), wr);      \
+                        const T line =                                                         \
+                            vfma##Q##_n_f32(lower, vsub##Q##_f32(upper, lower), rows.b[i][z]); \
+                        sum = vadd##Q##_f32(sum, ROTATE_##LANES(vext##Q##_f32, line, i));      \
+                    }                                                                          \
+                    vst1##Q##_f32(dst, sum);                                                   \
+                }                                                                              \
+            }                                                                                  \
+        }
+
+ROT_KERNEL(rot180, 2, float32x2_t, )
+ROT_KERNEL(rot90, 4, float32x4_t, q)
+
+#elif defined(VL) /* x86-64 */
 
 /* Moves lane j of each row to lane (j + i) % 2. */
 static inline __m128 rotate_2(__m128 a, int i)

@@ -3,10 +3,10 @@
  * call, and struct fbp_bp_dsp for backprojection, which the kernels (matrix.c, column.c, rot.c,
  * planes_volume_tmpl.h) call.
  *
- * The loops are in *_loops.h.  Each of simd_c.c, simd_avx2.c and simd_avx512.c defines SUFFIX(name)
- * and the operations of its vectors, and then includes this header, which defines the loops and
- * tables of that instruction set.
- * Used by: cpu.h, simd_avx2.c, simd_avx512.c, simd_c.c.
+ * The loops are in *_loops.h.  Each of simd_c.c, simd_avx2.c, simd_avx512.c and simd_neon.c
+ * defines SUFFIX(name) and the operations of its vectors, and then includes this header, which
+ * defines the loops and tables of that instruction set.
+ * Used by: backend/cpu/.
  */
 #ifndef FBP_SRC_CPU_SIMD_H
 #define FBP_SRC_CPU_SIMD_H
@@ -60,9 +60,9 @@ struct fbp_bp_dsp {
     fbp_bp_column_double_fn *column_double;
 };
 
-/** Tables of loops for plain C, AVX2 and AVX-512; the last two exist on x86-64 only. */
-extern const struct fbp_line_dsp fbp_line_c, fbp_line_avx2, fbp_line_avx512;
-extern const struct fbp_bp_dsp fbp_bp_c, fbp_bp_avx2, fbp_bp_avx512;
+/** Tables of loops for plain C; for AVX2 and AVX-512, on x86-64 only; for NEON, on AArch64 only. */
+extern const struct fbp_line_dsp fbp_line_c, fbp_line_avx2, fbp_line_avx512, fbp_line_neon;
+extern const struct fbp_bp_dsp fbp_bp_c, fbp_bp_avx2, fbp_bp_avx512, fbp_bp_neon;
 
 #if defined(SUFFIX)
 const struct fbp_line_dsp SUFFIX(fbp_line) = {peak, weigh, transpose, convolve, LANES};

@@ -36,6 +36,7 @@
 #    define VGATHER(p, i)      _mm256_i32gather_ps(p, i, 4)
 #    define VLOAD(p)           _mm256_loadu_ps(p)
 #    define VSTREAM(p, a)      _mm256_stream_ps(p, a)
+#    define VFENCE()           _mm_sfence()
 #    define VSTORE(p, a)       _mm256_storeu_ps(p, a)
 #    define VISTORE(p, a)      _mm256_storeu_si256((__m256i *)(void *)(p), a)
 #    define DL                 4
@@ -149,22 +150,6 @@ static inline __m256 pick_16(const __m256 c[2], __m256i i)
 #    define PICK_16(c, i) pick_16(c, i)
 #    define PICK_8(c, i)  _mm256_permutevar8x32_ps((c)[0], i)
 
-/* Windows of doubles of kernel "planes".  AVX2 has no permutation of more than 4 doubles, so a
- * window is a pointer, and all samples of a voxel are loaded together. */
-
-#    define ROW_OF_DOUBLES(NAME, FIRST)                                 \
-        struct NAME {                                                   \
-            const double *samples;                                      \
-        };                                                              \
-        static inline void NAME##_load(const double *p, struct NAME *t) \
-        {                                                               \
-            t->samples = p + (FIRST);                                   \
-        }
-
-ROW_OF_DOUBLES(linear, 0)
-ROW_OF_DOUBLES(nearest, 0)
-ROW_OF_DOUBLES(cubic, -1)
-
 /* Address of the first sample that each of the four lanes needs. */
 struct addresses {
     const double *at[4];
@@ -184,45 +169,39 @@ static inline __m256d both(__m128d low, __m128d high)
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1);
 }
 
-static inline __m256d linear_look(const struct linear *t, __m256d u)
+static inline __m256d linear_taps(const double *samples, __m256d u, __m256d s[2])
 {
     const __m128i i = _mm256_cvttpd_epi32(u);
-    const struct addresses p = addresses_of(t->samples, i);
+    const struct addresses p = addresses_of(samples, i);
     const __m256d even = both(_mm_loadu_pd(p.at[0]), _mm_loadu_pd(p.at[2]));
     const __m256d odd = both(_mm_loadu_pd(p.at[1]), _mm_loadu_pd(p.at[3]));
-    const __m256d first = _mm256_unpacklo_pd(even, odd), second = _mm256_unpackhi_pd(even, odd);
-    const __m256d part = DSUB(u, _mm256_cvtepi32_pd(i));
 
-    return DFMA(part, DSUB(second, first), first);
+    s[0] = _mm256_unpacklo_pd(even, odd);
+    s[1] = _mm256_unpackhi_pd(even, odd);
+    return DSUB(u, _mm256_cvtepi32_pd(i));
 }
 
-static inline __m256d nearest_look(const struct nearest *t, __m256d u)
+static inline __m256d nearest_taps(const double *samples, __m256d u, __m256d s[1])
 {
-    const struct addresses p = addresses_of(t->samples, _mm256_cvttpd_epi32(u));
+    const struct addresses p = addresses_of(samples, _mm256_cvttpd_epi32(u));
 
-    return _mm256_setr_pd(*p.at[0], *p.at[1], *p.at[2], *p.at[3]);
+    s[0] = _mm256_setr_pd(*p.at[0], *p.at[1], *p.at[2], *p.at[3]);
+    return u;
 }
 
-static inline __m256d cubic_look(const struct cubic *t, __m256d u)
+static inline __m256d cubic_taps(const double *samples, __m256d u, __m256d s[4])
 {
     const __m128i i = _mm256_cvttpd_epi32(u);
-    const struct addresses p = addresses_of(t->samples, i);
-    const __m256d part = DSUB(u, _mm256_cvtepi32_pd(i)), sixth = DSET1(1. / 6);
-    /* The four taps of each lane, transposed. */
+    const struct addresses p = addresses_of(samples, i);
     const __m256d a = DLOAD(p.at[0]), b = DLOAD(p.at[1]), c = DLOAD(p.at[2]), d = DLOAD(p.at[3]);
     const __m256d even_ab = _mm256_unpacklo_pd(a, b), odd_ab = _mm256_unpackhi_pd(a, b);
     const __m256d even_cd = _mm256_unpacklo_pd(c, d), odd_cd = _mm256_unpackhi_pd(c, d);
-    const __m256d s0 = _mm256_permute2f128_pd(even_ab, even_cd, 0x20);
-    const __m256d s1 = _mm256_permute2f128_pd(odd_ab, odd_cd, 0x20);
-    const __m256d s2 = _mm256_permute2f128_pd(even_ab, even_cd, 0x31);
-    const __m256d s3 = _mm256_permute2f128_pd(odd_ab, odd_cd, 0x31);
 
-    const __m256d bend = DADD(s0, s2), slope = DSUB(s2, s0);
-    const __m256d last = DFMA(DSET1(3), DSUB(s1, s2), DSUB(s3, s0));
-    const __m256d second = DFMA(DSET1(-2), s1, bend);
-    __m256d value = DFMA(part, DMUL(last, sixth), DMUL(second, DSET1(.5)));
-    value = DFMA(part, value, DMUL(slope, DSET1(.5)));
-    return DFMA(part, value, DMUL(DFMA(DSET1(4), s1, bend), sixth));
+    s[0] = _mm256_permute2f128_pd(even_ab, even_cd, 0x20);
+    s[1] = _mm256_permute2f128_pd(odd_ab, odd_cd, 0x20);
+    s[2] = _mm256_permute2f128_pd(even_ab, even_cd, 0x31);
+    s[3] = _mm256_permute2f128_pd(odd_ab, odd_cd, 0x31);
+    return DSUB(u, _mm256_cvtepi32_pd(i));
 }
 
 #    include "backend/cpu/simd.h"

@@ -40,6 +40,7 @@
 #    define VGATHER(p, i)      _mm512_i32gather_ps(i, p, 4)
 #    define VLOAD(p)           _mm512_loadu_ps(p)
 #    define VSTREAM(p, a)      _mm512_stream_ps(p, a)
+#    define VFENCE()           _mm_sfence()
 #    define VSTORE(p, a)       _mm512_storeu_ps(p, a)
 #    define VISTORE(p, a)      _mm512_storeu_si512(p, a)
 #    define DL                 8

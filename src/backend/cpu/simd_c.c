@@ -16,6 +16,9 @@ void fbp_line_dsp_init(struct fbp_line_dsp *dsp, unsigned flags)
         *dsp = fbp_line_avx512;
     else if (flags & FBP_CPU_AVX2)
         *dsp = fbp_line_avx2;
+#elif defined(__aarch64__)
+    if (flags & FBP_CPU_NEON)
+        *dsp = fbp_line_neon;
 #else
     (void)flags;
 #endif
@@ -32,6 +35,9 @@ void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags)
     if (flags & FBP_CPU_GATHER)
         dsp->matrix[FBP_INTERPOLATION_LINEAR] =
             flags & FBP_CPU_AVX512 ? fbp_bp_matrix_avx512_gather : fbp_bp_matrix_avx2_gather;
+#elif defined(__aarch64__)
+    if (flags & FBP_CPU_NEON)
+        *dsp = fbp_bp_neon;
 #else
     (void)flags;
 #endif
