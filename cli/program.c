@@ -11,13 +11,15 @@
 #include "base/sandbox.h"
 #include "base/threads.h"
 
-#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#if defined(__linux__)
+#    include <malloc.h>
+#endif
 #include <unistd.h>
 
 /* Number of the first signal that was received; 0: none. Atomic, because a signal handler sets it

@@ -21,14 +21,18 @@ nanobind_add_module(fbp_python STABLE_ABI NB_STATIC NOMINSIZE NB_SUPPRESS_WARNIN
 set_target_properties(fbp_python PROPERTIES OUTPUT_NAME _core CXX_STANDARD 17
     CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
     LIBRARY_OUTPUT_DIRECTORY ${FBP_PYTHON_DIR}/libfbp LINK_DEPENDS ${FBP_MAPS}/_core.map
-    BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/lib")
+    BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "${FBP_ORIGIN}/lib")
 # GCC 12 believes that nanobind reads optional strings which are not there.
 target_compile_options(fbp_python PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-maybe-uninitialized
     $<$<NOT:$<BOOL:${FBP_SANITIZE}>>:-Wframe-larger-than=16384>
     $<$<BOOL:${FBP_WERROR}>:-Werror>)
 target_link_libraries(fbp_python PRIVATE fbp)
 # One name, and none of the C++ library's or nanobind's, which other extensions have, too.
-target_link_options(fbp_python PRIVATE "LINKER:--version-script=${FBP_MAPS}/_core.map")
+if(APPLE)
+    target_link_options(fbp_python PRIVATE "LINKER:-exported_symbol,_PyInit__core")
+else()
+    target_link_options(fbp_python PRIVATE "LINKER:--version-script=${FBP_MAPS}/_core.map")
+endif()
 if(FBP_SANITIZE)
     target_compile_options(fbp_python PRIVATE -fsanitize=${FBP_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(fbp_python PRIVATE -fsanitize=${FBP_SANITIZE})
@@ -65,7 +69,7 @@ endforeach()
 install(PROGRAMS $<TARGET_FILE:fbp_cli> DESTINATION ${to}/bin COMPONENT python EXCLUDE_FROM_ALL)
 # These are copies of what is built, so it is built as it is to be there: what is built to be changed
 # when it is installed looks for libraries in the build folder, and in that where it is started.
-set(to_lib "$ORIGIN/../lib" ${FBP_BIN_TO_LIB})
+set(to_lib "${FBP_ORIGIN}/../lib" ${FBP_BIN_TO_LIB})
 list(REMOVE_DUPLICATES to_lib)
 set_target_properties(fbp_cli PROPERTIES INSTALL_RPATH "${to_lib}")
 foreach(target fbp fbp_cuda fbp_gl fbp_cli)

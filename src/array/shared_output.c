@@ -17,10 +17,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statfs.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__linux__)
+#    include <sys/statfs.h>
+#else
+#    include <sys/mount.h>
+#endif
 
 static const struct fbp_sink_calls shared_calls;
 
@@ -51,11 +55,20 @@ enum { LINE = 120 };
  * because a new file may get the inode number of a removed one. 0: unknown. */
 static uint64_t identity_of(struct fbp_output *o)
 {
+#if defined(__linux__)
     struct statx is = {0};
 
     if (statx(o->fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &is) < 0)
         return 0;
     const int64_t what[] = {(int64_t)is.stx_ino, is.stx_btime.tv_sec, is.stx_btime.tv_nsec};
+#else
+    struct stat is;
+
+    if (fstat(o->fd, &is) < 0)
+        return 0;
+    const int64_t what[] = {(int64_t)is.st_ino, is.st_birthtimespec.tv_sec,
+                            is.st_birthtimespec.tv_nsec};
+#endif
     return fbp_hash(1, what, sizeof what);
 }
 

@@ -13,11 +13,16 @@
 BACKENDS(DECLARE)
 
 /* The simulated device of tests/devices/mock, which only test programs link; in other programs its
- * address is NULL and ends the list of backends. */
+ * address is NULL and ends the list of backends. The linker of macOS refuses absent symbols. */
+#if defined(__APPLE__)
+#    define MOCK NULL
+#else
 extern const struct fbp_backend fbp_backend_mock __attribute__((weak, visibility("hidden")));
+#    define MOCK &fbp_backend_mock
+#endif
 
 #define ADDRESS(NAME) &fbp_backend_##NAME,
-const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) & fbp_backend_mock, NULL};
+const struct fbp_backend *const fbp_backends[] = {BACKENDS(ADDRESS) MOCK, NULL};
 
 enum { N_BACKENDS = sizeof fbp_backends / sizeof *fbp_backends - 1 };
 

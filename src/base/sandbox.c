@@ -15,10 +15,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__linux__)
+#    include <sys/prctl.h>
+#endif
 
 /* Header of a child's answer in the pipe to its parent; the child's error message and its result
  * follow. */

@@ -10,12 +10,14 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
-#include <linux/mempolicy.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#if defined(__linux__)
+#    include <linux/mempolicy.h>
+#    include <sys/syscall.h>
+#endif
 
 const char *fbp_build(void)
 {

@@ -408,8 +408,8 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
 
 /* Callback of the sink of a rank that does not write itself (fbp_sink_functions): send slices to
  * rank 0. */
-static int send(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
-                size_t n_why)
+static int send_slices(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
+                       size_t n_why)
 {
     if (fbp_team_offer(p->params.cluster.team, z0, nz, slices, nz * slice_bytes(p)) == FBP_OK)
         return 0;
@@ -421,13 +421,13 @@ static int send(const fbp_plan *p, size_t z0, size_t nz, const void *slices, cha
 static int send_floats(void *user, size_t z0, size_t nz, const float *slices, char *why,
                        size_t n_why)
 {
-    return send(user, z0, nz, slices, why, n_why);
+    return send_slices(user, z0, nz, slices, why, n_why);
 }
 
 static int send_doubles(void *user, size_t z0, size_t nz, const double *slices, char *why,
                         size_t n_why)
 {
-    return send(user, z0, nz, slices, why, n_why);
+    return send_slices(user, z0, nz, slices, why, n_why);
 }
 
 fbp_status fbp_plan_team_sink(const fbp_plan *p, fbp_sink **out)
