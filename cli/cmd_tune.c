@@ -115,6 +115,7 @@ static const struct opt table[] = {
                    .fallback = "80% of what is free",
                    .help = "limit for the memory of this process, such as 8G"),
     FORCE_OPTION(T, args.p.output.force),
+    OPT(T, args.json, .name = "json", .help = "print the address as a JSON object"),
     OPT(T, args.quiet, .name = "quiet", .letter = 'q', .help = "print only the address and errors"),
 };
 #undef T
@@ -754,7 +755,7 @@ static int run(const struct command *self, int argc, char **argv)
     page_policy(&policy, true);
     server.policy = policy.bytes;
     if (rc == 0)
-        rc = server_run(&server, t.args.quiet);
+        rc = server_run(&server, t.args.quiet, t.args.json);
     atomic_store(&t.stop, true);
     end_run(&t);
     fbp_preview_destroy(&t.preview);

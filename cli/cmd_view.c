@@ -151,7 +151,7 @@ static int view_serve(const struct view_args *a)
     if (rc == 0 && policy.failed)
         rc = cli_error("out of memory for the page; close other programs");
     if (rc == 0)
-        rc = server_run(&server, a->quiet);
+        rc = server_run(&server, a->quiet, false);
     volume_server_close(&v);
     markup_clear(&policy);
     server_close(&server);

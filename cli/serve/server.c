@@ -413,14 +413,15 @@ static void take_connection(struct server *s, struct connection *all, int fd)
     close(fd);
 }
 
-int server_run(struct server *s, bool quiet)
+int server_run(struct server *s, bool quiet, bool json)
 {
     struct connection all[CONNECTIONS] = {0};
     struct pollfd p = {.fd = s->socket, .events = POLLIN};
 
-    if (!quiet)
+    if (!quiet && !json)
         fputs("open this address on this machine; Ctrl-C ends it\n", stderr);
-    printf("http://127.0.0.1:%u/%s/\n", s->port, s->token);
+    printf(json ? "{\"address\": \"http://127.0.0.1:%u/%s/\"}\n" : "http://127.0.0.1:%u/%s/\n",
+           s->port, s->token);
     /* Flush, because a script may read the address from a pipe while the server runs. */
     (void)!fflush(stdout);
 

@@ -69,9 +69,9 @@ void answer_text(struct answer *out, int status, const char *fmt, ...)
 /** Listen on a port of 127.0.0.1 (0: any free port), and choose a random token. Returns 0, or 1
  * after an error message. */
 int server_open(struct server *s, unsigned port);
-/** Print the address of the server, and answer requests until a signal stops the program; returns
- * 0. */
-int server_run(struct server *s, bool quiet);
+/** Print the address of the server (json: as a JSON object), and answer requests until a signal
+ * stops the program; returns 0. */
+int server_run(struct server *s, bool quiet, bool json);
 void server_close(struct server *s);
 
 #endif /* FBP_CLI_SERVER_H */

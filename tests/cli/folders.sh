@@ -63,7 +63,7 @@ LC_ALL=C awk 'BEGIN { printf "NRRD0004\ntype: uint16\ndimension: 3\nsizes: 20 10
 run 0 init counts --pitch 1
 has out '"i0": (3999[0-9]|4000[0-9]),?$'
 has err 'i0: ASSUMED: .*median of the brightest pixels.* give --i0'
-has err 'if the volume is blurred, give .*, or run fbp calibrate'
+has err 'if the volume is blurred, run fbp calibrate, or change the step to -40'
 run 0 init counts --pitch 1 --i0 41000
 has out '"i0": 41000,?$'
 

@@ -36,7 +36,7 @@ cases() { # COMMAND: a run of it that works, and one that fails, as functions of
     info) fine info a.mha && one 1 info lost.mha && fine info plain.json && fine info r.rctd ;;
     devices) fine devices ;;
     calibrate) fine simulate --size 32 --views 40 --sod 300 --sdd 500 -o calibrate.json && fine calibrate calibrate.json && one 1 calibrate badly.json ;;
-    tune) ;; # prints only the address of its page
+    tune) one 1 tune badly.json ;; # with a scan, it serves until it is stopped
     "geometry show") fine geometry show plain.json -o s.svg && one 1 geometry show badly.json -o s.svg ;;
     "geometry check") fine geometry check plain.json && one 1 geometry check badly.json ;;
     "geometry convert") fine geometry convert plain.json -o g.xml && one 1 geometry convert badly.json -o g.xml ;;

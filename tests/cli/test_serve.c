@@ -261,7 +261,7 @@ static void hello(void *user, const struct http_request *request, struct answer 
 
 static void *run_server(void *user)
 {
-    const int rc = server_run(user, true);
+    const int rc = server_run(user, true, false);
     return (void *)(intptr_t)rc;
 }
 

@@ -193,6 +193,11 @@ def check_stop():
 
 
 def check_others():
+    child = subprocess.Popen([fbp, "tune", "scan.json", "--json"], stdout=subprocess.PIPE, text=True)
+    Tune.children.append(child)
+    check(json.loads(child.stdout.readline())["address"].startswith("http://127.0.0.1:"), "address in JSON")
+    child.send_signal(signal.SIGINT)
+    child.wait(30)
     """Fan, parallel and reduced scans."""
     run("simulate", "--kind", "parallel", "--size", "32", "--views", "40", "--arc", "180", "--detector", "48x1",
         "-o", "flat.json", "-q")

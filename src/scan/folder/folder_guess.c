@@ -233,6 +233,16 @@ static void put_series(struct guess *g, const char *key, enum fbp_init_role role
     free(pattern);
 }
 
+/* Request the search for bad pixels in views of intensities, unless a file lists them. */
+static void put_bad_pixels(struct guess *g)
+{
+    if (g->found.of[FBP_INIT_BAD])
+        return;
+    say(g, FOUND, "bad_pixels",
+        "auto: dead, stuck, hot and saturated pixels are searched in 8 views and interpolated");
+    cJSON_AddStringToObject(g->root, "bad_pixels", "auto");
+}
+
 /* Add darks, flats and bad pixels.  Without flats, add i0, the intensity without an object: from
  * the geometry file or as a guess, unless the projections are floats below 100, which are taken for
  * line integrals. */
@@ -248,16 +258,17 @@ static void put_intensity(struct guess *g)
     put_series(g, "dark", FBP_INIT_DARK);
     put_series(g, "flat", FBP_INIT_FLAT);
     put_series(g, "bad_pixels", FBP_INIT_BAD);
-    if (g->found.of[FBP_INIT_FLAT])
-        return;
-    if (g->known->i0 > 0) {
-        say(g, FOUND, "i0", "as given");
-        cJSON_AddNumberToObject(g->root, "i0", g->known->i0);
+    if (g->found.of[FBP_INIT_FLAT]) {
+        put_bad_pixels(g);
         return;
     }
-    if (g->i0 > 0) {
-        say(g, FOUND, "i0", "from %s", fbp_init_inside(g->folder, g->geometry));
-        cJSON_AddNumberToObject(g->root, "i0", g->i0);
+    if (g->known->i0 > 0 || g->i0 > 0) {
+        if (g->known->i0 > 0)
+            say(g, FOUND, "i0", "as given");
+        else
+            say(g, FOUND, "i0", "from %s", fbp_init_inside(g->folder, g->geometry));
+        cJSON_AddNumberToObject(g->root, "i0", g->known->i0 > 0 ? g->known->i0 : g->i0);
+        put_bad_pixels(g);
         return;
     }
 
@@ -309,6 +320,7 @@ static void put_intensity(struct guess *g)
         "there are no flats, so the median of the brightest pixels of three views is used as the "
         "intensity of the unattenuated beam; if you know it, give --i0");
     cJSON_AddNumberToObject(g->root, "i0", beam);
+    put_bad_pixels(g);
 }
 
 /* Read n numbers, one per view, from a text file or an array into memory that the caller frees.
@@ -361,9 +373,9 @@ static void put_angles(struct guess *g)
     const bool both = n > 1 && (n - 1) % 10 == 0;
     const double step = arc / (double)(both ? n - 1 : n);
     say(g, given ? FOUND : ASSUMED, "angles_deg",
-        "%sover %.6g degrees, in even steps%s; if the volume is %s, give %.6g%s",
+        "%sover %.6g degrees, in even steps%s; if the volume is %s, %schange the step to %.6g",
         given ? "as given, " : "", arc, both ? ", including both ends" : "",
-        g->cone ? "blurred" : "mirrored", -step, g->cone ? ", or run fbp calibrate" : "");
+        g->cone ? "blurred" : "mirrored", g->cone ? "run fbp calibrate, or " : "", -step);
     cJSON *angles = cJSON_AddObjectToObject(g->root, "angles_deg");
     cJSON_AddNumberToObject(angles, "start", 0);
     cJSON_AddNumberToObject(angles, "step", step);
@@ -428,7 +440,9 @@ static void put_geometry(struct guess *g)
         for (size_t i = 0; (name = fbp_kind_listed(i)); i++)
             if (fbp_kind_has_lines((enum fbp_kind)i))
                 fbp_text_add(question, sizeof question, " or ", "%s", name);
-        if (!known->kind)
+        if (!known->kind && (known->sod_mm > 0 || known->sdd_mm > 0))
+            say(g, FOUND, "kind", "cone, because parallel beams have no distances of a source");
+        else if (!known->kind)
             say(g, ASSUMED, "kind", "%s?", question);
         const enum fbp_kind kind = known->kind ? (enum fbp_kind)(known->kind - 1) : FBP_CONE;
         cJSON_AddStringToObject(g->root, "kind", fbp_kind_name(kind));
