@@ -20,7 +20,7 @@ const struct opt_group recon_groups[] = {
     {"Input", "every bin follow", "views skip follow-timeout"},
     {"Geometry", "centre sod sdd pitch flip-u flip-v reverse sweep",
      "offset tilt angular-weights score curve"},
-    {"Corrections", "bad-pixels rings beam-hardening paganin", NULL},
+    {"Corrections", "bad-pixels zingers rings beam-hardening paganin", NULL},
     {"Filter", "filter cutoff pad", "cutoff-v spatial half-width"},
     {"Volume", "size voxel slice roi region hu", "volume-centre hu-from-roi unit mask"},
     {"Device and memory", "device precision threads memory scratch",
@@ -69,15 +69,19 @@ static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
     return a->bad_pixels && !search ? cli_replace_name(&scan->bad_pixels, a->bad_pixels) : 0;
 }
 
-/* Replace corrections of the scan by those of --beam-hardening, --rings and --paganin. */
+/* Replace corrections of the scan by those of --zingers, --beam-hardening, --rings and --paganin.
+ */
 static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 {
     struct fbp_corrections c = {.struct_size = sizeof c};
 
     if (scan->corrections)
         c = *scan->corrections;
-    if (isnan(a->correct.beam_hardening[0]) && !a->rings && isnan(a->paganin[0]))
+    if (isnan(a->correct.beam_hardening[0]) && !a->rings && isnan(a->paganin[0]) &&
+        isnan(a->correct.zingers))
         return 0;
+    if (!isnan(a->correct.zingers))
+        c.zingers = a->correct.zingers;
     if (!isnan(a->correct.beam_hardening[0]))
         memcpy(c.beam_hardening, a->correct.beam_hardening, sizeof c.beam_hardening);
     if (a->rings && fbp_corrections_rings(&c, a->rings) != FBP_OK)

@@ -54,8 +54,8 @@ struct recon_args {
     const char *prepare;
     /** --reference: file of a spectrum (plane integrals); NULL: that of the scan */
     const char *reference;
-    /** Coefficients of --beam-hardening, in correct.beam_hardening (the other members are not
-     * used); beam_hardening[0] NaN: those of the scan. */
+    /** Numbers of --beam-hardening and --zingers (the other members are not used);
+     * beam_hardening[0] or zingers NaN: those of the scan. */
     struct fbp_corrections correct;
     unsigned quadrature; /**< --quadrature: 1 + enum fbp_quadrature (plane integrals); 0: that of
                             the scan */
@@ -75,7 +75,7 @@ struct recon_args {
 /** Initial values of members of struct recon_args for which 0 does not mean "not given". */
 #define RECON_ARGS                                                                                 \
     .mask = NAN, .volume_centre = {NAN, NAN, NAN}, .adjust = ADJUST_NONE, .water = {0, 0, 0, NAN}, \
-    .correct.beam_hardening = {NAN}, .paganin = {NAN}
+    .correct = {.beam_hardening = {NAN}, .zingers = NAN}, .paganin = {NAN}
 
 #define R struct recon_args
 // clang-format off
@@ -169,6 +169,11 @@ struct recon_args {
         .help = "image that marks bad pixels with nonzero values; bad pixels are interpolated. auto: " \
                 "search the views for dead, stuck, hot and saturated pixels, in addition to those " \
                 "listed in the scan (docs/corrections.md)"), \
+    OPT(R, correct.zingers, .name = "zingers", .arg = "SIGMAS", .min = 0, .max = 1e6, \
+        .fallback = "from the scan file", \
+        .help = "replace bright outliers of single views (cosmic rays, direct hits) that exceed " \
+                "neighbouring views and pixels by SIGMAS standard deviations, such as 8; 0: none " \
+                "(docs/corrections.md)"), \
     OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "from the scan file", \
         .help = "remove ring artefacts: sorting[:COLUMNS] (median over this number of sorted columns," \
                 " default 21), wavelet[:LEVELS[,SIGMA[,dbN]]] (wavelet and Fourier filter, default " \

@@ -338,10 +338,12 @@ static void find_why(char *why, const char *name, const struct recon_args *a,
         snprintf(why, WHY, "--region %s", a->p.region.shape ? a->p.region.shape : "");
     } else if (strcmp(name, "prepared") == 0) {
         const bool beam = !isnan(a->correct.beam_hardening[0]), phase = !isnan(a->paganin[0]);
-        snprintf(why, WHY, "%s%s%s%s%s", a->prepare ? "--prepare, " : "",
-                 a->rings ? "--rings, " : "", beam ? "--beam-hardening, " : "",
-                 phase ? "--paganin, " : "",
-                 a->prepare || a->rings || beam || phase ? "or from the scan file" : "the scan's");
+        const bool zingers = !isnan(a->correct.zingers);
+        snprintf(why, WHY, "%s%s%s%s%s%s", a->prepare ? "--prepare, " : "",
+                 zingers ? "--zingers, " : "", a->rings ? "--rings, " : "",
+                 beam ? "--beam-hardening, " : "", phase ? "--paganin, " : "",
+                 a->prepare || zingers || a->rings || beam || phase ? "or from the scan file"
+                                                                    : "the scan's");
     } else if (strcmp(name, "views") == 0) {
         snprintf(why, WHY, "%s%s", p->scratch_bytes ? "--scratch, and saves time" : "",
                  a->p.epr.stages == 2 ? "--stages 2" : "");

@@ -1,6 +1,6 @@
-/** @file correction.h  Corrections of measured views in addition to dark, flat and -log: rings,
- * phase retrieval, beam hardening. fbp_corrections_rings() parses a method of ring removal. Used
- * by scan.h, programs, bindings, cli and src. */
+/** @file correction.h  Corrections of measured views in addition to dark, flat and -log: zingers,
+ * rings, phase retrieval, beam hardening. fbp_corrections_rings() parses a method of ring removal.
+ * Used by scan.h, programs, bindings, cli and src. */
 #ifndef FBP_CORRECTION_H
 #define FBP_CORRECTION_H
 
@@ -24,6 +24,9 @@ enum fbp_ring_removal {
 /**
  * Corrections of line integrals (kinds cone and parallel), applied in this order.  All 0: none.
  *
+ * - zingers: bright outliers of single views, found by comparison with the same pixel in the views
+ *   before and after and with neighbouring pixels, before the logarithm
+ *   (docs/corrections.md#zingers)
  * - rings: in the sinogram of each detector row
  * - phase retrieval of one material (Paganin et al., J. Microsc. 206, 33, 2002): transmissions are
  *   divided, at angular frequencies k in the object's plane, by 1 + z delta / mu |k|^2, mu = 4 pi
@@ -52,6 +55,8 @@ struct fbp_corrections {
     double paganin_kev;        /**< photon energy [keV] */
     /** Phase retrieval in parallel beams: distance from object to detector [mm]; cone beams: 0. */
     double paganin_mm;
+    /** Least brightness of a zinger, in standard deviations of the noise; 0: zingers remain. */
+    double zingers;
 };
 
 /** Set the members for ring removal from text: "none", "sorting", "sorting:31" (ring_size),

@@ -84,9 +84,14 @@ fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan
     FBP_TRY_GOTO(fbp_beam_create(&r->beam, scan, &missing));
     if (r->beam)
         FBP_TRY_GOTO(fbp_source_steady(&r->reduced, stored, r->beam));
+    const bool owned = r->reduced != NULL;
+    r->views = owned ? r->reduced : stored;
+    r->reduced = NULL; /* a failure closes it */
+    FBP_TRY_GOTO(fbp_source_zingers(&r->views, scan, owned));
+    r->reduced = r->views == stored ? NULL : r->views;
     if (fbp_reduces(&reduction))
-        FBP_TRY_GOTO(fbp_source_reduce(&r->reduced, r->reduced ? r->reduced : stored, &reduction,
-                                       r->top_down, r->prep.left_out, r->reduced != NULL));
+        FBP_TRY_GOTO(fbp_source_reduce(&r->reduced, r->views, &reduction, r->top_down,
+                                       r->prep.left_out, r->reduced != NULL));
     r->views = r->reduced ? r->reduced : stored;
     free(missing);
     return FBP_OK;

@@ -159,6 +159,7 @@ fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **
     *out = stored;
     if (p->beam)
         FBP_TRY(fbp_source_steady(out, stored, p->beam));
+    FBP_TRY(fbp_source_zingers(out, p->scan, *out != stored));
     if (fbp_reduces(&p->reduction))
         FBP_TRY(fbp_source_reduce(out, *out, &p->reduction, p->top_down, fbp_plan_prep(p)->left_out,
                                   *out != stored));
@@ -225,8 +226,9 @@ static fbp_status take_source(fbp_plan *p)
     fbp_preparation_describe(scan->preparation, p->info.prepared, sizeof p->info.prepared);
     /* the description begins with the preparation of spectrometer rows or, without it, with the
      * corrections */
+    FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
+    p->zingers = c.zingers;
     if (!p->info.prepared[0]) {
-        FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
         fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
     }
     if (!has_size(p, info))
@@ -344,6 +346,12 @@ static void fill_info(fbp_plan *p)
     fbp_job_describe(fbp_plan_measured(p), i->weights, sizeof i->weights);
     for (size_t k = 0; k < p->n_steps; k++)
         p->steps[k]->describe(p->steps[k], i);
+    if (p->zingers > 0) {
+        char rest[sizeof i->prepared];
+        snprintf(rest, sizeof rest, "%s", i->prepared);
+        snprintf(i->prepared, sizeof i->prepared, "zingers above %.4g sigma%s%.200s", p->zingers,
+                 rest[0] ? "; " : "", rest);
+    }
     snprintf(i->unit, sizeof i->unit, "%s",
              p->params.mu_water > 0 ? "HU" : fbp_value_unit(measured->kind, p->params.output.unit));
 

@@ -72,6 +72,7 @@ struct fbp_plan {
     const struct fbp_scan *scan; /**< copy of the caller's scan, &whole_scan */
     struct fbp_scan whole_scan;
     struct fbp_beam *beam;     /**< beam that changes during the scan; NULL: it is constant */
+    double zingers;            /**< fbp_corrections.zingers of the scan */
     struct fbp_images *images; /**< mask of the bad pixels that the plan found; NULL: none */
     struct fbp_recon_params params;
     struct fbp_job_tables tables;

@@ -106,7 +106,8 @@ static bool reads_on_device(const fbp_plan *p)
 {
     const fbp_source *source = p->params.input.source;
     const enum fbp_type raw = p->tables.job.input.type;
-    const bool made = fbp_reduces(&p->reduction) || p->beam || p->n_steps > 0 || p->top_down;
+    const bool made =
+        fbp_reduces(&p->reduction) || p->beam || p->zingers > 0 || p->n_steps > 0 || p->top_down;
 
     if (p->n_devices > 1 || !source || !fbp_source_device(source) || made)
         return false;

@@ -54,6 +54,8 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
     }
     h = fbp_preparation_hash(h, p->scan->preparation);
     h = fbp_beam_hash(h, p->beam);
+    if (p->zingers > 0)
+        h = fbp_hash(h, &p->zingers, sizeof p->zingers);
     FBP_TRY(fbp_inputs_hash(&h, &source->inputs));
     *out = h ? h : 1;
     return FBP_OK;

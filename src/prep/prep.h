@@ -1,6 +1,6 @@
 /** @file prep.h  Preparation of views: intensities to line integrals (prep.c), search for bad
- * pixels (bad_pixels.c), removal of ring artefacts (stripes.c), and spectra of EPR to plane
- * integrals (traces.c) (internal).
+ * pixels (bad_pixels.c), removal of zingers (zingers.c) and of ring artefacts (stripes.c), and
+ * spectra of EPR to plane integrals (traces.c) (internal).
  * Used by: analysis/, backend/, backend/cuda/, pipeline/, prep/. */
 #ifndef FBP_SRC_PREP_PREP_H
 #define FBP_SRC_PREP_PREP_H
@@ -156,6 +156,27 @@ uint64_t fbp_beam_hash(uint64_t h, const struct fbp_beam *beam);
 /** Open a source of views as a constant beam would yield them, that of the scan's flat or i0, so
  * that the tables of fbp_prep_create() apply.  below: stored views; neither is closed by *out. */
 fbp_status fbp_source_steady(fbp_source **out, fbp_source *below, const struct fbp_beam *beam);
+
+/* zingers.c: bright outliers of single views */
+
+/**
+ * Replace *views by a source of the same views without zingers; without the correction `zingers`,
+ * *views is unchanged.
+ *
+ * The brightness of a sample is its intensity, or its negative line integral.  d is the brightness
+ * minus the greater brightness of the same pixel in the views before and after, so that a pixel's
+ * own gain cancels.  A sample is a zinger if d exceeds the medians of d over its row and over its
+ * column of a window of 7 x 7 pixels (25 pixels of a row on detectors of less than 7 rows), by the
+ * number of standard deviations that the correction gives, and by 5 % of the intensity or 0.05 of
+ * the line integral.  The standard deviation is 1.4826 times the median absolute deviation of d in
+ * the window: Hampel's identifier (Davies and Gather, J. Am. Stat. Assoc. 88, 782, 1993).  A zinger
+ * gets the value at which d is the greater one of both medians.
+ *
+ * views  stored views; a source whose views can only be read in order is held in memory
+ * owned  closing the new source, or a failure, also closes the old one
+ * @return FBP_ERR_UNSUPPORTED if files are still being written; FBP_ERR_NOMEM
+ */
+fbp_status fbp_source_zingers(fbp_source **views, const struct fbp_scan *scan, bool owned);
 
 /* bad_pixels.c: search for bad pixels that no mask lists
  *

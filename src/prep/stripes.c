@@ -2,7 +2,7 @@
  * detector row): by sorting (Vo et al. 2018) or by wavelets (Muench et al. 2009):
  * fbp_stripes_remove(). Also a test whether a sinogram has stripes (fbp_stripes_found()), and the
  * median of an array.
- * Used by: pipeline/corrections.c, pipeline/data_check.c, bad_pixels.c. */
+ * Used by: pipeline/corrections.c, pipeline/data_check.c, bad_pixels.c, zingers.c. */
 #include "prep/prep.h"
 
 #include "base/math.h"

@@ -51,6 +51,7 @@ static const char *const top_keys[] = {
     "filtered",
     "beam_hardening",
     "rings",
+    "zingers",
     "paganin",
     "flip",
     "assumed",
@@ -276,6 +277,7 @@ static fbp_status read_corrections(const struct fbp_scan_file *f)
     struct fbp_json o;
     size_t n = 0, found;
 
+    FBP_TRY(fbp_json_numbers(&f->top, "zingers", &fbp_range_finite, 1, 1, &c.zingers, &found));
     FBP_TRY(fbp_json_numbers(&f->top, "beam_hardening", &fbp_range_finite, 1, FBP_HARDENING_TERMS,
                              c.beam_hardening, &n));
     FBP_TRY(fbp_json_text(&f->top, "rings", &rings));

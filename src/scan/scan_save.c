@@ -317,6 +317,8 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     }
     if (c && fbp_corrections_terms(c) > 0)
         fbp_put_key_numbers(w, "beam_hardening", c->beam_hardening, fbp_corrections_terms(c));
+    if (c && c->zingers > 0)
+        fbp_put_key_number(w, "zingers", c->zingers);
     if (c && c->rings) { /* method of ring removal, as text that fbp_corrections_rings() reads */
         fbp_put_key(w, "rings");
         if (c->rings == FBP_RINGS_SORTING && c->ring_size)

@@ -67,6 +67,22 @@ run 0 plan c.json
 has err '1 bad pixels are interpolated'
 mv good.mha s.mha
 
+# Zingers: key and option.
+with '"zingers": 8'
+run 0 recon c.json -o key.mha
+has out '^prepared: zingers above 8 sigma$'
+run 0 recon s.json --zingers 8 -o option.mha
+run 0 compare key.mha option.mha --tolerance 0
+run 0 plan c.json --rings sorting:5 --beam-hardening 1,0.1
+has out '^prepared +zingers above 8 sigma; rings by sorting, median of 5 columns; beam hardening 1 p \+ 0.1 p\^2'
+run 0 recon c.json --zingers 0 -o off.mha
+run 0 compare off.mha none.mha --tolerance 0
+run 2 recon s.json --zingers -1 -o no.mha
+run 1 recon planes.json --zingers 8 -o no.mha
+has err 'zingers: applies to line integrals of an attenuation, but the views are of kind planes'
+run 1 recon s.json --zingers 8 --follow -o no.mha
+has err 'zingers are found by comparison with the next view; omit zingers, or --follow'
+
 # Rings: key and option, what is announced, and what a slice takes of it.
 with '"rings": "sorting:5"'
 run 0 recon c.json -o key.mha

@@ -555,9 +555,11 @@ TEST(test_copy)
     write_scan("whole.json", cone, N_OF(cone), "assumed", "{\"i0\": \"a guess\"}");
     struct fbp_scan s = load("whole.json");
     const struct fbp_corrections harder = {.struct_size = sizeof harder,
-                                           .beam_hardening = {1, 0.1}};
+                                           .beam_hardening = {1, 0.1},
+                                           .zingers = 7.5};
     OK(fbp_scan_correct(&s, &harder));
     AUTO_FREE char *text = round_trip(&s, NULL);
+    assert_non_null(strstr(text, "\"zingers\": 7.5"));
     OK(fbp_scan_copy(&copy, &s));
     assert_int_equal(copy.n_assumed, s.n_assumed);
     assert_true(copy.n_assumed > 0 && copy.assumed[0].key != s.assumed[0].key);

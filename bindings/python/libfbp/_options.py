@@ -81,6 +81,9 @@ class Options(TypedDict, total=False):
     rings: str | None
     """method of ring removal: "sorting", "sorting:31", "wavelet", "wavelet:5,1,db9" or "none";
     default: the scan's"""
+    zingers: float | None
+    """replace bright outliers of single views that exceed neighbouring views and pixels by this
+    number of standard deviations, such as 8; default: the scan's"""
     # filter and weights
     filter: str | Callable[[Any], Any] | Sequence[float] | NDArray[Any] | None
     """"ram-lak", "shepp-logan", "cosine", "hamming", "hann"; plane integrals: also others
@@ -202,7 +205,7 @@ _OF_SCAN = (
     "size", "voxel", "volume_centre", "slice", "views", "skip", "every", "bin", "centre", "offset",
     "tilt", "sod", "sdd", "flip_u", "flip_v", "reverse", "pitch", "pixel", "quadrature", "reference",
     "prepare",
-    "beam_hardening", "rings", "paganin",
+    "beam_hardening", "rings", "paganin", "zingers",
 )  # fmt: skip
 _WHOLE = (
     "threads", "batch", "slab", "stages", "angles", "oversampling", "picture_oversampling",
@@ -373,10 +376,12 @@ def prepared_core(scan: Scan, options: dict[str, Any], find: Callable[..., float
     core = scan._core.copy()
     _check_filter(core, options)
     _choose_weights(core, options)
-    hardening, rings = options.get("beam_hardening"), options.get("rings")
-    if hardening is not None or rings is not None:
+    hardening, rings, zingers = (options.get(k) for k in ("beam_hardening", "rings", "zingers"))
+    if hardening is not None or rings is not None or zingers is not None:
         core.correct(
-            None if hardening is None else arguments.listed(hardening, "beam_hardening"), rings
+            None if hardening is None else arguments.listed(hardening, "beam_hardening"),
+            rings,
+            None if zingers is None else arguments.number(zingers, "zingers"),
         )
     if options.get("paganin") is not None:
         core.retrieve_phases(arguments.listed(options["paganin"], "paganin"))

@@ -155,7 +155,7 @@ static scan_ptr planes(std::vector<double> directions, double spacing, double fi
 
 /* Instead of those of its file, but for what is not told. */
 static void correct(scan &of, const std::optional<std::vector<double>> &beam_hardening,
-                    const std::optional<std::string> &rings)
+                    const std::optional<std::string> &rings, std::optional<double> zingers)
 {
     fbp::sized<fbp_corrections> c;
 
@@ -168,6 +168,8 @@ static void correct(scan &of, const std::optional<std::vector<double>> &beam_har
         c.beam_hardening[i] = i < beam_hardening->size() ? (*beam_hardening)[i] : 0;
     if (rings)
         check(fbp_corrections_rings(&c, rings->c_str()));
+    if (zingers)
+        c.zingers = *zingers;
     check(fbp_scan_correct(&of.s, &c));
 }
 
@@ -329,7 +331,8 @@ static void define_changes(nb::class_<scan> &c)
                  const auto which = by_name<fbp_adjust>(FBP_LIST_ADJUSTMENTS, name, "adjust");
                  check(fbp_scan_adjust(&s.s, which, value));
              })
-        .def("correct", &correct, nb::arg("beam_hardening").none(), nb::arg("rings").none())
+        .def("correct", &correct, nb::arg("beam_hardening").none(), nb::arg("rings").none(),
+             nb::arg("zingers").none())
         .def("retrieve_phases", &retrieve_phases, nb::arg("numbers"))
         .def("flip",
              [](scan &s, bool u, bool v, bool reverse) {

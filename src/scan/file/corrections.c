@@ -1,5 +1,5 @@
-/* Corrections of measured views (beam hardening, rings, phase retrieval after Paganin 2002) as
- * properties of a scan: fbp_scan_correct() sets them, and checks their parameters;
+/* Corrections of measured views (zingers, beam hardening, rings, phase retrieval after Paganin
+ * 2002) as properties of a scan: fbp_scan_correct() sets them, and checks their parameters;
  * fbp_corrections_rings() parses a method of ring removal such as "wavelet:5,1,db9" (both public).
  * Also descriptions, and the value at which the beam hardening polynomial begins to decrease
  * (fbp_corrections_turn()).
@@ -42,7 +42,7 @@ bool fbp_corrections_need_prepass(const struct fbp_corrections *c)
 
 bool fbp_corrections_none(const struct fbp_corrections *c)
 {
-    return fbp_corrections_terms(c) == 0 && !fbp_corrections_need_prepass(c);
+    return fbp_corrections_terms(c) == 0 && !fbp_corrections_need_prepass(c) && c->zingers <= 0;
 }
 
 static fbp_status check_hardening(const char *file, const struct fbp_corrections *c)
@@ -89,11 +89,16 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
 {
     const char *what = c->rings                          ? "rings"
                        : fabs(c->paganin_delta_beta) > 0 ? "paganin"
+                       : c->zingers > 0                  ? "zingers"
                                                          : "beam_hardening";
 
     for (size_t i = 0; i < FBP_HARDENING_TERMS; i++)
         if (isnan(c->beam_hardening[i]))
             return check_hardening(file, c);
+    if (!(c->zingers >= 0 && c->zingers <= 1e6))
+        return FBP_INVALID("%s: zingers: found %g, expected a number of standard deviations from 0 "
+                           "to 1e6",
+                           file, c->zingers);
     if (fbp_corrections_none(c))
         return check_paganin(file, c, scan);
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_LINES)
@@ -106,6 +111,10 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
                                file, what);
     FBP_TRY(check_hardening(file, c));
     FBP_TRY(check_paganin(file, c, scan));
+    if (c->zingers > 0 && scan->n_views < 2)
+        return FBP_UNSUPPORTED("%s: zingers: a scan of one view has no other view to compare with; "
+                               "omit zingers",
+                               file);
 
     const size_t nc = scan->panel.n_columns;
     const bool sorts = c->rings == FBP_RINGS_SORTING, halves = c->rings == FBP_RINGS_WAVELET;
