@@ -43,7 +43,8 @@ enum {
     N_SETTINGS
 };
 
-static const char *const ring_methods[] = {"none", "sorting", "wavelet", NULL};
+static const char *const ring_methods[] = {"none",    "sorting",     "wavelet",
+                                           "offsets", "fluctuating", NULL};
 
 /* A setting: its control in the page is a slider, a check box (most 1, step 1) or a list. */
 struct setting {
@@ -199,10 +200,10 @@ static int find_settings(struct tune *t)
         [FILTER] = {"filter", "Filter", "", "Filter", 0, FBP_FILTER_HANN, 1, .name = window_name},
         [CUTOFF] = {"cutoff", "Cut-off", "of Nyquist", "Filter", .05, 1, .01, 1},
         [PAD] = {"pad", "Rows beyond the panel", "", "Filter", 0, 2, 1, .name = fbp_pad_name},
-        [RINGS] = {"rings", "Rings", "", "Corrections", 0, 2, 1, (double)c.rings,
+        [RINGS] = {"rings", "Rings", "", "Corrections", 0, 4, 1, (double)c.rings,
                    .name = ring_method},
-        [RING_WIDTH] = {"ring-width", "Rings, width of sorting", "columns", "Corrections", 3, 101,
-                        2, c.ring_size ? (double)c.ring_size : 21},
+        [RING_WIDTH] = {"ring-width", "Rings, width (0: default)", "columns", "Corrections", 0, 102,
+                        3, (double)c.ring_size},
         [HARDENING] = {"hardening", "Beam hardening, p + a p²", "", "Corrections", -.2, 1, .005,
                        hardening},
         [PAGANIN] = {"paganin", "Phase, delta / beta", "", "Corrections", 0, 2000, 10,
@@ -265,8 +266,8 @@ static fbp_status apply(const struct tune *t, const double v[N_SETTINGS], struct
     }
     if (fabs(v[RINGS] - s[RINGS].value) > 0 || fabs(v[RING_WIDTH] - s[RING_WIDTH].value) > 0) {
         const char *method = ring_methods[(size_t)v[RINGS]];
-        snprintf(rings, sizeof rings, strcmp(method, "sorting") == 0 ? "%s:%.0f" : "%s", method,
-                 v[RING_WIDTH]);
+        const bool wide = v[RINGS] > 0 && strcmp(method, "wavelet") != 0 && v[RING_WIDTH] > 0;
+        snprintf(rings, sizeof rings, wide ? "%s:%.0f" : "%s", method, v[RING_WIDTH]);
         FBP_TRY_GOTO(fbp_corrections_rings(&c, rings));
     }
     if (v[PAGANIN] > 0 || s[PAGANIN].value > 0) {

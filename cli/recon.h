@@ -175,7 +175,9 @@ struct recon_args {
                 "neighbouring views and pixels by SIGMAS standard deviations, such as 8; 0: none " \
                 "(docs/corrections.md)"), \
     OPT(R, rings, .name = "rings", .arg = "METHOD", .fallback = "from the scan file", \
-        .help = "remove ring artefacts: sorting[:COLUMNS] (median over this number of sorted columns," \
+        .help = "remove ring artefacts: offsets[:COLUMNS] (one offset per pixel, for rings up to this " \
+                "width, default 9), fluctuating[:COLUMNS] (interpolate pixels that fluctuate or do not " \
+                "change, then offsets), sorting[:COLUMNS] (median over this number of sorted columns," \
                 " default 21), wavelet[:LEVELS[,SIGMA[,dbN]]] (wavelet and Fourier filter, default " \
                 "5,1,db9) or none. This is an additional pass over the sinograms; the line integrals " \
                 "are kept in memory or, with --scratch, in a file (docs/corrections.md)"), \

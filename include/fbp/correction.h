@@ -19,6 +19,12 @@ enum fbp_ring_removal {
     FBP_RINGS_SORTING,
     /** Damping of stripes in wavelet bands: Muench et al., Opt. Express 17, 8567 (2009). */
     FBP_RINGS_WAVELET,
+    /** One offset per column of each sinogram, from medians over all angles: after Titarenko,
+     * Withers and Yagola, Appl. Math. Lett. 23, 1489 (2010). */
+    FBP_RINGS_OFFSETS,
+    /** As FBP_RINGS_OFFSETS, after columns that fluctuate or do not change are interpolated: Vo et
+     * al. 2018, algorithm 6. */
+    FBP_RINGS_FLUCTUATING,
 };
 
 /**
@@ -43,8 +49,9 @@ struct fbp_corrections {
     enum fbp_ring_removal rings;
     /** Ring removal by wavelets: N of Daubechies' wavelet dbN, up to 20; 0: 9. */
     unsigned ring_wavelet;
-    /** Ring removal by sorting: width of the median filter [columns]; 0: 21, or, on a narrower
-     * detector, the greatest odd number of columns that fits. */
+    /** Ring removal by sorting: width of the median filter [columns]; 0: 21.  By offsets: width of
+     * the widest ring [columns]; 0: 9.  On a narrower detector 0 means the greatest odd number of
+     * columns that fits. */
     size_t ring_size;
     size_t ring_levels; /**< ring removal by wavelets: greatest number of levels; 0: 5 */
     /** Ring removal by wavelets: width (sigma) of the range of low frequencies along the angles
@@ -60,7 +67,8 @@ struct fbp_corrections {
 };
 
 /** Set the members for ring removal from text: "none", "sorting", "sorting:31" (ring_size),
- * "wavelet", "wavelet:5", "wavelet:5,2", "wavelet:5,2,db9" (ring_levels, ring_sigma, ring_wavelet).
+ * "offsets", "offsets:15" (ring_size), "fluctuating", "fluctuating:15" (ring_size), "wavelet",
+ * "wavelet:5", "wavelet:5,2", "wavelet:5,2,db9" (ring_levels, ring_sigma, ring_wavelet).
  * @return FBP_ERR_INVALID. */
 FBP_API FBP_MUST_CHECK fbp_status fbp_corrections_rings(struct fbp_corrections *out,
                                                         const char *text);

@@ -1,6 +1,6 @@
 /** @file prep.h  Preparation of views: intensities to line integrals (prep.c), search for bad
- * pixels (bad_pixels.c), removal of zingers (zingers.c) and of ring artefacts (stripes.c), and
- * spectra of EPR to plane integrals (traces.c) (internal).
+ * pixels (bad_pixels.c), removal of zingers (zingers.c) and of ring artefacts (stripes.c,
+ * offsets.c), and spectra of EPR to plane integrals (traces.c) (internal).
  * Used by: analysis/, backend/, backend/cuda/, pipeline/, prep/. */
 #ifndef FBP_SRC_PREP_PREP_H
 #define FBP_SRC_PREP_PREP_H
@@ -227,7 +227,8 @@ fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool t
 struct fbp_stripes {
     enum fbp_ring_removal method;
     size_t n_views, n_columns;
-    size_t size;      /**< sorting: width of the median [columns] */
+    size_t size;      /**< sorting: width of the median [columns]; offsets and fluctuating: width of
+                         the widest ring [columns] */
     size_t levels;    /**< wavelet: number of levels */
     double sigma;     /**< wavelets: width of the damped band of low frequencies along the angles
                          [frequency steps] */
@@ -247,13 +248,26 @@ void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
 size_t fbp_stripes_bytes(const struct fbp_stripes *s);
 
 /** Return whether a column of the sinogram has an error that is equal at all angles, and greater
- * than 8 standard errors plus 1e-3 of the column's mean magnitude. */
+ * than 8 standard errors plus 1e-3 of the column's mean magnitude; or, for the method fluctuating,
+ * whether a column fluctuates or does not change. */
 bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
                        void *scratch);
 
 /** Remove stripes (ring artefacts) from a sinogram, in place.  View k, column c is sinogram[k *
  * stride + c]; all samples are finite.  scratch: memory of this thread, fbp_stripes_bytes(). */
 void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch);
+
+/* offsets.c: methods offsets and fluctuating, for stripes.c
+ *
+ * Column c has the offset g[c], which minimizes the sum of (g[c - 1] - 2 g[c] + g[c + 1] - m[c])^2
+ * plus (pi / size)^4 times that of g[c]^2.  m[c] is the median over all angles of the second
+ * difference of the samples along columns, which the object, whose edges move, hardly changes. With
+ * first differences and means instead it is the method of Titarenko, Withers and Yagola, Appl.
+ * Math. Lett. 23, 1489 (2010). */
+size_t fbp_offsets_bytes(const struct fbp_stripes *s);
+bool fbp_offsets_found(const struct fbp_stripes *s, const float *sinogram, size_t stride,
+                       void *scratch);
+void fbp_offsets_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch);
 
 /** Median of x[n], n > 0; reorders x. */
 float fbp_median(float *x, size_t n);

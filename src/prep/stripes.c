@@ -1,8 +1,8 @@
 /* Removal of ring artefacts, which are stripes along the angles of sinograms (all views of one
- * detector row): by sorting (Vo et al. 2018) or by wavelets (Muench et al. 2009):
- * fbp_stripes_remove(). Also a test whether a sinogram has stripes (fbp_stripes_found()), and the
- * median of an array.
- * Used by: pipeline/corrections.c, pipeline/data_check.c, bad_pixels.c, zingers.c. */
+ * detector row): by sorting (Vo et al. 2018), by wavelets (Muench et al. 2009), or by the methods
+ * of offsets.c: fbp_stripes_remove(). Also a test whether a sinogram has stripes
+ * (fbp_stripes_found()), and the median of an array.
+ * Used by: pipeline/, prep/. */
 #include "prep/prep.h"
 
 #include "base/math.h"
@@ -530,13 +530,14 @@ void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_co
                     struct fbp_stripes *out)
 {
     const size_t odd = n_columns - (n_columns + 1) % 2;
+    const size_t usual = c->rings == FBP_RINGS_SORTING ? 21 : 9;
 
     *out = (struct fbp_stripes){.method = c->rings,
                                 .n_views = n_views,
                                 .n_columns = n_columns,
-                                .size = c->ring_size ? c->ring_size
-                                        : odd < 21   ? odd
-                                                     : 21,
+                                .size = c->ring_size  ? c->ring_size
+                                        : odd < usual ? odd
+                                                      : usual,
                                 .levels = c->ring_levels ? c->ring_levels : 5,
                                 .sigma = c->ring_sigma > 0 ? c->ring_sigma : 1,
                                 .wavelet = c->ring_wavelet ? c->ring_wavelet : 9};
@@ -553,6 +554,9 @@ void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n)
 {
     if (s->method == FBP_RINGS_SORTING)
         snprintf(buf, n, "rings by sorting, median of %zu columns", s->size);
+    else if (s->method != FBP_RINGS_WAVELET)
+        snprintf(buf, n, "rings by offsets, up to %zu columns wide%s", s->size,
+                 s->method == FBP_RINGS_FLUCTUATING ? ", and fluctuating pixels" : "");
     else
         snprintf(buf, n, "rings by wavelets db%u, %zu level%s, sigma %.4g", s->wavelet, s->levels,
                  s->levels == 1 ? "" : "s", s->sigma);
@@ -563,16 +567,19 @@ size_t fbp_stripes_bytes(const struct fbp_stripes *s)
     struct sorting_room sorting;
     struct wavelet_room wavelet;
 
-    return s->method == FBP_RINGS_SORTING ? sorting_lay_out(s, NULL, &sorting)
-                                          : wavelet_lay_out(s, NULL, &wavelet);
+    return s->method == FBP_RINGS_SORTING   ? sorting_lay_out(s, NULL, &sorting)
+           : s->method == FBP_RINGS_WAVELET ? wavelet_lay_out(s, NULL, &wavelet)
+                                            : fbp_offsets_bytes(s);
 }
 
 void fbp_stripes_remove(const struct fbp_stripes *s, float *sinogram, size_t stride, void *scratch)
 {
     if (s->method == FBP_RINGS_SORTING)
         remove_by_sorting(s, sinogram, stride, scratch);
-    else
+    else if (s->method == FBP_RINGS_WAVELET)
         remove_by_wavelets(s, sinogram, stride, scratch);
+    else
+        fbp_offsets_remove(s, sinogram, stride, scratch);
 }
 
 /* Hoare's selection (1961). The caller has set all n values of x. */
@@ -627,5 +634,5 @@ bool fbp_stripes_found(const struct fbp_stripes *s, const float *sinogram, size_
         if (fabsf(m) > SIGMAS * error + PART * level / (float)n)
             return true;
     }
-    return false;
+    return s->method == FBP_RINGS_FLUCTUATING && fbp_offsets_found(s, sinogram, stride, scratch);
 }

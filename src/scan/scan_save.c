@@ -321,10 +321,10 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         fbp_put_key_number(w, "zingers", c->zingers);
     if (c && c->rings) { /* method of ring removal, as text that fbp_corrections_rings() reads */
         fbp_put_key(w, "rings");
-        if (c->rings == FBP_RINGS_SORTING && c->ring_size)
-            fprintf(w->f, "\"sorting:%zu\"", c->ring_size);
-        else if (c->rings == FBP_RINGS_SORTING)
-            fbp_put_text(w, "sorting");
+        if (c->rings != FBP_RINGS_WAVELET && c->ring_size)
+            fprintf(w->f, "\"%s:%zu\"", fbp_ring_removal_name(c->rings), c->ring_size);
+        else if (c->rings != FBP_RINGS_WAVELET)
+            fbp_put_text(w, fbp_ring_removal_name(c->rings));
         else
             fprintf(w->f, "\"wavelet:%zu,%.17g,db%u\"", c->ring_levels ? c->ring_levels : 5,
                     c->ring_sigma > 0 ? c->ring_sigma : 1, c->ring_wavelet ? c->ring_wavelet : 9);

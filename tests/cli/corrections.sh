@@ -96,15 +96,19 @@ run 0 recon c.json --rings none -o off.mha
 run 0 compare off.mha none.mha --tolerance 0
 run 0 recon s.json --rings wavelet:1,2,db3 --beam-hardening 1,0.1 -o both.mha
 has out '^prepared: rings by wavelets db3, 1 level, sigma 2; beam hardening 1 p \+ 0.1 p\^2$'
+run 0 recon s.json --rings fluctuating:5 -o offsets.mha
+has out '^prepared: rings by offsets, up to 5 columns wide, and fluctuating pixels$'
+run 0 plan s.json --rings offsets
+has out '^prepared +rings by offsets, up to 9 columns wide$'
 run 0 plan c.json
 has out '^ahead     22 detector rows of all views, in 1 band; 72.2 KiB of line integrals are stored in memory$'
 run 0 plan c.json --slice 3 --json
 is "$(json ahead_rows) < 4"
 is "$(json ahead_bytes) == $(json ahead_rows) * 28 * 30 * 4"
 run 1 recon s.json --rings sort -o no.mha
-has err 'rings: found "sort", expected none, sorting\[:COLUMNS\] or wavelet'
+has err 'rings: found "sort", expected none, sorting\[:COLUMNS\], offsets\[:COLUMNS\], fluctuating\[:COLUMNS\] or wavelet'
 run 1 recon s.json --rings sorting:31 -o no.mha
-has err "found a median of 31 columns, expected 3 to 30, the number of detector columns"
+has err "found a width of 31 columns, expected 3 to 30, the number of detector columns"
 run 1 recon s.json --rings wavelet:5,1,db21 -o no.mha
 has err 'found db21, expected db1 to db20'
 run 1 recon s.json --every 2 --rings wavelet -o no.mha

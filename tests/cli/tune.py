@@ -131,6 +131,8 @@ def check_slices():
     compare(t, "pad=2", "--pad", "ellipse")
     rings = compare(t, "rings=1&ring-width=9", "--rings", "sorting:9")
     check(rings["read"], "ring removal did not read again")
+    compare(t, "rings=3", "--rings", "offsets")
+    compare(t, "rings=4&ring-width=5", "--rings", "fluctuating:5")
     compare(t, "hardening=0.1", "--beam-hardening", "1,0.1")
     compare(t, "paganin=50&kev=40", "--paganin", "50,40")
     # a pitch, a yaw and an arc change the slices, and 0 restores them

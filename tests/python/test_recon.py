@@ -82,6 +82,7 @@ WAYS = [
     ({"beam_hardening": (1, 0.02)}, ["--beam-hardening", "1,0.02"]),
     ({"rings": "sorting:5"}, ["--rings", "sorting:5"]),
     ({"rings": "sorting:5", "beam_hardening": (1, 0.02)}, ["--rings", "sorting:5", "--beam-hardening", "1,0.02"]),
+    ({"rings": "fluctuating:5"}, ["--rings", "fluctuating:5"]),
     ({"zingers": 6}, ["--zingers", "6"]),
     ({"paganin": (2000, 20)}, ["--paganin", "2000,20"]),
     ({"angular_weights": "equal", "kernel": "matrix"}, ["--angular-weights", "equal", "--kernel", "matrix"]),

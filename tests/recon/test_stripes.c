@@ -71,7 +71,7 @@ static double difference(const float *a, const float *b)
     return sqrt(sum / n);
 }
 
-static const char *const texts[] = {"sorting:21", "wavelet:3,1,db9"};
+static const char *const texts[] = {"sorting:21", "wavelet:3,1,db9", "offsets:9", "fluctuating:9"};
 
 enum { N_TEXTS = sizeof texts / sizeof *texts };
 

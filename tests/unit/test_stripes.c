@@ -1,4 +1,4 @@
-/* Stripes along the angles of a sinogram: the two methods by what they must do, whatever the data.
+/* Stripes along the angles of a sinogram: the methods by what they must do, whatever the data.
  * With arguments IN OUT VIEWS COLUMNS TEXT: one sinogram of floats from file to file, for
  * comparisons with other programs (tests/peers/algotom.sh). */
 #include "base/base.h"
@@ -176,12 +176,12 @@ TEST(wavelets_are_linear)
 TEST(rows_are_alone)
 {
     enum { NV = 64, NC = 30, STRIDE = 3 * NC };
-    static const char *const texts[] = {"sorting", "wavelet"};
+    static const char *const texts[] = {"sorting", "wavelet", "offsets", "fluctuating"};
     AUTO_FREE float *tight = malloc(NV * NC * sizeof *tight),
                     *wide = malloc(NV * STRIDE * sizeof *wide);
 
     assert_true(tight && wide);
-    for (size_t t = 0; t < 2; t++) {
+    for (size_t t = 0; t < 4; t++) {
         for (size_t i = 0; i < NV * STRIDE; i++)
             wide[i] = NAN;
         for (size_t i = 0; i < NV * NC; i++)
@@ -192,6 +192,69 @@ TEST(rows_are_alone)
             assert_true(i % STRIDE >= NC ? isnan(wide[i])
                                          : wide[i] == tight[i / STRIDE * NC + i % STRIDE]);
     }
+}
+
+/* Offsets of an object that has none are those of the normal equations, which are solved here by
+ * elimination of the full matrix. */
+TEST(offsets_are_their_definition)
+{
+    enum { NV = 17, NC = 24, SIZE = 11 };
+    AUTO_FREE float *s = not_null(malloc(NV * NC * sizeof *s));
+    double gain[NC], a[NC][NC + 1] = {{0}};
+
+    for (size_t c = 0; c < NC; c++)
+        gain[c] = noise(c);
+    for (size_t i = 0; i < NV * NC; i++) /* a slope that changes with the angle */
+        s[i] = (float)(gain[i % NC] + ((double)(i / NC) - 8) * (double)(i % NC) / 4);
+    for (size_t c = 0; c < NC; c++)
+        a[c][c] = pow(3.141592653589793 / SIZE, 4);
+    for (size_t c = 0; c + 2 < NC; c++) {
+        static const double d[] = {1, -2, 1};
+        const double m = gain[c] - 2 * gain[c + 1] + gain[c + 2];
+        for (size_t i = 0; i < 3; i++) {
+            for (size_t j = 0; j < 3; j++)
+                a[c + i][c + j] += d[i] * d[j];
+            a[c + i][NC] += d[i] * m;
+        }
+    }
+    for (size_t c = 0; c < NC; c++)
+        for (size_t r = 0; r < NC; r++) {
+            const double times = a[r][c] / a[c][c];
+            for (size_t i = c; r != c && i <= NC; i++)
+                a[r][i] -= times * a[c][i];
+        }
+    take_away("offsets:11", NV, NC, s, NC);
+    for (size_t i = 0; i < NV * NC; i++) {
+        const size_t c = i % NC;
+        const double right = gain[c] - a[c][NC] / a[c][c] + ((double)(i / NC) - 8) * (double)c / 4;
+        assert_true(fabs((double)s[i] - right) < 2e-5);
+    }
+}
+
+/* Columns that fluctuate, or are constant beside others that are not, are interpolated. */
+TEST(fluctuating_columns_are_interpolated)
+{
+    enum { NV = 200, NC = 64 };
+    AUTO_FREE float *s = malloc(NV * NC * sizeof *s), *right = malloc(NV * NC * sizeof *right);
+    static const size_t columns[] = {0, 20, 21, 40};
+    double worst = 0;
+
+    assert_true(s && right);
+    for (size_t i = 0; i < NV * NC; i++)
+        s[i] = right[i] = (float)(object(i / NC, i % NC, NV, NC) + 0.01 * noise(i));
+    for (size_t k = 0; k < NV; k++)
+        for (size_t c = 0; c < 4; c++)
+            s[k * NC + columns[c]] = columns[c] == 40 ? 1 : (float)noise(k * 7 + c) + 1;
+    take_away("fluctuating", NV, NC, s, NC);
+    for (size_t i = 0; i < NV * NC; i++)
+        worst = fmax(worst, fabs((double)s[i] - (double)right[i]));
+    print_message("fluctuating columns: greatest error %.3f\n", worst);
+    assert_true(worst < 0.08);
+    for (size_t k = 0; k < NV; k++) /* all columns fluctuate: none is interpolated */
+        for (size_t c = 0; c < NC; c++)
+            s[k * NC + c] = (float)noise(k * NC + c);
+    take_away("fluctuating", NV, NC, s, NC);
+    assert_true(isfinite(s[NV * NC - 1]));
 }
 
 TEST(texts_are_read)
@@ -213,7 +276,11 @@ TEST(texts_are_read)
                                         "wavelet:1,2,db9,",
                                         "wavelet:1.5",
                                         "sorting:1e99",
-                                        "wavelet:5,nan"};
+                                        "wavelet:5,nan",
+                                        "offsets:0",
+                                        "offsets:9,1",
+                                        "fluctuating:",
+                                        "fluctuating1"};
     struct fbp_corrections c = {.struct_size = sizeof c};
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -229,6 +296,10 @@ TEST(texts_are_read)
     assert_true(c.rings == FBP_RINGS_SORTING && c.ring_size == 31 && c.ring_levels == 0);
     OK(fbp_corrections_rings(&c, "none"));
     assert_true(c.rings == FBP_RINGS_NONE && c.ring_size == 0);
+    OK(fbp_corrections_rings(&c, "offsets"));
+    assert_true(c.rings == FBP_RINGS_OFFSETS && c.ring_size == 0);
+    OK(fbp_corrections_rings(&c, "fluctuating:15"));
+    assert_true(c.rings == FBP_RINGS_FLUCTUATING && c.ring_size == 15);
 }
 
 /* As many levels as a side of 16 is left; a window that fits narrow detectors. */
@@ -241,6 +312,8 @@ TEST(defaults_fit_the_size)
     assert_true(stripes_of("sorting", 100, 2000).size == 21);
     assert_true(stripes_of("sorting", 100, 20).size == 19);
     assert_true(stripes_of("sorting", 100, 9).size == 9);
+    assert_true(stripes_of("offsets", 100, 2000).size == 9);
+    assert_true(stripes_of("fluctuating", 100, 8).size == 7);
 }
 
 static int convert(char **argv)

@@ -79,8 +79,8 @@ class Options(TypedDict, total=False):
     """phase retrieval of one material: (delta / beta, keV), for parallel beams (delta / beta, keV,
     mm); default: the scan's"""
     rings: str | None
-    """method of ring removal: "sorting", "sorting:31", "wavelet", "wavelet:5,1,db9" or "none";
-    default: the scan's"""
+    """method of ring removal: "offsets", "offsets:15", "fluctuating", "fluctuating:15",
+    "sorting", "sorting:31", "wavelet", "wavelet:5,1,db9" or "none"; default: the scan's"""
     zingers: float | None
     """replace bright outliers of single views that exceed neighbouring views and pixels by this
     number of standard deviations, such as 8; default: the scan's"""

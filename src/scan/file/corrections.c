@@ -117,18 +117,18 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
                                file);
 
     const size_t nc = scan->panel.n_columns;
-    const bool sorts = c->rings == FBP_RINGS_SORTING, halves = c->rings == FBP_RINGS_WAVELET;
+    const bool halves = c->rings == FBP_RINGS_WAVELET;
     const size_t views = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_VIEWS_LEAST;
     const size_t columns = halves ? FBP_RING_WAVELET_LEAST : FBP_RING_COLUMNS_LEAST;
-    if ((unsigned)c->rings > FBP_RINGS_WAVELET)
+    if ((unsigned)c->rings > FBP_RINGS_FLUCTUATING)
         return FBP_INVALID("%s: rings: found method %d, expected a value of enum fbp_ring_removal",
                            file, (int)c->rings);
     if (c->rings == FBP_RINGS_NONE)
         return FBP_OK;
-    if (!sorts && c->ring_size)
+    if (halves && c->ring_size)
         return FBP_INVALID(
-            "%s: rings: the number of columns applies to the method sorting only; omit it", file);
-    if (sorts && (c->ring_levels || c->ring_wavelet || fabs(c->ring_sigma) > 0))
+            "%s: rings: the number of columns does not apply to the method wavelet; omit it", file);
+    if (!halves && (c->ring_levels || c->ring_wavelet || fabs(c->ring_sigma) > 0))
         return FBP_INVALID(
             "%s: rings: levels, sigma and wavelet apply to the method wavelet only; omit them",
             file);
@@ -146,8 +146,8 @@ fbp_status fbp_corrections_check(const char *file, const struct fbp_corrections 
             "%s: rings: sinograms of %zu views and %zu columns are too small to distinguish rings "
             "from the object (at least %zu and %zu are needed); omit rings",
             file, scan->n_views, nc, views, columns);
-    if (sorts && c->ring_size && (c->ring_size < 3 || c->ring_size > nc))
-        return FBP_INVALID("%s: rings: found a median of %zu columns, expected 3 to %zu, the "
+    if (!halves && c->ring_size && (c->ring_size < 3 || c->ring_size > nc))
+        return FBP_INVALID("%s: rings: found a width of %zu columns, expected 3 to %zu, the "
                            "number of detector columns",
                            file, c->ring_size, nc);
     return FBP_OK;
@@ -228,8 +228,15 @@ static bool whole(const char **text, size_t *out)
     return true;
 }
 
-/* Parse a method of ring removal: none, sorting[:COLUMNS], wavelet[:LEVELS[,SIGMA[,dbN]]]; false:
- * other text. */
+const char *fbp_ring_removal_name(enum fbp_ring_removal method)
+{
+    static const char *const names[] = {"none", "sorting", "wavelet", "offsets", "fluctuating"};
+
+    return names[method];
+}
+
+/* Parse a method of ring removal: none, wavelet[:LEVELS[,SIGMA[,dbN]]], or the name of another
+ * method with [:COLUMNS]; false: other text. */
 static bool parse_rings(const char *text, struct fbp_corrections *c)
 {
     const size_t length = strcspn(text, ":");
@@ -237,17 +244,17 @@ static bool parse_rings(const char *text, struct fbp_corrections *c)
     const char *rest = text + length + more;
     size_t n = 0;
 
-    if (length == strlen("none") && strncmp(text, "none", length) == 0)
-        return !more;
-    if (length == strlen("sorting") && strncmp(text, "sorting", length) == 0) {
-        c->rings = FBP_RINGS_SORTING;
-        return !more || (whole(&rest, &c->ring_size) && !*rest);
+    for (;; c->rings++) {
+        if ((unsigned)c->rings > FBP_RINGS_FLUCTUATING)
+            return false;
+        const char *name = fbp_ring_removal_name(c->rings);
+        if (strlen(name) == length && strncmp(text, name, length) == 0)
+            break;
     }
-    if (length != strlen("wavelet") || strncmp(text, "wavelet", length) != 0)
-        return false;
-    c->rings = FBP_RINGS_WAVELET;
-    if (!more)
-        return true;
+    if (!more || c->rings == FBP_RINGS_NONE)
+        return !more;
+    if (c->rings != FBP_RINGS_WAVELET)
+        return whole(&rest, &c->ring_size) && !*rest;
     if (!whole(&rest, &c->ring_levels))
         return false;
     if (!*rest)
@@ -277,7 +284,8 @@ fbp_status fbp_corrections_rings(struct fbp_corrections *out, const char *text)
     own.ring_size = own.ring_levels = 0;
     own.ring_sigma = 0;
     if (!parse_rings(text, &own))
-        return FBP_INVALID("rings: found \"%.60s\", expected none, sorting[:COLUMNS] or "
+        return FBP_INVALID("rings: found \"%.60s\", expected none, sorting[:COLUMNS], "
+                           "offsets[:COLUMNS], fluctuating[:COLUMNS] or "
                            "wavelet[:LEVELS[,SIGMA[,dbN]]]",
                            text);
     FBP_COPY_OUT(corrections, out, &own);

@@ -76,8 +76,8 @@ void fbp_images_free(struct fbp_images *images);
 
 /** Limits of ring removal. */
 enum {
-    FBP_RING_VIEWS_LEAST = 16,  /**< Least number of views for sorting. */
-    FBP_RING_COLUMNS_LEAST = 8, /**< Least number of columns for sorting. */
+    FBP_RING_VIEWS_LEAST = 16,  /**< Least number of views for methods other than wavelet. */
+    FBP_RING_COLUMNS_LEAST = 8, /**< Least number of columns for these methods. */
     /** Least number of views and of columns for ring removal by wavelets: a margin of 2 at each end
        makes 32 samples, which one level halves to 16 or more. */
     FBP_RING_WAVELET_LEAST = 28,
@@ -98,6 +98,9 @@ bool fbp_corrections_need_prepass(const struct fbp_corrections *c);
 
 /** True if no correction is requested. */
 bool fbp_corrections_none(const struct fbp_corrections *c);
+
+/** Name of a method of ring removal, such as "sorting". */
+const char *fbp_ring_removal_name(enum fbp_ring_removal method);
 
 /** Number of beam-hardening coefficients up to the last one that is not 0. */
 size_t fbp_corrections_terms(const struct fbp_corrections *c);
