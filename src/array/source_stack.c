@@ -1,7 +1,7 @@
-/* A source with one file per view or slice (fbp_stack_open()). Its name is a folder of files, a
- * shell pattern such as "views/p_*.tif", or a pattern with two numbers such as "views/%04d.mha 1
- * 360"; names.c lists the files. Files stay open between reads of neighbouring rows. In a scan
- * that is still being measured, files may appear later.
+/* A source of files with one view or slice each, or with several each (fbp_stack_open()). Its name
+ * is a folder of files, a shell pattern such as "views/p_*.tif", or a pattern with two numbers such
+ * as "views/%04d.mha 1 360"; names.c lists the files. Files stay open between reads of neighbouring
+ * rows. In a scan that is still being measured, files may appear later.
  * Used by: source.c. */
 #include "array/array.h"
 #include "array/file/bytes.h"
@@ -24,7 +24,7 @@ struct complete_file {
     off_t bytes;
 };
 
-/* Position of a view's samples in its file, known after the file was opened once. */
+/* Position of the samples in a file, known after the file was opened once. */
 struct place {
     uint64_t offset;
     bool plain; /* The samples are contiguous in the file. */
@@ -36,13 +36,15 @@ struct stack {
     /* description of a view's file without a header; type FBP_TYPE_NONE: the files have headers */
     struct fbp_raw raw;
     uint64_t view_bytes;  /* bytes of the samples in a headerless file */
-    struct place *places; /* [n]; NULL: not known yet */
+    struct place *places; /* [file]; NULL: not known yet */
+    bool pages;           /* files may have several views (pages) each */
+    size_t *starts;       /* [file] number of its first view */
     pthread_mutex_t lock; /* protects all of `idle` */
     /* Files that stay open because their next rows may be requested next; the last entry was used
      * most recently. */
     struct open_view {
         fbp_source *source;
-        size_t view;
+        size_t file;
     } idle[MOST_IDLE];
     size_t n_idle, most_idle;
     struct complete_file *complete; /* [n]; growing stack only */
@@ -59,7 +61,7 @@ static bool stat_view(const struct fbp_file_names *names, size_t k, struct stat 
     return found;
 }
 
-/* Open the file of view k. Its size, type and scale must agree with those of the first file. */
+/* Open file k. Its size, type and scale must agree with those of the first file. */
 static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source **out)
 {
     const struct stack *s = src->state;
@@ -73,7 +75,7 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     const struct fbp_array_info *a = &(*out)->info, *b = &src->info;
     const bool same_scale = !(a->scale < b->scale || a->scale > b->scale || a->offset < b->offset ||
                               a->offset > b->offset);
-    const bool alike = a->n[0] == b->n[0] && a->n[1] == b->n[1] && a->n[2] == 1 &&
+    const bool alike = a->n[0] == b->n[0] && a->n[1] == b->n[1] && (a->n[2] == 1 || s->pages) &&
                        a->type == b->type && a->row_order == b->row_order;
     if (b->n[0] == 0 || (alike && same_scale)) /* the first file, or equal to the first */
         return FBP_OK;
@@ -104,11 +106,17 @@ static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n
 {
     struct stack *s = src->state;
     fbp_source *one = NULL, *oldest = NULL;
+    size_t file = s->pages ? 0 : slice;
     fbp_status st = FBP_OK;
 
+    for (size_t end = s->names.n; s->pages && end - file > 1;) { /* by halves */
+        const size_t middle = file + (end - file) / 2;
+        *(s->starts[middle] <= slice ? &file : &end) = middle;
+    }
+    const size_t page = s->pages ? slice - s->starts[file] : 0;
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->n_idle && !one; i++)
-        if (s->idle[i].view == slice) {
+        if (s->idle[i].file == file) {
             one = s->idle[i].source;
             s->n_idle--;
             memmove(&s->idle[i], &s->idle[i + 1], (s->n_idle - i) * sizeof *s->idle);
@@ -117,22 +125,23 @@ static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n
 
     /* If the samples of a file are contiguous, their position is known, and the header is not read
      * again. */
-    if (!one && s->places && s->places[slice].plain) {
-        FBP_TRY(fbp_source_open_one(src, 1, fbp_names_get(&s->names, slice), &one));
-        one->info.big_endian = s->places[slice].big_endian;
-        one->offset = s->places[slice].offset;
+    if (!one && s->places && s->places[file].plain) {
+        FBP_TRY(fbp_source_open_one(src, 1, fbp_names_get(&s->names, file), &one));
+        one->info.big_endian = s->places[file].big_endian;
+        one->offset = s->places[file].offset;
     } else if (!one) {
-        FBP_TRY(open_view(src, slice, &one));
+        FBP_TRY(open_view(src, file, &one));
     }
 
     const size_t row = one->info.n[0] * fbp_type_size(one->info.type);
     if (one->read_block)
-        st = one->read_block(one, 0, 1, row0, n_rows, false, out);
+        st = one->read_block(one, page, 1, row0, n_rows, false, out);
     else if (one->read)
-        st = one->read(one, 0, row0, n_rows, out);
+        st = one->read(one, page, row0, n_rows, out);
     else
-        st = fbp_read_numbers(one->fd, one->path, one->offset + row0 * row, &one->info,
-                              n_rows * one->info.n[0], out);
+        st = fbp_read_numbers(one->fd, one->path,
+                              one->offset + ((uint64_t)page * one->info.n[1] + row0) * row,
+                              &one->info, n_rows * one->info.n[0], out);
     if (st != FBP_OK) {
         fbp_source_close(&one);
         return st;
@@ -144,7 +153,7 @@ static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n
         s->n_idle--;
         memmove(&s->idle[0], &s->idle[1], s->n_idle * sizeof *s->idle);
     }
-    s->idle[s->n_idle++] = (struct open_view){one, slice};
+    s->idle[s->n_idle++] = (struct open_view){one, file};
     pthread_mutex_unlock(&s->lock);
     fbp_source_close(&oldest);
     return FBP_OK;
@@ -159,6 +168,7 @@ static void close_stack(fbp_source *src)
     pthread_mutex_destroy(&s->lock);
     fbp_names_close(&s->names);
     free(s->places);
+    free(s->starts);
     free(s->complete);
     free(s);
 }
@@ -167,16 +177,19 @@ static void close_stack(fbp_source *src)
  * of a volume, also check their numbers: no slice may be missing between two files. */
 static fbp_status check_all(struct fbp_source *src)
 {
-    const size_t n = src->info.n[2];
     struct stack *s = src->state;
-    size_t first = 0; /* slice index of file 0 */
+    const size_t n = s->names.n;
+    size_t first = 0, n_views = 0; /* first: slice index of file 0 */
 
     FBP_TRY(fbp_calloc((void **)&s->places, n, sizeof *s->places, "places of views"));
+    FBP_TRY(fbp_calloc((void **)&s->starts, n, sizeof *s->starts, "places of views"));
     for (size_t k = 0; k < n; k++) {
         struct stat opened, named;
         fbp_source *one = NULL;
 
         FBP_TRY(open_view(src, k, &one));
+        s->starts[k] = n_views;
+        n_views += one->info.n[2];
         const size_t slice = one->info.slice, slices = s->names.list ? one->info.slices : 0;
         /* Whether the samples are contiguous and uncompressed in the file of this name, not in
          * memory, chunks or another file. */
@@ -201,7 +214,9 @@ static fbp_status check_all(struct fbp_source *src)
                      "from 0; copy the folder again, unless these slices were chosen on purpose",
                      src->path, first, slice, slices);
     }
-    return FBP_OK;
+    src->info.n[2] = n_views;
+    uint64_t bytes;
+    return fbp_array_bytes(src->path, &src->info, &bytes);
 }
 
 /* Find whether the file of view k is complete. If it is not, the function returns FBP_OK, and
@@ -313,11 +328,13 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
                 FBP_ERR_UNSUPPORTED,
                 "%s: --follow cannot read compressed views; write them without compression",
                 src->path);
-        if (src->info.n[2] != 1)
+        s->pages = src->info.n[2] != 1;
+        src->in_order = s->pages && compressed;
+        if (s->pages && src->growing)
             return fbp_fail(FBP_ERR_INVALID,
-                            "%s: file number %llu contains %zu views, but a pattern or folder "
-                            "needs files of one view each; name the file itself",
-                            src->path, s->names.list ? 1 : s->names.pattern.first, src->info.n[2]);
+                            "%s: file number %llu contains %zu views, but --follow needs files of "
+                            "one view each; omit --follow, or name the file itself",
+                            src->path, s->names.pattern.first, src->info.n[2]);
     }
     src->info.n[2] = s->names.n;
     s->most_idle = src->reader_bytes > IDLE_BYTES / MOST_IDLE
@@ -327,7 +344,12 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
     snprintf(src->info.format, sizeof src->info.format, "stack");
     snprintf(src->info.taken, sizeof src->info.taken, "%s", s->names.note);
     if (!src->growing)
-        return check_all(src);
+        FBP_TRY(check_all(src));
+    if (s->pages)
+        snprintf(src->info.taken, sizeof src->info.taken, "%.240s%s%zu views in %zu files",
+                 s->names.note, s->names.note[0] ? "; " : "", src->info.n[2], s->names.n);
+    if (!src->growing)
+        return FBP_OK;
     return fbp_calloc((void **)&s->complete, src->info.n[2], sizeof *s->complete,
                       "a table of views");
 }

@@ -46,7 +46,7 @@ has err 'is a volume, in 1/mm'
 cp one/scan.mha many/p_1.mha
 cp one/scan.mha many/p_2.mha
 run 1 recon many -o null:
-has err 'many: found no projections in this folder: .*number 1 contains 12 views'
+has err 'many: is a folder without a scan file; it contains 24 views of 24 x 24 pixels \(many/p_%d.mha 1 2\)'
 for words in 'sad source_to_axis_mm' 'SDD source_to_detector_mm' 'angles angles_deg'; do
     echo "{\"fbp_scan\": 1, \"projections\": \"one/scan.mha\", \"${words% *}\": 3}" >words.json
     run 1 plan words.json

@@ -1,5 +1,5 @@
-/* Checks stacks of one file per view: patterns of names, and refusal of files whose sizes, types
- * or orders differ. */
+/* Checks stacks of one file per view, or of several views per file: patterns of names, and refusal
+ * of files whose sizes, types or orders differ. */
 #include "unit/io_util.h"
 
 #include "array/names.h"
@@ -72,6 +72,56 @@ TEST(reads_files_with_headers)
     check_views(open_source(PATTERN, NULL));
 }
 
+/* Files of several views each, the last one shorter: as a pattern and with '*', of formats whose
+ * samples are contiguous, in pages, and compressed. */
+TEST(reads_files_of_several_views)
+{
+    static const char *const ends[] = {"npy", "tif", "nrrd"};
+    static const size_t first[] = {0, 4, 8, 9, N_VIEWS}; /* 4, 4, 1 and 2 views */
+    float v[4 * VIEW];
+
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        const struct fbp_sink_params params = {.struct_size = sizeof params, .compress = e == 2};
+        AUTO_FREE char *pattern = printed(FBP_TEST_DIR "/pages%%d.%s 1 4", ends[e]);
+        AUTO_FREE char *star = printed(FBP_TEST_DIR "/pages*.%s", ends[e]);
+        AUTO_FREE char *once = printed(FBP_TEST_DIR "/pages%%d.%s 3 4", ends[e]);
+        for (size_t k = 0; k < 4; k++) {
+            const struct fbp_array_info info = {.struct_size = sizeof info,
+                                                .n = {NX, NY, first[k + 1] - first[k]},
+                                                .type = FBP_U16,
+                                                .scale = 1};
+            AUTO_FREE char *name = printed(FBP_TEST_DIR "/pages%zu.%s", k + 1, ends[e]);
+            for (size_t i = 0; i < info.n[2] * VIEW; i++)
+                v[i] = (float)value(first[k] + i / VIEW, i % VIEW);
+            save_array(name, &info, &params, v);
+        }
+        const char *const names[] = {pattern, star};
+        for (size_t i = 0; i < 2; i++) {
+            fbp_source *src = open_source(names[i], NULL);
+            assert_non_null(strstr(fbp_source_info(src)->taken, "11 views in 4 files"));
+            assert_true(fbp_source_in_order(src) == (e == 2));
+            float out[N_VIEWS * VIEW];
+            OK(fbp_source_read(src, 0, N_VIEWS, 0, NY, FBP_F32, out));
+            for (size_t k = 0; k < N_VIEWS * VIEW; k++)
+                assert_true(out[k] == (float)value(k / VIEW, k % VIEW));
+            for (size_t k = N_VIEWS; k-- > 0;) { /* backwards */
+                OK(fbp_source_read(src, k, 1, 1, 2, FBP_F32, out));
+                for (size_t j = 0; j < 2 * NX; j++)
+                    assert_true(out[j] == (float)value(k, NX + j));
+            }
+            fbp_source_close(&src);
+        }
+        fbp_source *src; /* the first file has one view */
+        assert_fails(fbp_source_open(&src, once, NULL), FBP_ERR_INVALID, "but the first file");
+        for (size_t k = 1; k <= 4; k++) {
+            AUTO_FREE char *name = printed(FBP_TEST_DIR "/pages%zu.%s", k, ends[e]);
+            AUTO_FREE char *beside = printed("%s.json", name);
+            remove(name);
+            remove(beside);
+        }
+    }
+}
+
 TEST(says_which_file_is_wrong)
 {
     fbp_source *src;
@@ -91,7 +141,7 @@ TEST(says_which_file_is_wrong)
               "NDims = 3\nDimSize = 5 1 3\nElementType = MET_USHORT\nElementDataFile = LOCAL\n",
               "0123456789012345678901234567890", 30);
     assert_fails(fbp_source_open(&src, PATTERN, NULL), FBP_ERR_INVALID,
-                 "number 3 contains 3 views");
+                 "io_stack04.raw: contains 5 x 3 x 1 uint16, but the first file 5 x 1 x 1");
     assert_fails(fbp_source_open(&src, FBP_TEST_DIR "/io_stack%d.raw 9 8", &raw), FBP_ERR_INVALID,
                  "the last number is below the first");
 }
