@@ -178,7 +178,8 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
     const struct fbp_json *detector = &f->detector;
     struct fbp_circle c = {
         .struct_size = sizeof c, .kind = f->scan->kind, .n_views = f->scan->n_views};
-    double *angles = NULL, *sod = NULL, *sdd = NULL, tilt[3] = {0}, skew = 0;
+    double *angles = NULL, *sod = NULL, *sdd = NULL, *offsets = NULL, tilt[3] = {0}, skew = 0;
+    const cJSON *offset = fbp_json_get(detector, "offset_mm");
     size_t n = 0;
     fbp_status st;
 
@@ -190,7 +191,10 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
         return FBP_INVALID("%s: detector.pitch_mm is missing; give the distance between pixels "
                            "(mm) there, or by --pitch",
                            detector->file);
-    FBP_TRY(fbp_json_numbers(detector, "offset_mm", &fbp_range_position, 2, 2, c.offset_mm, &n));
+    const bool moves = cJSON_IsString(offset) || (offset && cJSON_IsArray(offset->child));
+    if (!moves)
+        FBP_TRY(
+            fbp_json_numbers(detector, "offset_mm", &fbp_range_position, 2, 2, c.offset_mm, &n));
     FBP_TRY(fbp_json_numbers(detector, "tilt_deg", &fbp_range_rotation, 3, 3, tilt, &n));
     FBP_TRY(fbp_json_numbers(detector, "skew_deg", &fbp_range_skew, 1, 1, &skew, &n));
     for (int i = 0; i < 3; i++)
@@ -210,8 +214,29 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
     c.angles_rad = angles;
     c.sod_mm = sod;
     c.sdd_mm = sdd;
-    st = fbp_json_context(&f->top, "detector or distances", fbp_circle_views(&c, f->scan->views));
+    if (moves) {
+        FBP_TRY_GOTO(fbp_scan_load_rows(f, detector, "offset_mm", 2, "an offset [u, v] per view",
+                                        &offsets, &n));
+        FBP_TRY_GOTO(fbp_scan_check_count(f, "detector.offset_mm", n));
+    }
+    const bool sods = c.n_sod > 1 && moves, sdds = c.n_sdd > 1 && moves;
+    if (moves) { /* each view is a circle of its own */
+        c.n_views = 1;
+        c.n_sod = c.n_sod > 0;
+        c.n_sdd = c.n_sdd > 0;
+    }
+    st = FBP_OK;
+    for (size_t k = 0; st == FBP_OK && k < (moves ? n : 1); k++) {
+        if (moves)
+            memcpy(c.offset_mm, offsets + 2 * k, sizeof c.offset_mm);
+        c.angles_rad = angles + k;
+        c.sod_mm = sods ? sod + k : sod;
+        c.sdd_mm = sdds ? sdd + k : sdd;
+        st = fbp_json_context(&f->top, "detector or distances",
+                              fbp_circle_views(&c, f->scan->views + k));
+    }
 fail:
+    free(offsets);
     free(angles);
     free(sod);
     free(sdd);

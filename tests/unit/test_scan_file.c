@@ -547,6 +547,59 @@ TEST(test_paths)
     fbp_scan_clear(&s);
 }
 
+/* An offset per view, as a list and in a file, gives the views of circles with these offsets. */
+TEST(test_offset_per_view)
+{
+    static const double offsets[VIEWS][2] = {{1, -2}, {0, 0}, {-3, 0.5}, {4, 4}, {0, 1}};
+    static const char *const values[] = {"[[1, -2], [0, 0], [-3, 0.5], [4, 4], [0, 1]]",
+                                         "\"offsets.txt\""};
+
+    write_text("offsets.txt", "1 -2\n0 0\n-3 0.5\n4 4\n0 1\n");
+    for (size_t i = 0; i < N_OF(values); i++) {
+        AUTO_FREE char *detector = printed("{\"pitch_mm\": [0.8, 0.7], \"tilt_deg\": [1, 2, 3], "
+                                           "\"skew_deg\": 0.5, \"offset_mm\": %s}",
+                                           values[i]);
+        write_scan("o.json", cone, N_OF(cone), "detector", detector);
+        struct fbp_scan s = load("o.json");
+        for (size_t k = 0; k < VIEWS; k++) {
+            const double angle = (10 + 72 * (double)k) * 3.14159265358979323846 / 180;
+            const double sod = 500, sdd = 800 + (double)k, turn = 3.14159265358979323846 / 180;
+            const struct fbp_circle one = {.struct_size = sizeof one,
+                                           .n_views = 1,
+                                           .angles_rad = &angle,
+                                           .sod_mm = &sod,
+                                           .sdd_mm = &sdd,
+                                           .n_sod = 1,
+                                           .n_sdd = 1,
+                                           .pitch_mm = {0.8, 0.7},
+                                           .offset_mm = {offsets[k][0], offsets[k][1]},
+                                           .tilt_rad = {turn, 2 * turn, 3 * turn},
+                                           .skew_rad = 0.5 * turn};
+            struct fbp_view right;
+            OK(fbp_circle_views(&one, &right));
+            for (int j = 0; j < 3; j++)
+                assert_true(fabs(s.views[k].s[j] - right.s[j]) < 1e-9 &&
+                            fabs(s.views[k].d[j] - right.d[j]) < 1e-9 &&
+                            fabs(s.views[k].u[j] - right.u[j]) < 1e-12 &&
+                            fabs(s.views[k].v[j] - right.v[j]) < 1e-12);
+        }
+        fbp_scan_clear(&s);
+    }
+    write_scan("o.json", parallel, N_OF(parallel), "detector",
+               "{\"pitch_mm\": 1, \"offset_mm\": [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5]]}");
+    struct fbp_scan s = load("o.json");
+    assert_true(fabs(s.views[4].d[2] - s.views[0].d[2] - 5) < 1e-12);
+    fbp_scan_clear(&s);
+    write_scan("o.json", cone, N_OF(cone), "detector",
+               "{\"pitch_mm\": 1, \"offset_mm\": [[0, 0], [1, 1]]}");
+    expect_load_fails("o.json", FBP_ERR_INVALID, "detector.offset_mm: found 2 entries");
+    write_scan("o.json", cone, N_OF(cone), "detector", "{\"pitch_mm\": 1, \"offset_mm\": [[0]]}");
+    expect_load_fails("o.json", FBP_ERR_INVALID, "offset_mm[0]");
+    write_scan("o.json", cone, N_OF(cone), "detector",
+               "{\"pitch_mm\": 1, \"offset_mm\": [[1e13,0],[0,0],[0,0],[0,0],[0,0]]}");
+    expect_load_fails("o.json", FBP_ERR_INVALID, "offset");
+}
+
 /* Two owners of equal scans: what one changes or frees the other does not see. */
 TEST(test_copy)
 {
