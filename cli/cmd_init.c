@@ -19,6 +19,7 @@ struct init_args {
     const char *folder, *output;
     unsigned kind; /* --kind: 1 + enum fbp_kind; 0: not given */
     double pitch, sod, sdd, arc, i0;
+    bool sinograms;
     bool force; /* replace an older scan file */
     bool json, quiet;
 };
@@ -41,6 +42,8 @@ static const struct opt table[] = {
         .help = "angle that the views cover"),
     OPT(I, i0, .name = "i0", .arg = "I0", .min = 1e-30, .max = 1e30,
         .help = "intensity of the beam without an object, if there are no flats"),
+    OPT(I, sinograms, .name = "sinograms",
+        .help = "the projections are stored as one sinogram per detector row, [row][view][column]"),
     OPT(I, force, .name = "force", .help = "replace an existing scan file"),
     OPT(I, json, .name = "json", .help = "print one JSON object that contains the scan file"),
     OPT(I, quiet, .name = "quiet", .letter = 'q', .help = "print only errors"),
@@ -84,6 +87,7 @@ static int run(const struct command *self, int argc, char **argv)
                                            .sdd_mm = args->sdd,
                                            .arc_deg = args->arc,
                                            .i0 = args->i0,
+                                           .sinograms = args->sinograms,
                                            .base = base,
                                            .log = cli_log,
                                            .user = &args->quiet};

@@ -327,7 +327,7 @@ static int prepare(struct sweep *s)
             return failed_at(s, value);
         s->radius_mm = fmin(s->radius_mm, facts.fov_radius_mm);
     }
-    if (fbp_source_open(&s->source, s->scan.projections, &s->scan.raw) != FBP_OK)
+    if (fbp_scan_open_views(&s->source, &s->scan) != FBP_OK)
         return cli_fail();
     s->args->p.input.source = s->source;
     return allocate(s);

@@ -12,6 +12,7 @@
 #include "geometry/ranges.h"
 #include "pipeline/job.h"
 #include "pipeline/run.h"
+#include "scan/file/scan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static fbp_status prepare(struct making *m, const struct fbp_rabbitct_make *make
     if (!fbp_kind_has_source(s->kind) || s->filtered)
         return fbp_fail(FBP_ERR_INVALID, "rabbitct: the scan is not a cone beam, or its views are "
                                          "filtered: give an unfiltered cone-beam scan");
-    FBP_TRY(fbp_source_open(&m->source, s->projections, &s->raw));
+    FBP_TRY(fbp_scan_open_views(&m->source, s));
     const enum fbp_row_order order =
         s->row_order == FBP_ROWS_AUTO ? fbp_source_info(m->source)->row_order : s->row_order;
     m->top_down = order == FBP_ROWS_TOP_DOWN;

@@ -22,7 +22,8 @@ struct fbp_folder_known {
      * notes and warnings are omitted. */
     fbp_log_fn *log;
     void *user;
-    double i0; /**< intensity of the beam without an object; 0: unknown */
+    double i0;      /**< intensity of the beam without an object; 0: unknown */
+    bool sinograms; /**< true: projections are stored as sinograms (fbp_scan.sinograms) */
 };
 
 /**

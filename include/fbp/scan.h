@@ -128,6 +128,9 @@ struct fbp_scan {
     /** Path of flat images after the scan; `flat` is then that before the scan, and flats in
      * between are interpolated linearly over the stored views; NULL: none. */
     char *flat_after;
+    /** True: the array `projections` has one sinogram per detector row, [row][view][column]; dark,
+     * flat and bad pixels are images. */
+    bool sinograms;
 };
 
 /** Description of a scan of plane integrals along directions (EPR imaging). */

@@ -72,7 +72,7 @@ fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan
                         "scan: the scan names no projections; add the key \"projections\" to the "
                         "scan file, or give the views in memory (in C: .input.source)");
     if (!source) {
-        FBP_TRY_GOTO(fbp_source_open(&r->own, scan->projections, &scan->raw));
+        FBP_TRY_GOTO(fbp_scan_open_views(&r->own, scan));
         stored = r->own;
     }
     const enum fbp_row_order row_order =

@@ -121,6 +121,15 @@ uint64_t fbp_hold_bytes(const fbp_source *below);
 fbp_status fbp_hold_fill(fbp_source *src, size_t n, fbp_idle_fn *idle, void *user);
 
 /**
+ * Replace *views, an array of sinograms [row][view][column], by a source of its views
+ * [view][row][column], which owns it (source_sinograms.c).  Rows of a view are read one by one from
+ * their sinograms.  Compressed arrays, and those whose format decodes blocks, are held in memory,
+ * because each view needs a part of all of them.
+ * @return FBP_ERR_NOMEM; *views is then closed
+ */
+fbp_status fbp_source_transpose(fbp_source **views);
+
+/**
  * Fill in `src`, a source with one file per view (source_stack.c). src->path: a folder of files, or
  * a pattern of file names.
  *

@@ -139,11 +139,16 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
         return fbp_fail(FBP_ERR_INVALID,
                         "scan: the scan names no projections; add the key \"projections\" to the "
                         "scan file, or give the views in memory (in C: .input.source)");
+    if (p->params.input.follow && scan->sinograms)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "%s: no view of stored sinograms is complete before "
+                        "the last one; omit --follow",
+                        scan->projections);
     if (p->params.input.follow)
         FBP_TRY(fbp_source_follow(source, scan->projections, &scan->raw,
                                   p->params.input.follow_timeout_s));
     else
-        FBP_TRY(fbp_source_open(source, scan->projections, &scan->raw));
+        FBP_TRY(fbp_scan_open_views(source, scan));
     if (!scan->preparation)
         return FBP_OK;
     /* Prefix an error of preparing the measured rows with the path of the scan file, unless the

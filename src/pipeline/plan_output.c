@@ -34,8 +34,9 @@ fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uin
 {
     const struct fbp_array_info *info = &source->info;
     const uint64_t layout[] = {
-        info->type, info->big_endian, info->n[0],        info->n[1],
-        info->n[2], p->top_down,      p->scan->raw.type, p->scan->raw.header_bytes};
+        info->type,        info->big_endian, info->n[0],        info->n[1],
+        info->n[2],        p->top_down,      p->scan->raw.type, p->scan->raw.header_bytes,
+        p->scan->sinograms};
     const double values[] = {info->scale, info->offset};
 
     *out = 0;

@@ -43,6 +43,7 @@ fbp_status fbp_prep_image(double **out, const struct fbp_scan *scan, enum fbp_im
         struct fbp_raw raw = scan->raw;
         fbp_source *source = NULL;
         /* number of images 0: it follows from the size of the file, if the file has no header */
+        raw.n[1] = nr; /* not that of sinograms */
         raw.n[2] = 0;
         FBP_TRY(fbp_source_open(&source, path, &raw));
         const struct fbp_array_info *info = fbp_source_info(source);

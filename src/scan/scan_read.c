@@ -20,6 +20,7 @@ static const char *const top_keys[] = {
     "fbp_scan",
     "kind",
     "projections",
+    "sinograms",
     "raw",
     "detector",
     "source_to_detector_mm",
@@ -105,6 +106,13 @@ static fbp_status read_sizes(struct fbp_scan_file *f)
         FBP_TRY(array_size(&f->top, "projections", scan->projections, &scan->raw, f->growing,
                            &f->info));
         memcpy(f->n, f->info.n, sizeof f->n);
+    }
+    FBP_TRY(fbp_json_flag(&f->top, "sinograms", &scan->sinograms));
+    if (scan->sinograms && !fbp_kind_has_lines(scan->kind))
+        return fbp_json_wrong(&f->top, "sinograms", "false, because plane integrals have no rows");
+    if (scan->sinograms) {
+        f->n[1] = f->info.n[2];
+        f->n[2] = f->info.n[1];
     }
     for (int i = 0; i < 2; i++) {
         double given = 0;

@@ -265,6 +265,10 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
     fbp_put_key_number(w, "fbp_scan", 1);
     fbp_put_key_text(w, "kind", fbp_kind_name(scan->kind));
     FBP_TRY(put_path(w, "projections", scan->projections));
+    if (scan->sinograms) {
+        fbp_put_key(w, "sinograms");
+        fputs("true", w->f);
+    }
     if (raw->type != FBP_TYPE_NONE) {
         fbp_put_key(w, "raw");
         fprintf(w->f, "{\"type\": \"%s\", \"shape\": [%zu, %zu, %zu]", fbp_type_name(raw->type),

@@ -123,7 +123,7 @@ static fbp_status read_angles(const struct fbp_scan_file *f, double **out)
         return fbp_json_wrong(&f->top, "angles_deg",
                               "a list of numbers, a file, or {\"start\": 0, \"step\": 1}");
     FBP_TRY(fbp_calloc((void **)out, scan->n_views, sizeof **out, "angles"));
-    if (scan->projections)
+    if (scan->projections && !scan->sinograms)
         FBP_TRY(fbp_stack_numbering(scan->projections, scan->raw.type != FBP_TYPE_NONE, &files,
                                     &n_files));
     if (files.n_columns && n_files != scan->n_views)

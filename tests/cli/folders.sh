@@ -66,6 +66,14 @@ has err 'i0: ASSUMED: .*median of the brightest pixels.* give --i0'
 has err 'if the volume is blurred, run fbp calibrate, or change the step to -40'
 run 0 init counts --pitch 1 --i0 41000
 has out '"i0": 41000,?$'
+run 0 init counts --pitch 1 --sinograms -o sinograms.json
+has err 'projections: 10 views of 20 x 9 pixels'
+has err 'i0: ASSUMED: .*median of the brightest pixels'
+grep -q '"sinograms": *true' sinograms.json || say "$last: $(cat sinograms.json)"
+run 0 geometry check sinograms.json
+run 0 recon sinograms.json -o null: -q
+run 1 recon sinograms.json -o null: --follow
+has err 'no view of stored sinograms is complete before the last one; omit --follow'
 
 # Counts below 0 are no beam, and are read to their end only.
 mkdir negative

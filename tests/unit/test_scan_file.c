@@ -91,6 +91,9 @@ static const struct {
     {"flat", "\"none.mha\"", "none.mha"},
     {"flat", "true", "flat"},
     {"i0", "[1, 2]", "i0"},
+    {"sinograms", "1", "sinograms"},
+    {"zingers", "\"8\"", "zingers"},
+    {"zingers", "-8", "zingers"},
     {"bad_pixels", "\"none.mha\"", "bad_pixels"},
     {"volume", "5", "volume"},
     {"volume", "{\"size\": 0}", "volume.size"},
@@ -547,6 +550,20 @@ TEST(test_paths)
     fbp_scan_clear(&s);
 }
 
+/* Sinograms: 4 views of 5 rows, from an array of 5 x 4 x 6; saved and read again. */
+TEST(test_sinograms)
+{
+    write_scan("s.json", parallel, N_OF(parallel) - 1, "sinograms",
+               "true, \"angles_deg\": [0, 30, 60, 90]");
+    struct fbp_scan s = load("s.json");
+    assert_true(s.sinograms && s.n_views == 4 && s.panel.n_rows == 5 && s.panel.n_columns == 6);
+    OK(fbp_scan_save(&s, in_folder("again.json"), NULL));
+    fbp_scan_clear(&s);
+    s = load("again.json");
+    assert_true(s.sinograms && s.n_views == 4 && s.panel.n_rows == 5);
+    fbp_scan_clear(&s);
+}
+
 /* An offset per view, as a list and in a file, gives the views of circles with these offsets. */
 TEST(test_offset_per_view)
 {
@@ -607,9 +624,8 @@ TEST(test_copy)
 
     write_scan("whole.json", cone, N_OF(cone), "assumed", "{\"i0\": \"a guess\"}");
     struct fbp_scan s = load("whole.json");
-    const struct fbp_corrections harder = {.struct_size = sizeof harder,
-                                           .beam_hardening = {1, 0.1},
-                                           .zingers = 7.5};
+    const struct fbp_corrections harder = {
+        .struct_size = sizeof harder, .beam_hardening = {1, 0.1}, .zingers = 7.5};
     OK(fbp_scan_correct(&s, &harder));
     AUTO_FREE char *text = round_trip(&s, NULL);
     assert_non_null(strstr(text, "\"zingers\": 7.5"));

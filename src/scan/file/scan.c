@@ -290,6 +290,12 @@ fbp_status fbp_scan_add_file(struct fbp_scan *scan, const char *path)
     return st;
 }
 
+fbp_status fbp_scan_open_views(fbp_source **out, const struct fbp_scan *scan)
+{
+    FBP_TRY(fbp_source_open(out, scan->projections, &scan->raw));
+    return scan->sinograms ? fbp_source_transpose(out) : FBP_OK;
+}
+
 fbp_status fbp_scan_inputs(struct fbp_inputs *out, const struct fbp_scan *scan,
                            const struct fbp_source *projections)
 {

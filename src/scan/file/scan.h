@@ -1,6 +1,6 @@
 /** @file scan.h  A scan in memory (struct fbp_scan): functions for its files, notes, images,
  * corrections, preparation and reduction (internal).
- * Used by: cli/, analysis/, picture/, pipeline/, prep/, scan/, weight/. */
+ * Used by: bench/, cli/, analysis/, picture/, pipeline/, prep/, scan/, weight/. */
 #ifndef FBP_SRC_SCAN_FILE_SCAN_H
 #define FBP_SRC_SCAN_FILE_SCAN_H
 
@@ -84,6 +84,9 @@ enum {
     FBP_RING_LEVELS_MOST = 24, /**< Greatest number of wavelet levels. */
     FBP_RING_WAVELETS = 20     /**< Wavelets db1 to db20. */
 };
+
+/** Open the stored views of a scan, its projections, as [view][row][column] (scan.c). */
+fbp_status fbp_scan_open_views(fbp_source **out, const struct fbp_scan *scan);
 
 /** Get the corrections of a scan; all members are 0 if it has none. */
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out);

@@ -280,7 +280,8 @@ static void put_intensity(struct guess *g)
     samples = malloc((3 * n / stride + 3) * sizeof *samples);
     fbp_source *source = NULL;
     bool good = fbp_init_tried(pattern && v && samples ? FBP_OK : FBP_ERR_NOMEM) &&
-                fbp_init_tried(fbp_source_open(&source, pattern, NULL));
+                fbp_init_tried(fbp_source_open(&source, pattern, NULL)) &&
+                (!g->known->sinograms || fbp_init_tried(fbp_source_transpose(&source)));
     for (int k = 0; good && k < 3; k++) {
         good = fbp_init_tried(
             fbp_source_read(source, last * (size_t)k / 2, 1, 0, p->info.n[1], FBP_F32, v));
@@ -543,6 +544,8 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
             p->info.n[0], p->info.n[1], fbp_type_name(p->info.type));
         put_path(g, "projections", pattern);
         free(pattern);
+        if (known->sinograms)
+            cJSON_AddTrueToObject(g->root, "sinograms");
         if (p->order.gaps[0])
             fbp_init_log(FBP_LOG_WARNING, "%s: %s", p->glob, p->order.gaps);
         put_intensity(g);

@@ -242,6 +242,15 @@ static fbp_status begin(struct search *l, const char *path, const struct fbp_fol
     const fbp_status st = fbp_init_list(path, &l->folder);
     if (st != FBP_OK)
         end(l);
+    struct fbp_init_found found = {{NULL}};
+    if (st == FBP_OK && l->known.sinograms)
+        fbp_init_assign(&l->folder, &found);
+    if (found.of[FBP_INIT_PROJECTIONS]) {
+        size_t *n = l->folder.series[found.of[FBP_INIT_PROJECTIONS] - l->folder.series].info.n;
+        const size_t views = n[1];
+        n[1] = n[2];
+        n[2] = views;
+    }
     return st;
 }
 
