@@ -89,15 +89,15 @@ static void print_text(const struct fbp_calibration *c, double seconds)
            : c->reversed   ? "opposite to that of the scan file (--reverse)"
                            : "as in the scan file");
     if (kept) {
-        printf("%-9s", "kept");
+        printf("%-9s", "unknown");
         for (int i = 0; i < FBP_CALIBRATED_COUNT; i++)
             if (!c->values[i].observable)
                 printf(" %s", fbp_calibrated_name((enum fbp_calibrated)i));
-        printf(": not observable in these views\n");
+        printf(": these views do not determine them; the scan file's values are kept\n");
     }
     if (isfinite(c->misfit_before))
-        printf("%-9s %.2g %% before, %.2g %% after\n", "misfit", 100 * c->misfit_before,
-               100 * c->misfit);
+        printf("%-9s %.2g %% before, %.2g %% after; noise, rings and bad pixels add to it\n",
+               "misfit", 100 * c->misfit_before, 100 * c->misfit);
 }
 
 static int run(const struct command *self, int argc, char **argv)

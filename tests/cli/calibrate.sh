@@ -53,7 +53,7 @@ sed 's/"step": 3}/"step": -3}/' cone.json >reversed.json
 grep -q '"step": -3' reversed.json || say "reversed.json has other angles"
 run 0 calibrate reversed.json -o found.json
 has out '^rotation  opposite to that of the scan file'
-has out '^kept .*pitch.*: not observable'
+has out '^unknown .*pitch.*: these views do not determine them'
 grep -q '"step": 3' found.json || say "found.json: $(tail -3 found.json)"
 run 0 recon reversed.json --centre auto --slice 48 -o slice.mha
 has err 'NOT RELIABLE'
