@@ -69,7 +69,7 @@ static const struct opt table[] = {
     OPT(R, plan, .name = "plan", .help = "print what would be done, then stop"),
     OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
     OPT(R, quiet, .name = "quiet", .letter = 'q',
-        .help = "print only errors, and the result of hash:, --sweep, --plan or --json"),
+        .help = "print only errors, and the result of -o hash:, --sweep, --plan or --json"),
 };
 
 /* Run the plan of a single slice and write the slice as a PNG picture. shown: receives the value

@@ -60,12 +60,12 @@ struct fbp_preview {
     struct fbp_recon_params params; /* of fbp_preview_create() */
     size_t n_views, view;           /* number of views; samples per view */
     size_t *order;                  /* [n_views] view of the scan at each place */
-    uint64_t read;                  /* hash of the corrections with which views were read */
-    float *integrals;               /* [n_views][row][column], row 0 at the bottom; NULL: none */
-    struct geometry *filtering;     /* geometry with which the views are filtered */
-    struct geometry *shown;         /* geometry of the planes; may be the same */
-    fbp_device *dev;                /* device that filters */
-    void *raw;                      /* views of a chunk on the device */
+    uint64_t read;              /* hash of corrections and bad pixels with which views were read */
+    float *integrals;           /* [n_views][row][column], row 0 at the bottom; NULL: none */
+    struct geometry *filtering; /* geometry with which the views are filtered */
+    struct geometry *shown;     /* geometry of the planes; may be the same */
+    fbp_device *dev;            /* device that filters */
+    void *raw;                  /* views of a chunk on the device */
     struct chunk *chunks;
     size_t n_chunks, n_filtered, n_kept;
     size_t chunk_bytes; /* filtered views of the first chunk */
@@ -176,8 +176,8 @@ void fbp_preview_destroy(fbp_preview **preview)
 
 /* ---- Views ---- */
 
-/* Set p->order to all views, such that each beginning of the list is spread over all views: views
- * in the order of their numbers with reversed bits. */
+/* Order the views by bit reversal, so that the first n views are spread over the arc, for every n.
+ */
 static fbp_status order_views(fbp_preview *p, size_t n)
 {
     size_t bits = 0, count = 0;
@@ -211,65 +211,84 @@ static uint64_t hash_of_reading(const struct fbp_scan *scan, const struct fbp_co
     return fbp_hash(h, &scan->find_bad_pixels, sizeof scan->find_bad_pixels);
 }
 
+/* Work of the threads that read views. */
+struct reading {
+    fbp_preview *p;
+    struct fbp_panel panel;
+    struct fbp_view_reader reader;
+    fbp_source *corrected; /* source without rings, or with phases; NULL: the views of `reader` */
+    float *work;           /* [thread][floats] */
+    size_t floats;
+    size_t *place; /* [n_views] place of each view in the preview */
+};
+
+static fbp_status read_view(void *user, size_t view, int worker)
+{
+    struct reading *r = user;
+    const size_t nr = r->panel.n_rows;
+    float *out = r->p->integrals + r->place[view] * r->p->view;
+
+    FBP_TRY(fbp_check_cancelled());
+    if (!r->corrected)
+        return fbp_view_reader_rows(&r->reader, view, 0, nr, r->work + (size_t)worker * r->floats,
+                                    out);
+    FBP_TRY(fbp_source_read(r->corrected, view, 1, 0, nr, FBP_F32, out));
+    if (r->reader.top_down)
+        fbp_turn_rows(out, nr, r->panel.n_columns);
+    return FBP_OK;
+}
+
 /* Read all views as line integrals, without the correction of beam hardening, which is part of the
  * filter. */
 static fbp_status read_views(fbp_preview *p, const struct fbp_scan *scan,
                              const struct fbp_corrections *wanted)
 {
-    const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
+    const int cores = p->params.n_threads > 0 ? p->params.n_threads : fbp_core_count();
     struct fbp_corrections corrections = *wanted;
     struct fbp_scan plain = *scan;
-    struct fbp_view_reader reader = {0};
+    struct reading r = {.p = p, .panel = scan->panel};
     struct fbp_view_step *step = NULL;
-    fbp_source *corrected = NULL;
-    float *work = NULL;
+    fbp_pool *pool = NULL;
     fbp_status st;
 
     memset(corrections.beam_hardening, 0, sizeof corrections.beam_hardening);
     plain.corrections = &corrections;
     fbp_free(p->integrals);
     p->integrals = NULL;
-    p->view = nr * nc;
+    p->view = scan->panel.n_rows * scan->panel.n_columns;
     FBP_TRY_GOTO(order_views(p, scan->n_views));
-    FBP_TRY_GOTO(fbp_view_reader_open(&reader, &plain, p->params.input.source));
-    if (reader.images) /* with the bad pixels that were found */
-        plain.images = reader.images;
+    FBP_TRY_GOTO(fbp_view_reader_open(&r.reader, &plain, p->params.input.source));
+    if (r.reader.images) /* the mask of the bad pixels that the reader has found */
+        plain.images = r.reader.images;
     struct fbp_view_step_request request = {.scan = &plain,
                                             .params = &p->params,
                                             .backend = p->backend,
-                                            .top_down = reader.top_down,
+                                            .top_down = r.reader.top_down,
                                             .measured = true};
     FBP_TRY_GOTO(fbp_corrections_step_create(&step, &request));
     if (step) {
-        const int n_threads = p->params.n_threads > 0 ? p->params.n_threads : fbp_core_count();
-        fbp_corrections_divide(step->corrections, UINT64_MAX, NULL, n_threads);
-        FBP_TRY_GOTO(fbp_source_wrap(&corrected, step->set_up, &step, reader.views, false));
+        fbp_corrections_divide(step->corrections, UINT64_MAX, NULL, cores);
+        FBP_TRY_GOTO(fbp_source_wrap(&r.corrected, step->set_up, &step, r.reader.views, false));
     }
     FBP_TRY_GOTO(
         fbp_alloc((void **)&p->integrals, p->n_views * p->view * sizeof(float), "all views"));
-    FBP_TRY_GOTO(fbp_alloc((void **)&work, (nr + 2 * reader.prep.margin_rows) * nc * sizeof(float),
-                           "rows of a view"));
-    size_t *place;
-    FBP_TRY_GOTO(fbp_calloc((void **)&place, p->n_views, sizeof *place, "views"));
+    r.floats = p->view + 2 * r.reader.prep.margin_rows * scan->panel.n_columns;
+    FBP_TRY_GOTO(
+        fbp_alloc((void **)&r.work, (size_t)cores * r.floats * sizeof(float), "rows of a view"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&r.place, p->n_views, sizeof *r.place, "views"));
     for (size_t i = 0; i < p->n_views; i++)
-        place[p->order[i]] = i;
-    for (size_t k = 0; k < p->n_views && st == FBP_OK; k++) { /* in the order of the file */
-        float *out = p->integrals + place[k] * p->view;
-        st = fbp_check_cancelled();
-        if (st == FBP_OK && corrected)
-            st = fbp_source_read(corrected, k, 1, 0, nr, FBP_F32, out);
-        else if (st == FBP_OK)
-            st = fbp_view_reader_rows(&reader, k, 0, nr, work, out);
-        if (corrected && reader.top_down)
-            fbp_turn_rows(out, nr, nc);
-    }
-    free(place);
+        r.place[p->order[i]] = i;
+    if (!fbp_source_in_order(r.reader.views)) /* else one thread reads in the order of the file */
+        FBP_TRY_GOTO(fbp_pool_create(&pool, cores));
+    FBP_TRY_GOTO(fbp_pool_try(pool, p->n_views, read_view, &r));
 fail:
-    fbp_free(work);
-    fbp_source_close(&corrected);
+    fbp_pool_destroy(&pool);
+    fbp_free(r.work);
+    free(r.place);
+    fbp_source_close(&r.corrected);
     if (step)
         step->destroy(step);
-    fbp_view_reader_close(&reader);
+    fbp_view_reader_close(&r.reader);
     if (st != FBP_OK) {
         fbp_free(p->integrals);
         p->integrals = NULL;

@@ -1,4 +1,4 @@
-/* Seeds of projections and scans of linear accelerators: whole files by unit/linac_files.h. */
+/* Writes seeds for fuzzing: projections and scans of linear accelerators, by unit/linac_files.h. */
 #include "fuzz/seeds_foreign.h"
 
 #include "unit/linac_files.h"

@@ -1,7 +1,7 @@
 /*
- * Simulated scans of linear accelerators in the files of Varian (.hnd, .hnc, .xim) and Elekta
- * (.his), with their XML: the volume has the bits of the same counts in a MetaImage, whose scan
- * file names RTK's geometry.
+ * Reconstructs simulated scans in the files of Varian (.hnd, .hnc, .xim) and Elekta (.his), with
+ * their XML: the volume must have the same bits as that of the same counts in a MetaImage, whose
+ * scan file names a geometry file of RTK.
  */
 #include "recon/fixture.h"
 #include "scan/format/importers.h"

@@ -1,5 +1,5 @@
-/* Checks the importer of scans of linear accelerators (Varian, Elekta), against the views of RTK's
- * parameters. */
+/* Checks the importer of scans of linear accelerators (Varian, Elekta): the views must equal those
+ * that fbp_rtk_view() computes from RTK's parameters. */
 #include "unit/foreign_files.h"
 #include "unit/linac_samples.h"
 

@@ -1,4 +1,5 @@
-/* Extended attributes of macOS, whose header the headers of ziglang lack; for macos/build. */
+/* Declares the functions for extended attributes of macOS for the test macos/build, because the
+ * package ziglang contains no sys/xattr.h. */
 #ifndef XATTR_H
 #define XATTR_H
 
