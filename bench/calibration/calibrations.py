@@ -1,25 +1,30 @@
 #!/usr/bin/env python3
-"""calibrations.py [--cases N] [--first K] [--fbp PATH] [--work DIR] [--threads T]: `fbp calibrate` on simulated scans
-with planted errors of the geometry. Each case has a random object, noise, and errors that the scan file does not
-contain; a few classes add rings, few views, an object longer or wider than the panel, a panel off centre. Prints one
-line per case and a table per class: greatest errors, and how often the 95 % intervals contain the truth."""
+"""calibrations.py [--cases N] [--first K] [--jobs J] [--threads T] [--fbp PATH] [--work DIR]: `fbp calibrate` on
+simulated scans with planted errors of the geometry. Each case has a random object, noise, and errors that the scan file
+does not contain; a few classes add rings, few views, an object longer or wider than the panel, a panel off centre.
+Prints one line per case and a table per class: greatest errors, and how often the 95 % intervals contain the truth.
+Needs Python 3.8 and its standard library only."""
 import argparse
+import array
 import json
 import math
+import multiprocessing
+import operator
 import os
 import random
 import subprocess
 import sys
-
-import numpy as np
 
 parser = argparse.ArgumentParser()
 parser.add_argument('--cases', type=int, default=200)
 parser.add_argument('--first', type=int, default=0)
 parser.add_argument('--fbp', default='build/release/bin/fbp')
 parser.add_argument('--work', default='/tmp/calibrations')
-parser.add_argument('--threads', type=int, default=2)
+parser.add_argument('--jobs', type=int, default=1, help='number of cases at the same time')
+parser.add_argument('--threads', type=int, default=2, help='threads of each fbp')
 parser.add_argument('--only', help='run one class only')
+parser.add_argument('--list', help='run these cases only, such as 3,17')
+parser.add_argument('--keep', action='store_true', help='keep the simulated scans, and use those of an earlier run')
 args = parser.parse_args()
 os.makedirs(args.work, exist_ok=True)
 
@@ -72,14 +77,22 @@ def make(case, kind):
         command += ['--kind', 'parallel']
     else:
         command += ['--sod', str(sod), '--sdd', str(sdd + truth['sdd'])]
-    subprocess.run(command, check=True)
+    rings = kind == 'rings'
+    kept = base + ('-rings.mha' if rings else '-joined.mha')
+    if not os.path.exists(kept):
+        subprocess.run(command, check=True)
+        noisy = random.Random(-1 - case)
+        pattern = [noisy.gauss(0, .005) for _ in range(n)] * n if rings else None
+        for i in range(n * n if rings else 0):
+            pattern[i] += noisy.gauss(0, .01)
+        join(base + '.mha', kept, views, n, pattern)
+        os.unlink(base + '.mha')
     with open(base + '.json') as f:
         scan = json.load(f)
-    join(base + '.mha', views, n)
     if 'matrices' in scan: # of the pixels that are joined
-        c = np.mean([[(m[3] / m[11] - .5) / 2, (m[7] / m[11] - .5) / 2] for m in scan['matrices']], 0)
+        c = mean([[(m[3] / m[11] - .5) / 2, (m[7] / m[11] - .5) / 2] for m in scan['matrices']])
     elif 'views' in scan:
-        c = np.mean([project(v, n, pitch) for v in scan['views']], 0)
+        c = mean([project(v, n, pitch) for v in scan['views']])
     else:
         o = scan['detector']['offset_mm']
         c = [(n - 1) / 2 - o[0] / pitch, (n - 1) / 2 - o[1] / pitch]
@@ -87,22 +100,12 @@ def make(case, kind):
     step = arc / views
     arc_error = rng.choice([0, 0, 0, rng.uniform(-.006, .006)]) if kind == 'full turn' else 0
     step /= 1 + arc_error # the file's angles are wrong by this factor
-    nominal = {'fbp_scan': 1, 'kind': scan['kind'], 'projections': os.path.basename(base) + '.mha',
+    nominal = {'fbp_scan': 1, 'kind': scan['kind'], 'projections': os.path.basename(kept),
                'detector': {'columns': n, 'rows': n, 'pitch_mm': [pitch, pitch], 'offset_mm': [offset, 0],
                             'row_order': 'bottom-up'},
                'angles_deg': {'start': 0, 'step': -step if reversed_ else step}, 'volume': scan['volume']}
     if not parallel:
         nominal |= {'source_to_axis_mm': sod, 'source_to_detector_mm': sdd}
-    if kind == 'rings':
-        nominal['projections'] = os.path.basename(base) + '-rings.mha'
-        with open(base + '.mha', 'rb') as f:
-            raw = f.read()
-        at = len(raw) - 4 * n * n * views
-        data = np.frombuffer(raw[at:], '<f4').reshape(views, n, n)
-        gen = np.random.default_rng(case)
-        error = gen.normal(0, .01, (n, n)) + gen.normal(0, .005, (1, n))
-        with open(base + '-rings.mha', 'wb') as f:
-            f.write(raw[:at] + (data + error).astype('<f4').tobytes())
     path = base + '-nominal.json'
     with open(path, 'w') as f:
         json.dump(nominal, f)
@@ -110,59 +113,90 @@ def make(case, kind):
                   'sdd': sdd + truth['sdd'], 'arc': abs(arc / views * (views - 1)), 'arc_error': arc_error, 'reversed': reversed_, 'sdd_nominal': sdd, 'noise': noise, 'views': views, 'n': n}
 
 
-def join(path, views, n):
-    """Join 2 x 2 pixels of a file of projections to one: means of the transmissions, as a detector measures them."""
-    with open(path, 'rb') as f:
-        raw = f.read()
-    at = len(raw) - 16 * n * n * views
-    header = raw[:at].decode()
-    size = f'DimSize = {2 * n} {2 * n} {views}'
-    assert size in header
-    p = np.frombuffer(raw, '<f4', offset=at).reshape(views, n, 2, n, 2)
-    joined = np.empty((views, n, n), '<f4')
-    for k in range(views):
-        joined[k] = -np.log(np.exp(-p[k].astype('f8')).mean((1, 3)))
-    with open(path, 'wb') as f:
-        f.write(header.replace(size, f'DimSize = {n} {n} {views}').encode() + joined.tobytes())
+def mean(rows):
+    return [sum(column) / len(rows) for column in zip(*rows)]
+
+
+def join(path, to, views, n, pattern):
+    """Join 2 x 2 pixels of a file of projections to one: means of the transmissions, as a detector measures them.
+    pattern: errors of the n x n joined pixels, the same in all views."""
+    with open(path, 'rb') as f, open(to + '.part', 'wb') as out:
+        at = os.path.getsize(path) - 16 * n * n * views
+        header = f.read(at).decode()
+        size = f'DimSize = {2 * n} {2 * n} {views}'
+        assert size in header
+        out.write(header.replace(size, f'DimSize = {n} {n} {views}').encode())
+        for _ in range(views):
+            view = array.array('f')
+            view.fromfile(f, 4 * n * n)
+            t = list(map(math.exp, map(operator.neg, view)))
+            columns = list(map(operator.add, t[::2], t[1::2]))
+            joined = []
+            for r in range(0, 2 * n * n, 2 * n):
+                joined += map(operator.add, columns[r:r + n], columns[r + n:r + 2 * n])
+            values = map(operator.sub, [math.log(4)] * len(joined), map(math.log, joined))
+            array.array('f', map(operator.add, values, pattern) if pattern else values).tofile(out)
+    os.rename(to + '.part', to)
 
 
 def project(view, n, pitch):
     """Column and row of the projected iso-centre of a parallel view (s, d, u, v), in pixels of the given pitch."""
-    s, d, u, v = np.array(view).reshape(4, 3)
-    u, v = u / np.linalg.norm(u) * pitch, v / np.linalg.norm(v) * pitch
-    x = np.linalg.solve(np.stack([u, v, s], 1), -d)
-    return [(n - 1) / 2 + x[0], (n - 1) / 2 + x[1]]
+    s, d, u, v = (view[i:i + 3] for i in (0, 3, 6, 9))
+
+    def det(a, b, c):
+        return sum(a[i] * (b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3]) for i in range(3))
+
+    return [(n - 1) / 2 - det(d, v, s) / det(u, v, s) * math.hypot(*u) / pitch,
+            (n - 1) / 2 - det(u, d, s) / det(u, v, s) * math.hypot(*v) / pitch]
 
 
-results = []
-for case in range(args.first, args.first + args.cases):
-    kind = CLASSES[case * 83 % len(CLASSES)] # spread the classes
-    if args.only and kind != args.only:
-        continue
+def calibrate(case):
+    """Simulate and calibrate a case; returns its row, with differences from the truth, and a line of text."""
+    kind = kind_of(case)
     path, truth = make(case, kind)
     run = subprocess.run([args.fbp, 'calibrate', path, '--json', '-q', '--threads', str(args.threads)],
                          capture_output=True, text=True)
-    for name in os.listdir(args.work):
-        if name.startswith(f'case{case}.m') or name.startswith(f'case{case}-rings'):
-            os.unlink(f'{args.work}/{name}')
+    if not args.keep:
+        for name in os.listdir(args.work):
+            if name.startswith(f'case{case}-') and name.endswith('.mha'):
+                os.unlink(f'{args.work}/{name}')
     try:
-        found = json.loads(run.stdout)
+        found, note = json.loads(run.stdout), ''
     except ValueError:
-        print(case, kind, run.stderr.strip())
-        found = {}
+        found, note = {}, run.stderr.strip()
     row = {'case': case, 'kind': kind, 'reliable': found.get('reliable', False), 'seconds': found.get('seconds', math.nan),
            'sense': ('reversed' not in found) or found['reversed'] == truth['reversed'],
            'sense_known': 'reversed' in found}
-    for name in ('column', 'roll', 'row', 'pitch', 'yaw', 'sdd', 'arc'):
+    for name in NAMES:
         value = found.get(name, {})
         row[name] = value['value'] - truth[name] if value.get('observable') else math.nan
-        row['u_' + name] = value.get('uncertainty', math.nan)
-    results.append(row)
-    print(f'{case:3d} {kind:12s} {truth["n"]} {truth["views"]:3d} {truth["noise"]:8.0f} {row["seconds"]:5.1f} s '
-          f'pitch {truth["pitch"]:+.2f} yaw {truth["yaw"]:+.2f} sdd {truth["sdd"] - truth["sdd_nominal"]:+.1f} arc {360 * truth["arc_error"]:+.2f}: '
-          f'{"" if row["sense"] else "WRONG SENSE "}{"" if row["reliable"] else "doubtful "}'
-          + ' '.join(f'{name} {row[name]:+.4f} ({row["u_" + name]:.4f})' for name in ('column', 'roll', 'row', 'yaw', 'sdd', 'arc')
-                     if not math.isnan(row[name])), flush=True)
+        row['u_' + name] = value.get('uncertainty') or math.nan
+    return row, (f'{case:3d} {kind:12s} {truth["n"]} {truth["views"]:3d} {truth["noise"]:8.0f} {row["seconds"]:5.1f} s '
+                 f'roll {truth["roll"]:+.2f} pitch {truth["pitch"]:+.2f} yaw {truth["yaw"]:+.2f} sdd {truth["sdd"] - truth["sdd_nominal"]:+.1f} '
+                 f'arc {360 * truth["arc_error"]:+.2f}: '
+                 f'{"" if good(row) else "FAIL "}{"" if row["sense"] else "WRONG SENSE "}{"" if row["reliable"] else "doubtful "}'
+                 + ' '.join(f'{name} {row[name]:+.4f} ({row["u_" + name]:.4f})' for name in NAMES if not math.isnan(row[name])) + note)
+
+
+def kind_of(case):
+    return CLASSES[case * 83 % len(CLASSES)] # spread the classes
+
+
+def greatest(rows, name):
+    return max([abs(r[name]) for r in rows if not math.isnan(r[name])] + [0])
+
+
+def good(row):
+    return abs(row['column']) <= .1 and abs(row['roll']) <= .02
+
+
+NAMES = ('column', 'roll', 'row', 'pitch', 'yaw', 'sdd', 'arc')
+cases = [int(c) for c in args.list.split(',')] if args.list else range(args.first, args.first + args.cases)
+results = []
+with multiprocessing.Pool(args.jobs) as pool:
+    for row, text in pool.imap(calibrate, [c for c in cases if not args.only or kind_of(c) == args.only], 1):
+        results.append(row)
+        print(text, flush=True)
 
 print('\n| class | cases | column <= .1, roll <= .02 | stated reliable | greatest column, roll | column, roll, row, yaw, sdd, arc in the 95 % '
       'interval | sense right |')
@@ -171,11 +205,10 @@ for kind in dict.fromkeys(CLASSES):
     rows = [r for r in results if r['kind'] == kind]
     if not rows:
         continue
-    good = [abs(r['column']) <= .1 and abs(r['roll']) <= .02 for r in rows]
     inside = []
     for k in ('column', 'roll', 'row', 'yaw', 'sdd', 'arc'):
         known = [r for r in rows if not math.isnan(r[k])]
         inside.append(f'{sum(abs(r[k]) <= r["u_" + k] for r in known)}/{len(known)}')
-    print(f'| {kind} | {len(rows)} | {sum(good)} | {sum(r["reliable"] for r in rows)} | '
-          f'{np.nanmax([abs(r["column"]) for r in rows] + [0]):.3f}, {np.nanmax([abs(r["roll"]) for r in rows] + [0]):.3f} | '
+    print(f'| {kind} | {len(rows)} | {sum(map(good, rows))} | {sum(r["reliable"] for r in rows)} | '
+          f'{greatest(rows, "column"):.3f}, {greatest(rows, "roll"):.3f} | '
           f'{", ".join(inside)} | {sum(r["sense"] for r in rows)} |')
