@@ -1,8 +1,8 @@
 /* fbp_calibrate() (public): determines the geometry of a circular scan from its views. Cone beams:
- * column and roll by epipolar consistency (epipolar.c), then column, distance, arc and yaw by
- * opposite rays in the plane of the sources (match.c). Parallel beams and fans: a line through the
- * columns of the axis at several heights (match.c, wedge.c). Also names and units of the values
- * (public).
+ * column, row and roll by epipolar consistency (epipolar.c), then column, distance, arc and yaw by
+ * opposite rays in the plane of the sources (match.c). Parallel beams: the column and the roll for
+ * which rows at right angles to the axis are most consistent (match.c, wedge.c). Also names and
+ * units of the values (public).
  * Used by: cli/cmd_calibrate.c, cli/cmd_tune.c, epipolar.c. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
@@ -37,9 +37,6 @@ enum {
 };
 
 static const double DEGREES = 180 / FBP_PI;
-
-/* Least vertical shift that is corrected [rows]: smaller ones are not certain. */
-static const double LEAST_SHIFT = 2;
 
 /* Greatest standard deviation of an observable roll of parallel beams [deg]: round objects do not
  * determine it. */
@@ -264,53 +261,53 @@ static void lines_clear(struct lines *m)
  * Sample all views along a line of the panel through (column, row) with a slope, as a panel without
  * yaw would measure them: a panel rotated about its columns by `yaw` measures ray x [columns from
  * the axis] at x + yaw x^2 / D, D: distance from the source in columns.  The mean of that shift
- * over the panel is left out, so that it does not move the axis.  half_rows: mean of 2 half_rows +
- * 1 lines.
+ * over the panel is left out, so that it does not move the axis.  Rows are averaged with Gaussian
+ * weights of standard deviation `width` >= 1 [rows]: the noise of such means does not depend on the
+ * position between rows, which would otherwise draw the slope.
  */
-static fbp_status set_line(struct lines *m, double column, double row, double slope, double yaw,
-                           int half_rows)
+static void set_line(struct lines *m, double column, double row, double slope, double yaw,
+                     double width)
 {
     const struct fbp_sinogram *s = &m->rows;
     const size_t nc = s->n_columns, n = s->n_views;
     const double curve = yaw * s->tangent, last = (double)nc - 1.000001;
-    const bool one_row = s->n_rows == 1;
+    const double bottom = (double)s->n_rows - 1, reach = ceil(3 * width);
 
-    fbp_match_clear(&m->match);
     memcpy(m->line.angles, s->angles, n * sizeof *s->angles);
+    memset(m->line.values, 0, n * nc * sizeof *m->line.values);
     for (size_t c = 0; c < nc; c++) {
         const double x = (double)c - column;
         const double to = fmin(fmax((double)c + curve * (x * x - mean_square(nc)), 0), last);
-        for (int h = -half_rows; h <= half_rows; h++) {
-            double at = row + h + slope * x - (double)s->first_row;
-            at = one_row ? 0 : fmin(fmax(at, 0), (double)s->n_rows - 1.000001);
-            const size_t i = (size_t)at, j = (size_t)to;
-            const float share = 1 / (float)(2 * half_rows + 1), v = (float)(to - (double)j);
-            const float w1 = share * (float)(at - (double)i), w0 = share - w1;
-            for (size_t k = 0; k < n; k++) {
-                const float *a = s->values + (i * n + k) * nc + j, *b = one_row ? a : a + n * nc;
-                float *out = &m->line.values[k * nc + c];
-                *out = (h > -half_rows ? *out : 0) + w0 * ((1 - v) * a[0] + v * a[1]) +
-                       w1 * ((1 - v) * b[0] + v * b[1]);
-            }
+        const double at = fmin(fmax(row + slope * x - (double)s->first_row, 0), bottom);
+        const size_t j = (size_t)to, first = (size_t)fmax(0, ceil(at - reach));
+        const size_t end = (size_t)fmin(bottom, floor(at + reach)) + 1;
+        double total = 0;
+        for (size_t i = first; i < end; i++)
+            total += exp(-0.5 * pow(((double)i - at) / width, 2));
+        for (size_t i = first; i < end; i++) {
+            const float w = (float)(exp(-0.5 * pow(((double)i - at) / width, 2)) / total);
+            const float v = (float)(to - (double)j), w0 = w * (1 - v), w1 = w * v;
+            const float *a = s->values + i * n * nc + j;
+            for (size_t k = 0; k < n; k++)
+                m->line.values[k * nc + c] += w0 * a[k * nc] + w1 * a[k * nc + 1];
         }
     }
-    return fbp_match_create(&m->match, &m->line, 4);
 }
 
 /* Store an estimate.  False: it differs from the value of the scan by less than its uncertainty;
  * then the value of the scan is stored and should be kept, because a panel that is rotated by next
- * to nothing costs a resampling.  The column is always changed. */
+ * to nothing costs a resampling.  Column, row and roll are always changed. */
 static bool set_value(struct work *w, int i, double value, double before, double error)
 {
     /* Least uncertainties, of interpolation and of values that are not fitted [pixels, deg,
      * relative for SDD]; they and the factor were found on simulated scans (bench/calibration). */
     static const double least[N] = {
-        [FBP_CALIBRATED_COLUMN] = 0.04, [FBP_CALIBRATED_ROW] = 2,    [FBP_CALIBRATED_ROLL] = 0.02,
+        [FBP_CALIBRATED_COLUMN] = 0.04, [FBP_CALIBRATED_ROW] = 0.5,  [FBP_CALIBRATED_ROLL] = 0.02,
         [FBP_CALIBRATED_YAW] = 0.2,     [FBP_CALIBRATED_SDD] = 3e-3, [FBP_CALIBRATED_ARC] = 0.1};
     const double floor = least[i] * (i == FBP_CALIBRATED_SDD ? value : 1);
 
     const double uncertainty = hypot(2.4 * error, floor);
-    const bool differs = i == FBP_CALIBRATED_COLUMN || fabs(value - before) > uncertainty;
+    const bool differs = i <= FBP_CALIBRATED_ROLL || fabs(value - before) > uncertainty;
 
     w->out->values[i] = (struct fbp_estimate){differs ? value : before, before, uncertainty, true};
     return differs;
@@ -373,9 +370,11 @@ static fbp_status by_midplane(struct work *w, double offsets[BY_COUNT + 1], doub
                         double o[BY_COUNT];
                         memcpy(o, x, sizeof o);
                         o[i] += (k - 1) * step;
-                        if (i == BY_YAW || k == 0)
-                            FBP_TRY_GOTO(
-                                set_line(&m, column, row + l - LINES / 2, slope, o[BY_YAW], 0));
+                        if (i == BY_YAW || k == 0) {
+                            set_line(&m, column, row + l - LINES / 2, slope, o[BY_YAW], 1);
+                            fbp_match_clear(&m.match);
+                            FBP_TRY_GOTO(fbp_match_create(&m.match, &m.line, 4));
+                        }
                         y[k] =
                             midplane_misfit(&m, column, o, part ? part - 1 : 0, part ? PARTS : 1);
                     }
@@ -434,16 +433,7 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     if (out->reversed)
         reverse(&fine);
     FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit));
-    /* A vertical shift is nearly the same as a shift of the object along the axis: only a great one
-     * is observable. */
-    const double pitch_v = fbp_norm(w->scan->views[0].v);
-    if (fabs(fit.change.p[FBP_CALIBRATED_ROW]) < LEAST_SHIFT * pitch_v) {
-        free_values[FBP_CALIBRATED_ROW] = false;
-        fit.change.p[FBP_CALIBRATED_ROW] = 0;
-        FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit));
-    }
     out->misfit_before = sqrt(out->misfit_before);
-    out->misfit = sqrt(fit.misfit);
 
     struct fbp_scan *found = w->corrected;
     FBP_TRY_GOTO(values_of(found, before));
@@ -468,14 +458,8 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     FBP_TRY_GOTO(st);
     for (int i = 0; i < N; i++)
         out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
-    struct fbp_change change = {{0}};
-    if (!set_value(w, FBP_CALIBRATED_ROLL, fit.change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
-                   fit.error[FBP_CALIBRATED_ROLL] * DEGREES))
-        change.p[FBP_CALIBRATED_ROLL] = -fit.change.p[FBP_CALIBRATED_ROLL];
     set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
               fit.error[FBP_CALIBRATED_COLUMN] / pitch[0]);
-    if (free_values[FBP_CALIBRATED_ROW])
-        set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW], 0);
     if (isfinite(errors[BY_COLUMN])) {
         const double middle = ((double)found->panel.n_columns - 1) / 2;
         const bool centred = fabs(after[FBP_CALIBRATED_COLUMN] - middle) < 0.1 * middle;
@@ -483,29 +467,38 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
             set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0,
                       errors[BY_YAW] * DEGREES)) {
             offsets[BY_COLUMN] += offsets[BY_SHIFT];
-            change.p[FBP_CALIBRATED_YAW] = offsets[BY_YAW];
+            fit.change.p[FBP_CALIBRATED_YAW] = offsets[BY_YAW];
         }
-        change.p[FBP_CALIBRATED_COLUMN] = -offsets[BY_COLUMN] * pitch[0];
+        fit.change.p[FBP_CALIBRATED_COLUMN] -= offsets[BY_COLUMN] * pitch[0];
         set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
                   before[FBP_CALIBRATED_COLUMN], errors[BY_COLUMN]);
-    }
-    /* more than a full turn: the order of the views by angle is not that of the scan */
-    const bool wraps =
-        w->facts.step_rad[1] * (double)(n - 1) > 2 * FBP_PI - w->facts.step_rad[1] / 2;
-    if (!wraps && errors[BY_ARC] < 5e-4 &&
-        fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3)) {
-        const double arc = before[FBP_CALIBRATED_ARC];
-        if (set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc,
+        /* more than a full turn: the order of the views by angle is not that of the scan */
+        const bool wraps =
+            w->facts.step_rad[1] * (double)(n - 1) > 2 * FBP_PI - w->facts.step_rad[1] / 2;
+        const double arc = before[FBP_CALIBRATED_ARC], sdd = before[FBP_CALIBRATED_SDD];
+        if (!wraps && errors[BY_ARC] < 5e-4 &&
+            fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3) &&
+            set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc,
                       arc * errors[BY_ARC]))
-            change.p[FBP_CALIBRATED_ARC] = offsets[BY_ARC];
+            fit.change.p[FBP_CALIBRATED_ARC] = offsets[BY_ARC];
+        if (errors[BY_SDD] < 0.002 && set_value(w, FBP_CALIBRATED_SDD, sdd * (1 + offsets[BY_SDD]),
+                                                sdd, sdd * errors[BY_SDD]))
+            fit.change.p[FBP_CALIBRATED_SDD] = offsets[BY_SDD];
+        /* Roll and row depend on the other values, which are better known now. */
+        free_values[FBP_CALIBRATED_COLUMN] = false;
+        FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit));
     }
-    if (errors[BY_SDD] < 0.002) {
-        const double sdd = before[FBP_CALIBRATED_SDD];
-        if (set_value(w, FBP_CALIBRATED_SDD, sdd * (1 + offsets[BY_SDD]), sdd,
-                      sdd * errors[BY_SDD]))
-            change.p[FBP_CALIBRATED_SDD] = offsets[BY_SDD];
-    }
-    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
+    out->misfit = sqrt(fit.misfit);
+    set_value(w, FBP_CALIBRATED_ROLL, fit.change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
+              fit.error[FBP_CALIBRATED_ROLL] * DEGREES);
+    memcpy(found->views, w->scan->views, n * sizeof *found->views);
+    if (out->reversed)
+        fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
+    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles,
+                     &fit.change);
+    FBP_TRY_GOTO(values_of(found, after));
+    set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW],
+              fit.error[FBP_CALIBRATED_ROW] / pitch[1]);
     out->reliable = true;
     if (out->misfit > 0.3) {
         out->reliable = false;
@@ -529,122 +522,136 @@ fail:
     return st;
 }
 
-/* Column of the axis in one row of a sinogram of parallel beams, near c. */
-static fbp_status column_of_row(const struct fbp_sinogram *s, double c, double range,
-                                double *column, double *error)
-{
-    struct fbp_match m = {0};
-    struct fbp_wedge wedge;
-    double best = INFINITY, least = c;
-    fbp_status st;
+/* Consistency of parallel beams for an assumed direction of the axis: rows at right angles to it,
+ * which are shifted so that the axis has one column; in GROUPS groups of interleaved rows. */
+enum { GROUPS = 4, MOST_ROWS = 64 };
 
-    *error = INFINITY;
-    FBP_TRY_GOTO(fbp_match_create(&m, s, 4));
-    const size_t stride = m.joins ? 1 : (s->n_views + 199) / 200;
-    for (int round = 0; round < 4; round++) {
-        const double step = round ? 1.0 / (1 << round) : 0.5, reach = round ? step : range;
-        const double middle = least;
-        double y[3] = {0, 0, 0};
-        for (double x = middle - reach; x <= middle + reach + 1e-9; x += step) {
-            struct fbp_agreement a;
-            fbp_match_at(&m, x, round ? 1 : stride, 0, 1, &a);
-            if (round)
-                y[(int)lround((x - middle) / step) + 1] = a.misfit;
-            else if (a.misfit < best) {
-                best = a.misfit;
-                least = x;
+struct upright {
+    struct lines lines;       /* all rows of the panel */
+    struct fbp_sinogram rows; /* [group][row of the group] */
+    double near;              /* approximate column of the axis in row iso_row */
+    double iso_row, aspect;   /* aspect: width of a pixel / its height */
+    double cost[GROUPS], column[GROUPS];
+};
+
+/* Find column[] with the least cost[], for an axis of `slope` columns per row. */
+static fbp_status set_upright(struct upright *u, double slope)
+{
+    struct lines *m = &u->lines;
+    struct fbp_sinogram part = u->rows;
+    const size_t n = u->rows.n_rows, nc = part.n_columns, nv = part.n_views;
+    const double gap = (double)m->rows.n_rows / (double)n;
+    struct fbp_match match = {0};
+    struct fbp_wedge wedge;
+    fbp_status st = FBP_OK;
+
+    part.n_rows = n / GROUPS;
+    memset(u->rows.values, 0, n * nv * nc * sizeof *u->rows.values);
+    for (size_t i = 0; i < n; i++) {
+        const double y = ((double)i + 0.5) * gap - 0.5 - u->iso_row, shift = slope * y;
+        float *row = u->rows.values + (i % GROUPS * part.n_rows + i / GROUPS) * nv * nc;
+        set_line(m, u->near + shift, y + u->iso_row, -slope * u->aspect * u->aspect, 0,
+                 fmax(1, 0.35 * gap));
+        const int whole = (int)floor(shift + 0.5);
+        for (int tap = whole - 3; tap <= whole + 3; tap++) {
+            const float w = (float)exp(-0.5 * pow(tap - shift, 2)) / 2.5066F;
+            for (size_t c = 0; c < nc; c++) {
+                const size_t from = (size_t)fmin(fmax((double)c + tap, 0), (double)nc - 1);
+                for (size_t k = 0; k < nv; k++)
+                    row[k * nc + c] += w * m->line.values[k * nc + from];
             }
         }
-        if (round)
-            least = fbp_vertex(middle, step, y[0], y[1], y[2]);
     }
-    *column = least;
-    double squares = 0; /* scatter of the results of parts of the views */
-    for (size_t part = 0; part < PARTS; part++) {
-        double y[3];
-        for (int i = 0; i < 3; i++) {
-            struct fbp_agreement a;
-            fbp_match_at(&m, least + 0.5 * (i - 1), 1, part, PARTS, &a);
-            y[i] = a.misfit;
+    for (size_t g = 0; g < GROUPS; g++, part.values += part.n_rows * nv * nc) {
+        double c = u->near;
+        fbp_match_clear(&match);
+        FBP_TRY_GOTO(fbp_check_cancelled());
+        FBP_TRY_GOTO(fbp_match_create(&match, &part, 4));
+        /* all views of half a turn are consistent only for the right column */
+        st = match.joins ? fbp_wedge_find(&wedge, &part, c) : FBP_ERR_UNSUPPORTED;
+        if (st == FBP_OK) {
+            u->column[g] = wedge.column;
+            u->cost[g] = wedge.cost;
+            continue;
         }
-        const double x = fbp_vertex(least, 0.5, y[0], y[1], y[2]) - least;
-        squares += x * x / (PARTS * (PARTS - 1));
-    }
-    *error = fmax(sqrt(squares), 0.01);
-    if (m.joins) { /* all views of half a turn are consistent only for the right column */
-        st = fbp_wedge_find(&wedge, s, least);
-        if (st == FBP_OK && isfinite(wedge.error)) {
-            *column = wedge.column;
-            *error = fmax(wedge.error, 0.01);
+        if (st != FBP_ERR_UNSUPPORTED)
+            goto fail;
+        fbp_message_clear(); /* too few views */
+        st = FBP_OK;
+        struct fbp_agreement a;
+        for (double step = 1; step > 0.2; step /= 2) {
+            double y[3];
+            for (int i = 0; i < 3; i++) {
+                fbp_match_at(&match, c + step * (i - 1), 1, 0, 1, &a);
+                y[i] = a.misfit;
+            }
+            c = fbp_vertex(c, step, y[0], y[1], y[2]);
         }
-        if (st == FBP_ERR_UNSUPPORTED) {
-            fbp_message_clear();
-            st = FBP_OK;
-        }
+        fbp_match_at(&match, c, 1, 0, 1, &a);
+        u->column[g] = c;
+        u->cost[g] = log(fmax(a.misfit, 1e-9));
     }
 fail:
-    fbp_match_clear(&m);
+    fbp_match_clear(&match);
     return st;
 }
 
-/* A straight line through columns of the axis at several rows. */
-struct axis_line {
-    double at, slope; /* column at row 0, and columns per row */
-    double error[2];  /* standard deviations of both */
-};
-
-/* Fit a line to n columns with standard deviations error[]; columns far from it count less
- * (Cauchy's weights). */
-static void fit_axis(const double *row, const double *column, const double *error, size_t n,
-                     struct axis_line *line)
+/* Mean and standard deviation of the mean of GROUPS values. */
+static double mean_of(const double *x, double *error)
 {
-    double sums[5], determinant = 1, squares = 0, count = 0;
+    double mean = 0, squares = 0;
 
-    line->at = line->slope = 0;
-    for (int round = 0; round < 30; round++) {
-        memset(sums, 0, sizeof sums);
-        for (size_t i = 0; i < n; i++) {
-            const double x = row[i], width = hypot(0.1, 2 * error[i]);
-            const double r = round ? (column[i] - line->at - line->slope * x) / width : 0;
-            const double k = 1 / (error[i] * error[i] * (1 + r * r));
-            sums[0] += k;
-            sums[1] += k * x;
-            sums[2] += k * x * x;
-            sums[3] += k * column[i];
-            sums[4] += k * x * column[i];
-        }
-        determinant = sums[0] * sums[2] - sums[1] * sums[1];
-        line->slope = n > 3 ? (sums[0] * sums[4] - sums[1] * sums[3]) / determinant : 0;
-        line->at = (sums[3] - line->slope * sums[1]) / sums[0];
-    }
-    for (size_t i = 0; i < n; i++) { /* scatter about the line */
-        const double r = column[i] - line->at - line->slope * row[i],
-                     width = hypot(0.1, 2 * error[i]);
-        const double k = 1 / (1 + r * r / (width * width));
-        squares += k * r * r / (error[i] * error[i]);
-        count += k;
-    }
-    const double variance = squares / fmax(count - 2, 1);
-    line->error[0] = n > 3 ? sqrt(variance * sums[2] / determinant) : error[0];
-    line->error[1] = n > 3 ? sqrt(variance * sums[0] / determinant) : INFINITY;
+    for (int g = 0; g < GROUPS; g++)
+        mean += x[g] / GROUPS;
+    for (int g = 0; g < GROUPS; g++)
+        squares += (x[g] - mean) * (x[g] - mean);
+    *error = sqrt(squares / (GROUPS * (GROUPS - 1)));
+    return mean;
 }
 
-/* Parallel beams, and fans: fit a line to the columns of the axis at up to BANDS rows, which are
- * found along lines at right angles to that line. */
+/* Find the slope of the axis [columns per row] for which the rows are most consistent; in: slope of
+ * the scan.  error: standard deviation. */
+static fbp_status find_slope(struct upright *u, double *slope, double *error)
+{
+    static const double range = 0.04, coarse = 0.01, fine = 0.002;
+    double y[3][GROUPS], x[GROUPS] = {0}, best = *slope, lowest = INFINITY;
+
+    for (double s = *slope - range; s <= *slope + range + 1e-9; s += coarse) {
+        FBP_TRY(set_upright(u, s));
+        const double sum = mean_of(u->cost, error);
+        best = sum < lowest ? s : best;
+        lowest = fmin(sum, lowest);
+    }
+    for (double step = coarse / 2; step > fine / 4; step /= 2) {
+        double sums[3];
+        for (int i = 0; i < 3; i++) {
+            FBP_TRY(set_upright(u, best + (i - 1) * step));
+            memcpy(y[i], u->cost, sizeof y[i]);
+            sums[i] = mean_of(y[i], error);
+        }
+        for (int g = 0; step > 2 * fine && g < GROUPS; g++)
+            x[g] = fbp_vertex(best, step, y[0][g], y[1][g], y[2][g]);
+        best = fbp_vertex(best, step, sums[0], sums[1], sums[2]);
+    }
+    mean_of(x, error);
+    *slope = best;
+    return set_upright(u, best);
+}
+
+/* Parallel beams and fans: find the column, and for parallel beams the roll, for which rows at
+ * right angles to the axis are most consistent. */
 static fbp_status by_rows(struct work *w)
 {
-    enum { BANDS = 32, ROUNDS = 6 };
     struct fbp_calibration *out = w->out;
     struct fbp_scan reduced = {.struct_size = sizeof reduced}, *found = w->corrected;
-    const size_t n = found->n_views, nc = found->panel.n_columns, nr = found->panel.n_rows;
+    const size_t n = found->n_views, nr = found->panel.n_rows;
     size_t bin;
-    struct lines m = {0};
+    struct upright u = {.near = 0};
     struct fbp_centre centre = {.struct_size = sizeof centre};
-    double column[BANDS], error[BANDS], row[BANDS], before[N], now[N];
-    struct axis_line line = {0};
+    double before[N], now[N], column, error, slope, slope_error;
     fbp_status st;
 
-    out->method = "axis column of single rows";
+    out->method = "consistency of rows at right angles to the axis";
     FBP_TRY_GOTO(values_of(found, before));
     before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
     for (int i = 0; i < N; i++)
@@ -662,59 +669,39 @@ static fbp_status by_rows(struct work *w)
         else
             fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
     }
-    FBP_TRY_GOTO(reduce(found, nr > 1 ? FINE_COLUMNS : nc, ROW_VIEWS, &reduced, &bin));
-    FBP_TRY_GOTO(values_of(&reduced, now));
-    FBP_TRY_GOTO(lines_read(&m, &reduced, w->params->input.source, reduced.panel.n_rows));
-    const size_t n_rows = m.rows.n_rows, bands = n_rows < BANDS ? n_rows : BANDS;
-    const struct fbp_view *view = &found->views[0];
-    const double pitch[2] = {fbp_norm(view->u), fbp_norm(view->v)};
-    const double axis[2] = {fbp_dot(w->facts.axis, view->u) / pitch[0],
-                            fbp_dot(w->facts.axis, view->v) / pitch[1]};
-    const double aspect = pitch[0] / pitch[1];
-    /* columns per row of the axis according to the scan */
-    const double slope = axis[0] / axis[1] * pitch[1] / pitch[0];
-    line.slope = slope;
-    line.at =
-        now[FBP_CALIBRATED_COLUMN] + (centre.column - before[FBP_CALIBRATED_COLUMN]) / (double)bin;
-    /* A row that is not at right angles to the axis compares rays of different heights, and the
-     * object's outline moves the column found: the slope g of these columns depends on the slope x
-     * of the rows. g(x) = x is solved by the secant method. */
-    double x = slope, last = 0, difference = 0, response = 1;
-    for (int round = 0; round < ROUNDS; round++) {
-        const int half = (int)(n_rows / bands / 2);
-        const double range = round ? 1.5 : 2 + 0.02 * (double)n_rows, at = line.at;
-        for (size_t i = 0; i < bands; i++) {
-            row[i] =
-                ((double)i + 0.5) / (double)bands * (double)n_rows - 0.5 - now[FBP_CALIBRATED_ROW];
-            column[i] = at + (round ? line.slope : slope) * row[i];
-            FBP_TRY_GOTO(set_line(&m, column[i], row[i] + now[FBP_CALIBRATED_ROW],
-                                  -x * aspect * aspect, 0, half));
-            FBP_TRY_GOTO(column_of_row(&m.line, column[i], range, &column[i], &error[i]));
-        }
-        fit_axis(row, column, error, bands, &line);
-        if (bands <= 3)
-            break;
-        const double now_difference = line.slope - x;
-        if (round > 0 && fabs(x - last) > 1e-6)
-            response = (now_difference - difference) / (x - last);
-        const double step = round == 0 ? (fabs(now_difference) > 2e-3 ? now_difference : 5e-3)
-                                       : -now_difference / fmin(response, -0.03);
-        last = x;
-        difference = now_difference;
-        if (round + 1 < ROUNDS)
-            x += fmax(-0.03, fmin(0.03, step));
+    column = centre.column;
+    error = centre.uncertainty;
+    struct fbp_change change = {{0}};
+    const double pitch = fbp_norm(found->views[0].u);
+    if (nr >= FEWEST_ROWS) {
+        FBP_TRY_GOTO(reduce(found, FINE_COLUMNS, ROW_VIEWS, &reduced, &bin));
+        FBP_TRY_GOTO(values_of(&reduced, now));
+        FBP_TRY_GOTO(lines_read(&u.lines, &reduced, w->params->input.source, reduced.panel.n_rows));
+        u.rows = u.lines.rows;
+        u.rows.n_rows = (u.rows.n_rows < MOST_ROWS ? u.rows.n_rows : MOST_ROWS) / GROUPS * GROUPS;
+        u.rows.values = NULL;
+        FBP_TRY_GOTO(fbp_alloc((void **)&u.rows.values,
+                               u.rows.n_rows * u.rows.n_views * u.rows.n_columns * sizeof(float),
+                               "a sinogram"));
+        const struct fbp_view *view = &reduced.views[0];
+        u.near =
+            now[FBP_CALIBRATED_COLUMN] + (column - before[FBP_CALIBRATED_COLUMN]) / (double)bin;
+        u.iso_row = now[FBP_CALIBRATED_ROW];
+        u.aspect = fbp_norm(view->u) / fbp_norm(view->v);
+        const double start = slope = fbp_dot(w->facts.axis, view->u) /
+                                     fbp_dot(w->facts.axis, view->v) / (u.aspect * u.aspect);
+        FBP_TRY_GOTO(find_slope(&u, &slope, &slope_error));
+        column = before[FBP_CALIBRATED_COLUMN] +
+                 (mean_of(u.column, &error) - now[FBP_CALIBRATED_COLUMN]) * (double)bin;
+        error *= (double)bin;
+        slope_error *= u.aspect * DEGREES;
+        const double roll = atan(slope * u.aspect) - atan(start * u.aspect);
+        if (slope_error < MOST_ROLL_ERROR &&
+            set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0, slope_error))
+            change.p[FBP_CALIBRATED_ROLL] = roll;
     }
-    line.slope = x;
-    line.error[1] /= fmax(fmin(fabs(response), 1), 0.03);
-    const double roll = atan(line.slope * aspect) - atan(slope * aspect);
-    const double moved = (line.at - now[FBP_CALIBRATED_COLUMN]) * (double)bin;
-    set_value(w, FBP_CALIBRATED_COLUMN, before[FBP_CALIBRATED_COLUMN] + moved,
-              before[FBP_CALIBRATED_COLUMN], line.error[0] * (double)bin);
-    struct fbp_change change = {.p[FBP_CALIBRATED_COLUMN] = -moved * pitch[0]};
-    const double roll_error = line.error[1] * aspect * DEGREES;
-    if (roll_error < MOST_ROLL_ERROR &&
-        set_value(w, FBP_CALIBRATED_ROLL, roll * DEGREES, 0, roll_error))
-        change.p[FBP_CALIBRATED_ROLL] = roll;
+    set_value(w, FBP_CALIBRATED_COLUMN, column, before[FBP_CALIBRATED_COLUMN], error);
+    change.p[FBP_CALIBRATED_COLUMN] = -(column - before[FBP_CALIBRATED_COLUMN]) * pitch;
     fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
     out->misfit = sqrt(centre.misfit);
     out->misfit_before = NAN;
@@ -722,12 +709,13 @@ static fbp_status by_rows(struct work *w)
     if (!out->reliable)
         add_reason(out, "the column is uncertain by %.2g pixels",
                    out->values[FBP_CALIBRATED_COLUMN].uncertainty);
-    if (nr == 1 && !centre.sure) {
+    if (nr < FEWEST_ROWS && !centre.sure) {
         out->reliable = false;
         snprintf(out->why, sizeof out->why, "%s", centre.why);
     }
 fail:
-    lines_clear(&m);
+    lines_clear(&u.lines);
+    fbp_free(u.rows.values);
     fbp_scan_clear(&reduced);
     return st;
 }

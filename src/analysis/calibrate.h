@@ -82,7 +82,7 @@ struct fbp_epipolar {
     size_t bin, filtered_columns;
     double half_height_mm; /**< planes cut the axis between -half_height_mm and half_height_mm */
     size_t n_pairs, n_planes;
-    size_t (*pairs)[2];
+    size_t (*pairs)[3]; /**< two views, and the index of their separation */
     fbp_pool *pool;
 };
 

@@ -110,6 +110,9 @@ struct fbp_wedge {
     double column; /**< column with the least misfit */
     double error; /**< standard deviation of `column` [columns], from the curvature of the misfit at
                      its minimum, and from its scatter between rows and waves */
+    /** Negative logarithm of the likelihood of that column, of waves in a window about `near`:
+     * comparable for sinograms of one size and one `near`. */
+    double cost;
 };
 
 /** Find the axis column near the column `near`.  Neighbouring columns are averaged to at most 512

@@ -31,7 +31,7 @@ enum {
 static const double SMOOTHING = 0.7, PLANES = 3;
 
 /* Angles between the two views of a pair [rad]. */
-static const double separations[] = {0.14, 0.27, 0.4, 0.55, 0.7, 0.85, 1.0, 1.15, 1.3};
+static const double separations[] = {0.3, 0.6, 0.9, 1.2, 1.5, 1.75, 2.0, 2.25, 2.5};
 enum { SEPARATIONS = sizeof separations / sizeof *separations };
 
 /* Steps of the numerical derivatives; COLUMN and ROW: in pixels. */
@@ -90,41 +90,6 @@ static void filter_view(const struct fbp_epipolar *e, size_t k, float *work, flo
     }
 }
 
-/* Replace the mean of all views by what differs between neighbouring pixels in it: errors of the
- * detector's pixels, which are the same in all views.  Greater differences than those of most
- * pixels are edges of the object and are limited. */
-static fbp_status keep_fixed_pattern(float *mean, size_t nc, size_t nr)
-{
-    enum { HALF = 3 };
-    const size_t n = nc * nr;
-    float *smooth = NULL;
-    double *sizes = NULL;
-    fbp_status st;
-
-    FBP_TRY_GOTO(fbp_calloc((void **)&smooth, n, sizeof *smooth, "a view"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&sizes, n, sizeof *sizes, "a view"));
-    for (size_t r = 0; r < nr; r++)
-        for (size_t c = 0; c < nc; c++) {
-            double sum = 0, count = 0;
-            for (size_t y = r < HALF ? 0 : r - HALF; y <= r + HALF && y < nr; y++)
-                for (size_t x = c < HALF ? 0 : c - HALF; x <= c + HALF && x < nc; x++, count++)
-                    sum += (double)mean[y * nc + x];
-            smooth[r * nc + c] = (float)(sum / count);
-        }
-    for (size_t i = 0; i < n; i++) {
-        mean[i] -= smooth[i];
-        sizes[i] = fabs((double)mean[i]);
-    }
-    fbp_sort(sizes, n);
-    const float most = (float)(3 * 1.48 * sizes[n / 2]);
-    for (size_t i = 0; i < n; i++)
-        mean[i] = fminf(fmaxf(mean[i], -most), most);
-fail:
-    free(smooth);
-    free(sizes);
-    return st;
-}
-
 /* Select pairs of views at all separations, evenly over the arc. */
 static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs)
 {
@@ -143,10 +108,11 @@ static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs)
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < SEPARATIONS; i++) {
             const size_t apart = (size_t)fmax(1, round(separations[i] / step)), other = k + apart;
-            if ((k + i) % every != 0 || (other >= n && !closed) || apart >= n / 4)
+            if ((k + i) % every != 0 || (other >= n && !closed) || apart >= n / 2)
                 continue;
             e->pairs[e->n_pairs][0] = k;
-            e->pairs[e->n_pairs++][1] = other % n;
+            e->pairs[e->n_pairs][1] = other % n;
+            e->pairs[e->n_pairs++][2] = i;
         }
     return FBP_OK;
 }
@@ -162,7 +128,7 @@ fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *sc
     struct fbp_geometry_facts facts;
     size_t *order = NULL, *place = NULL;
     double *angles = NULL;
-    float *work = NULL, *view = NULL, *mean = NULL, *pattern = NULL;
+    float *work = NULL, *view = NULL;
     fbp_status st;
 
     const size_t filtered = joined * (UP * (nr - 1) + 1);
@@ -198,27 +164,16 @@ fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *sc
     FBP_TRY_GOTO(fbp_alloc((void **)&e->images, e->n_views * filtered * sizeof(float), "views"));
     FBP_TRY_GOTO(fbp_alloc((void **)&work, (nr + margin) * nc * sizeof(float), "a view"));
     FBP_TRY_GOTO(fbp_alloc((void **)&view, size * sizeof(float), "a view"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&mean, size, sizeof *mean, "a view"));
     for (size_t k = 0; k < scan->n_views; k++) { /* in the order of the file: it may be a stream */
         if (place[k] == SIZE_MAX)
             continue;
         FBP_TRY_GOTO(fbp_view_reader_rows(&reader, k, 0, nr, work, view));
-        for (size_t i = 0; i < size; i++)
-            mean[i] += view[i] / (float)e->n_views;
         filter_view(e, place[k], view, e->images + place[k] * filtered);
     }
-    FBP_TRY_GOTO(keep_fixed_pattern(mean, nc, nr));
-    FBP_TRY_GOTO(fbp_alloc((void **)&pattern, filtered * sizeof *pattern, "a view"));
-    filter_view(e, 0, mean, pattern);
-    for (size_t k = 0; k < e->n_views; k++)
-        for (size_t i = 0; i < filtered; i++)
-            e->images[k * filtered + i] -= pattern[i];
 fail:
     fbp_view_reader_close(&reader);
     fbp_free(work);
     fbp_free(view);
-    free(mean);
-    fbp_free(pattern);
     free(order);
     free(place);
     free(angles);
@@ -367,6 +322,26 @@ static void evaluate_pair(void *user, size_t pair, int worker)
     }
 }
 
+/* Subtract from the differences of both values of all pairs with one separation their mean: on a
+ * circle, such pairs have the same lines on the panel, and errors of the panel's pixels (rings) add
+ * the same to all of them. */
+static void remove_means(const struct fbp_epipolar *e, const bool *valid, float (*values)[2])
+{
+    for (size_t plane = 0; plane < e->n_planes; plane++) {
+        double sums[SEPARATIONS] = {0}, counts[SEPARATIONS] = {0};
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t pair = 0; pair < e->n_pairs; pair++) {
+                const size_t at = pair * e->n_planes + plane, i = e->pairs[pair][2];
+                if (valid[at] && pass == 0) {
+                    sums[i] += (double)(values[at][0] - values[at][1]);
+                    counts[i]++;
+                } else if (valid[at]) {
+                    values[at][0] -= (float)(sums[i] / counts[i]);
+                }
+            }
+    }
+}
+
 static fbp_status evaluate(const struct fbp_epipolar *e, const struct fbp_change *changes, size_t n,
                            bool next, bool *valid, float (*values)[2])
 {
@@ -379,6 +354,8 @@ static fbp_status evaluate(const struct fbp_epipolar *e, const struct fbp_change
     struct evaluation v = {e, views, n, next, valid, values};
     fbp_pool_for(e->pool, e->n_pairs, evaluate_pair, &v);
     free(views);
+    for (size_t i = 0; i < n; i++)
+        remove_means(e, valid, values + i * e->n_pairs * e->n_planes);
     return fbp_check_cancelled();
 }
 
@@ -493,18 +470,17 @@ struct fitting {
     bool *valid;
     float (*values)[2]; /* [change][pair][plane][view] change 0: the present one, then a step of
                            each value */
-    float (*next)[2];   /* the same with the images of the next views */
+    float (*next)[2];   /* [change]... with the images of the next views: a step of each value back,
+                           and forward */
     double *sizes;
     struct normal groups[GROUPS];
     double noise; /* variance of a value */
 };
 
-/* Derivative of the difference of both views' values. */
-static double slope_of(float (*values)[2], size_t n_values, size_t at, size_t j, double step)
+/* Derivative of the difference of both views' values, from two changes that are a step apart. */
+static double slope_of(const float from[2], const float to[2], double step)
 {
-    const float *moved = values[(j + 1) * n_values + at], *here = values[at];
-
-    return ((double)(moved[0] - moved[1]) - (double)(here[0] - here[1])) / step;
+    return ((double)(to[0] - to[1]) - (double)(from[0] - from[1])) / step;
 }
 
 /*
@@ -513,20 +489,26 @@ static double slope_of(float (*values)[2], size_t n_values, size_t at, size_t j,
  * The derivatives contain the noise of the views.  In normal equations this noise would meet that
  * of the residuals, and draw the fit towards lines of little noise.  Instruments replace one
  * factor: derivatives from the next views, which show nearly the same object with other noise.
+ * They are central differences: one-sided ones contain the second derivative, which correlates with
+ * differences of the views' sharpness, and moves the values in one direction.
  */
 static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_change *c,
                             struct fitting *f)
 {
     const size_t n_values = e->n_pairs * e->n_planes;
-    struct fbp_change changes[N + 1] = {*c};
+    struct fbp_change changes[N + 1] = {*c}, around[2 * N];
     size_t used = 0;
 
     for (size_t j = 0; j < f->n; j++) {
         changes[j + 1] = *c;
-        changes[j + 1].p[f->which[j]] += steps[f->which[j]] * scale_of(e, (int)f->which[j]);
+        around[2 * j] = around[2 * j + 1] = *c;
+        const double step = steps[f->which[j]] * scale_of(e, (int)f->which[j]);
+        changes[j + 1].p[f->which[j]] += step;
+        around[2 * j].p[f->which[j]] -= step;
+        around[2 * j + 1].p[f->which[j]] += step;
     }
     FBP_TRY(evaluate(e, changes, f->n + 1, false, f->valid, f->values));
-    FBP_TRY(evaluate(e, changes, f->n + 1, true, f->valid, f->next));
+    FBP_TRY(evaluate(e, around, 2 * f->n, true, f->valid, f->next));
     for (size_t i = 0; i < n_values; i++)
         if (f->valid[i])
             f->sizes[used++] = fabs((double)(f->values[i][0] - f->values[i][1]));
@@ -549,10 +531,12 @@ static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_chang
         struct normal *g = &f->groups[e->pairs[i / e->n_planes][0] * GROUPS / e->n_views];
         double slopes[N];
         for (size_t j = 0; j < f->n; j++)
-            slopes[j] = slope_of(f->values, n_values, i, j, steps[f->which[j]]);
+            slopes[j] =
+                slope_of(f->values[i], f->values[(j + 1) * n_values + i], steps[f->which[j]]);
         for (size_t j = 0; j < f->n; j++) {
             const size_t a = f->which[j];
-            const double z = w * slope_of(f->next, n_values, i, j, steps[a]);
+            const double z = w * slope_of(f->next[2 * j * n_values + i],
+                                          f->next[(2 * j + 1) * n_values + i], 2 * steps[a]);
             g->b[a] -= z * r * width;
             for (size_t k = 0; k < f->n; k++)
                 g->A[a][f->which[k]] += z * slopes[k];
@@ -600,7 +584,7 @@ fbp_status fbp_epipolar_fit(const struct fbp_epipolar *e, const bool free_values
     FBP_TRY_GOTO(fbp_calloc((void **)&f.valid, n_values, sizeof *f.valid, "planes"));
     FBP_TRY_GOTO(fbp_calloc((void **)&f.sizes, n_values, sizeof *f.sizes, "planes"));
     FBP_TRY_GOTO(fbp_alloc((void **)&f.values, n_values * (n + 1) * sizeof *f.values, "planes"));
-    FBP_TRY_GOTO(fbp_alloc((void **)&f.next, n_values * (n + 1) * sizeof *f.next, "planes"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&f.next, n_values * 2 * n * sizeof *f.next, "planes"));
     for (int round = 0; round < ROUNDS; round++) {
         double x[N], now[N], greatest = 0; /* greatest: step, in standard deviations */
         FBP_TRY_GOTO(linearise(e, &fit->change, &f));

@@ -325,6 +325,8 @@ fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, d
         transform(&w);
         fit_waves(&w);
         const double d = least(&w, &out->error);
+        if (i == 0)
+            out->cost = cost(&w, d);
         const double var = out->error * out->error;
         const double a = var * sqrt(scatter(&w, d, 2, w.n_rows));
         const double b = w.n_rows > 3 ? var * sqrt(scatter(&w, d, w.n_waves, 1)) : 0;

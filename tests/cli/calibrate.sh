@@ -23,16 +23,18 @@ planted() {
 }
 near() { is "($1) - ($2) <= $3 && ($2) - ($1) <= $3" || true; }
 
-# A cone: column and roll to a twentieth of a pixel and a degree, the direction, and the arc.
+# A cone: column and roll to a twentieth of a pixel and a degree, the row, the direction, and the arc.
 plain="--views 120 --noise 1e6 --sod 500 --sdd 800" # as the scan file describes it
-planted cone $plain --offset 9.3,0 --tilt 0,0,0.7
+planted cone $plain --offset 9.3,-4 --tilt 0,0,0.7
 run 0 calibrate cone-true.json --json
-column=$(json column.before)
+column=$(json column.before) row=$(json row.before)
 near "$(json column.value)" "$column" 0.06
-near "$(json roll.value)" 0 0.06
+near "$(json roll.value)" 0 0.03
 run 0 calibrate cone.json -o found.json --json
 near "$(json column.value)" "$column" 0.06
-near "$(json roll.value)" 0.7 0.06
+near "$(json roll.value)" 0.7 0.03
+near "$(json row.value)" "$row" 0.3
+is "$row - $(json row.before) < -0.5 || $row - $(json row.before) > 0.5"
 [ "$(json reversed)" = false ] || say "$last: reversed $(json reversed)"
 [ "$(json reliable)" = true ] || say "$last: reliable $(json reliable)"
 [ "$(json pitch.observable)" = false ] || say "$last: pitch $(json pitch.observable)"
