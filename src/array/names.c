@@ -371,10 +371,8 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
     const bool many = fbp_pattern_parse(file, &p) || fbp_pattern_place(file, strlen(file), &p);
     first = fbp_names_get(&names, 0);
     one = many ? fbp_pattern_name(&p, p.first) : fbp_strdup(file);
-    if (!first || !one) {
-        st = fbp_fail_nomem(strlen(file), "a path");
-        goto fail;
-    }
+    if (!first || !one)
+        FBP_TRY_GOTO(fbp_fail_nomem(strlen(file), "a path"));
     FBP_TRY_GOTO(same_folder(first, file, &same));
     if (!same)
         goto fail;

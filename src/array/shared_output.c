@@ -713,14 +713,12 @@ static fbp_status publish(struct fbp_output *o, int manifest)
     if (st != FBP_OK)
         goto fail;
     const unsigned char *lost = memchr(done, 0, o->sink.info.n[2]);
-    if (lost) {
-        st = fbp_fail(
+    if (lost)
+        FBP_TRY_GOTO(fbp_fail(
             FBP_ERR_IO,
             "%s: slice %zu is incomplete, because temporary files (%s.*) were removed while the "
             "output was written; run again to compute the lost slices",
-            o->path, (size_t)(lost - done), o->shared->manifest);
-        goto fail;
-    }
+            o->path, (size_t)(lost - done), o->shared->manifest));
     st = o->store->publish(o);
 fail:
     fbp_free(scratch);
@@ -773,11 +771,8 @@ static fbp_status finish(struct fbp_output *o)
         return FBP_OK;
 
     FBP_TRY(fbp_part_lock(o, j->manifest, false, true, &fd, &left, &made));
-    if (!fbp_output_is_stack(o)) {
-        st = fbp_part_find_named(o->fd, o->part, &unpublished);
-        if (st != FBP_OK)
-            goto fail;
-    }
+    if (!fbp_output_is_stack(o))
+        FBP_TRY_GOTO(fbp_part_find_named(o->fd, o->part, &unpublished));
     if (fd < 0) { /* no manifest: the output is published, or a program removed the manifest */
         if (unpublished)
             return fbp_fail(

@@ -185,13 +185,11 @@ static fbp_status open_sink(fbp_sink **out, struct fbp_sink_request rq,
     struct fbp_sink *s = *out;
     s->fingerprint = fingerprint;
     if (rq.share) {
-        if (fingerprint == 0) {
-            st = fbp_fail(
+        if (fingerprint == 0)
+            FBP_TRY_GOTO(fbp_fail(
                 FBP_ERR_INVALID,
                 "%s: an output in parts needs all views in files; store the views in files first",
-                rq.path);
-            goto fail;
-        }
+                rq.path));
         FBP_TRY_GOTO(fbp_calloc((void **)&s->mine, info.n[2], 1, "a table of slices"));
         for (size_t z = 0; z < info.n[2]; z++)
             s->mine[z] = rq.share->mine[z] != 0;

@@ -198,10 +198,8 @@ static fbp_status read_packed(const struct chunks *c, const struct chunk *k, voi
 
     if (fd < 0)
         return cannot(c, "open", k->packed);
-    if (fstat(fd, &is) < 0) {
-        st = cannot(c, "examine", k->packed);
-        goto fail;
-    }
+    if (fstat(fd, &is) < 0)
+        FBP_TRY_GOTO(cannot(c, "examine", k->packed));
     if ((uint64_t)is.st_size <= compressBound(c->chunk_bytes)) {
         FBP_TRY_GOTO(fbp_alloc(&packed, (size_t)is.st_size, "a compressed chunk"));
         FBP_TRY_GOTO(fbp_read_at(fd, c->out.part, 0, packed, (size_t)is.st_size));

@@ -182,10 +182,8 @@ static fbp_status compress_part(struct fbp_output *o, const char *path)
     /* The fastest level of zlib is used: slower levels compress noise hardly better. */
     begun = deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, WINDOW + (o->format->gzip ? GZIP : 0), 8,
                          Z_DEFAULT_STRATEGY) == Z_OK;
-    if (!begun) {
-        st = fbp_fail_nomem(1 << 18, "zlib");
-        goto fail;
-    }
+    if (!begun)
+        FBP_TRY_GOTO(fbp_fail_nomem(1 << 18, "zlib"));
     for (uint64_t at = 0; at < total;) {
         const size_t n = total - at < IN_BYTES ? (size_t)(total - at) : IN_BYTES;
 
@@ -197,12 +195,11 @@ static fbp_status compress_part(struct fbp_output *o, const char *path)
         do {
             z.next_out = (Bytef *)p.buf + p.n;
             z.avail_out = (uInt)(FBP_WRITE_BUFFER_BYTES - p.n);
-            if (deflate(&z, at == total ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR) {
-                st = fbp_fail(
+            if (deflate(&z, at == total ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR)
+                FBP_TRY_GOTO(fbp_fail(
                     FBP_ERR_IO,
-                    "%s: zlib failed to compress the samples; try again, or omit --compress", path);
-                goto fail;
-            }
+                    "%s: zlib failed to compress the samples; try again, or omit --compress",
+                    path));
             p.n = FBP_WRITE_BUFFER_BYTES - z.avail_out;
             if (z.avail_out == 0)
                 FBP_TRY_GOTO(fbp_write_buffer_flush(&p));
@@ -291,10 +288,8 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
     FBP_TRY_GOTO(check_rename(side.text, l->side_path));
     if (!fbp_has_extension(l->side_path, ".json"))
         FBP_TRY_GOTO(remove_described(o, data));
-    if (unlink(l->data_path) < 0 && errno != ENOENT) {
-        st = fbp_part_cannot("replace", l->data_path);
-        goto fail;
-    }
+    if (unlink(l->data_path) < 0 && errno != ENOENT)
+        FBP_TRY_GOTO(fbp_part_cannot("replace", l->data_path));
     FBP_TRY_GOTO(fbp_part_rename(side.text, l->side_path));
     st = fbp_part_rename(data, l->data_path);
     o->published = st == FBP_OK;

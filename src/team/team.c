@@ -835,11 +835,10 @@ fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *func
         t->peers[r].heard = fbp_seconds();
     t->has_listener = pthread_create(&t->listener, NULL, listen_main, t) == 0;
     t->has_beater = t->has_listener && pthread_create(&t->beater, NULL, beat_main, t) == 0;
-    if (!t->has_beater) {
-        st = fbp_fail(FBP_ERR_NOMEM,
-                      "threads: the system cannot start another thread; close other programs");
-        goto fail;
-    }
+    if (!t->has_beater)
+        FBP_TRY_GOTO(
+            fbp_fail(FBP_ERR_NOMEM,
+                     "threads: the system cannot start another thread; close other programs"));
 
     /* Exchange hosts and releases. */
     snprintf(self.build, sizeof self.build, "%s", fbp_build());
