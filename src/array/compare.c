@@ -76,20 +76,18 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
     const struct fbp_array_info *info_a = fbp_source_info(a), *info_b = fbp_source_info(b);
     const size_t *n = info_a->n;
     if (memcmp(n, info_b->n, sizeof info_a->n) != 0)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID,
-                     "%s and %s: the sizes %zux%zux%zu and %zux%zux%zu differ; reconstruct both "
-                     "on the same grid",
-                     path_a, path_b, n[0], n[1], n[2], info_b->n[0], info_b->n[1], info_b->n[2]));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s and %s: the sizes %zux%zux%zu and %zux%zux%zu differ; reconstruct both "
+            "on the same grid",
+            path_a, path_b, n[0], n[1], n[2], info_b->n[0], info_b->n[1], info_b->n[2]));
     const struct fbp_array_info *known = info_a->has_spacing ? info_a : info_b;
     for (int i = 0; i < 2; i++)
         spacing[i] = known->has_spacing ? known->spacing_mm[i] : 0;
     if (inside_radius_mm > 0 && !(spacing[0] > 0 && spacing[1] > 0))
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID,
-                     "%s and %s: neither file contains the voxel size, which --inside needs; omit "
-                     "--inside, or use a format with spacing such as MHA",
-                     path_a, path_b));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s and %s: neither file contains the voxel size, which --inside needs; omit "
+            "--inside, or use a format with spacing such as MHA",
+            path_a, path_b));
 
     /* Several rows are read per call, because each call has a constant cost in many formats. */
     const size_t row = n[0] * sizeof(double), fit = row < BYTES_AT_ONCE ? BYTES_AT_ONCE / row : 1;
@@ -115,10 +113,9 @@ fbp_status fbp_array_compare(const char *path_a, const char *path_b, double insi
     FBP_TRY_GOTO(fbp_source_unchanged(b));
     if (s.count + s.not_finite == 0)
         FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID,
-                     "%s and %s: no voxel lies within %g mm of the line along z through the "
-                     "volume's centre; give a larger radius",
-                     path_a, path_b, inside_radius_mm));
+            FBP_INVALID("%s and %s: no voxel lies within %g mm of the line along z through the "
+                        "volume's centre; give a larger radius",
+                        path_a, path_b, inside_radius_mm));
 
     const double count = (double)s.count;
     own = (struct fbp_comparison){.count = s.count,

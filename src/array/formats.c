@@ -107,9 +107,9 @@ fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *
 
     if (!format) {
         if (ways->parts && strcmp(path, "hash:") == 0)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "hash: the hash needs all slices in one process, but --part computes "
-                            "only some; write a volume, or omit --part");
+            return FBP_UNSUPPORTED(
+                "hash: the hash needs all slices in one process, but --part computes "
+                "only some; write a volume, or omit --part");
         if (fbp_format_of_slices(path))
             return FBP_OK;
         format = fbp_format_to_write(path, &n);
@@ -117,10 +117,10 @@ fbp_status fbp_write_mode_check(const char *path, const struct fbp_sink_format *
     if (!format || !ways->parts || format->chunks)
         return FBP_OK;
     if (format->packs_header || (ways->compress && format->can_compress))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: a compressed file cannot be written in parts; write it uncompressed, "
-                        "and compress it when it is complete",
-                        path);
+        return FBP_UNSUPPORTED(
+            "%s: a compressed file cannot be written in parts; write it uncompressed, "
+            "and compress it when it is complete",
+            path);
     return FBP_OK;
 }
 

@@ -130,19 +130,18 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
     }
     *out = best;
     if (best && second)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: contains %zu %s files and as many %s files; select the views by a "
-                        "pattern, such as \"views/%%04d.tif 1 360\"",
-                        folder, most, best->name, second->name);
+        return FBP_INVALID("%s: contains %zu %s files and as many %s files; select the views by a "
+                           "pattern, such as \"views/%%04d.tif 1 360\"",
+                           folder, most, best->name, second->name);
     if (best || (raw && l->n_files > 0))
         return FBP_OK;
     if (l->n == 0 && strchr(folder, '*'))
         return fbp_fail(FBP_ERR_IO, "%s: no file name matches the pattern; correct the pattern",
                         folder);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: found %zu files, none of which is an array (.tif, .png, .mha …) by its "
-                    "name; name the folder of the views, or describe headerless files with \"raw\"",
-                    folder, l->n_files);
+    return FBP_INVALID(
+        "%s: found %zu files, none of which is an array (.tif, .png, .mha …) by its "
+        "name; name the folder of the views, or describe headerless files with \"raw\"",
+        folder, l->n_files);
 }
 
 /* Whether an entry in a folder of headerless files (format NULL) is a subfolder, and therefore not
@@ -199,10 +198,9 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
     *out = (struct fbp_file_names){0};
     if (fbp_pattern_parse(path, &out->pattern)) {
         if (out->pattern.last < out->pattern.first)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the last number is below the first; expected a pattern such as "
-                            "\"views/%%04d.mha 1 360\"",
-                            path);
+            return FBP_INVALID("%s: the last number is below the first; expected a pattern such as "
+                               "\"views/%%04d.mha 1 360\"",
+                               path);
         out->n = (size_t)(out->pattern.last - out->pattern.first + 1);
         return FBP_OK;
     }

@@ -286,12 +286,11 @@ static fbp_status order_table(struct table *t, const char *where, struct fbp_num
          * file, or if the preference is 2 and the first number, which may count groups of files,
          * decreases. */
         if (falls && (c->differs ? c->rank == best->rank : c == columns && best->rank == 2))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the order of the files is ambiguous, because the numbers %.*s and "
-                            "%.*s in names such as %s give different orders; rename or link the "
-                            "files so that one number counts them",
-                            where, a->length, a->text, b->length, b->text,
-                            fbp_base_name(files[1].path));
+            return FBP_INVALID(
+                "%s: the order of the files is ambiguous, because the numbers %.*s and "
+                "%.*s in names such as %s give different orders; rename or link the "
+                "files so that one number counts them",
+                where, a->length, a->text, b->length, b->text, fbp_base_name(files[1].path));
     }
 
     /* Values, gaps, positions. */

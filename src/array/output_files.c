@@ -33,20 +33,20 @@ fbp_status fbp_part_spare(struct fbp_output *o, const char *path)
         if (params->keep[i])
             FBP_TRY(fbp_input_has(params->keep[i], path, &hit));
         if (hit)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: is an input file, but the output needs this name for a temporary "
-                            "file; choose another name for the output",
-                            path);
+            return FBP_INVALID(
+                "%s: is an input file, but the output needs this name for a temporary "
+                "file; choose another name for the output",
+                path);
     }
     return FBP_OK;
 }
 
 fbp_status fbp_part_refuse(const char *path, const char *why)
 {
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: exists, but is not a temporary file of fbp (%s); move it away or remove "
-                    "it, or choose another name for the output",
-                    path, why);
+    return FBP_INVALID(
+        "%s: exists, but is not a temporary file of fbp (%s); move it away or remove "
+        "it, or choose another name for the output",
+        path, why);
 }
 
 fbp_status fbp_part_cannot(const char *what, const char *path)
@@ -249,10 +249,10 @@ fbp_status fbp_part_reopen(struct fbp_output *o, const char *path, int *fd)
         return errno == ENOENT ? FBP_OK : cannot_open(path);
     st = fstat(*fd, &is) < 0 ? fbp_part_cannot("examine", path) : check_file(o, &is, path);
     if (st == FBP_OK && is.st_uid != me && me != 0) /* its owner could change the output */
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%.*s: the unfinished output belongs to another user, so this run cannot "
-                      "continue it; choose another name for the output, or let its owner continue",
-                      fbp_output_length(path), path);
+        st = FBP_INVALID(
+            "%.*s: the unfinished output belongs to another user, so this run cannot "
+            "continue it; choose another name for the output, or let its owner continue",
+            fbp_output_length(path), path);
     if (st == FBP_OK)
         return FBP_OK;
     close(*fd);
@@ -304,11 +304,11 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     free(text);
     if (none || *found)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: the unfinished output belongs to a run with other settings or data, or "
-                    "another device, kernel, instruction set or release of fbp; use the same ones "
-                    "(--device, --kernel, FBP_CPU) to resume it, or start again without --resume",
-                    o->path);
+    return FBP_INVALID(
+        "%s: the unfinished output belongs to a run with other settings or data, or "
+        "another device, kernel, instruction set or release of fbp; use the same ones "
+        "(--device, --kernel, FBP_CPU) to resume it, or start again without --resume",
+        o->path);
 }
 
 fbp_status fbp_journal_append(struct fbp_output *o, size_t z0, size_t nz, uint64_t hash)
@@ -382,16 +382,15 @@ fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool 
     const size_t frames = fbp_array_frames(&o->sink.info);
 
     if (o->sink.info.n[2] % frames != 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %zu slices cannot be divided equally among %zu frames; give all "
-                        "frames the same number of slices",
-                        path, o->sink.info.n[2], frames);
+        return FBP_INVALID("%s: %zu slices cannot be divided equally among %zu frames; give all "
+                           "frames the same number of slices",
+                           path, o->sink.info.n[2], frames);
     if (frames == 1 || has_place)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: this format cannot store a series of %zu frames; write .mha, .nii, .nrrd, "
-                    ".h5, .mat, .npy or .raw",
-                    path, frames);
+    return FBP_UNSUPPORTED(
+        "%s: this format cannot store a series of %zu frames; write .mha, .nii, .nrrd, "
+        ".h5, .mat, .npy or .raw",
+        path, frames);
 }
 
 fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
@@ -404,15 +403,13 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
         target[n] = '\0';
         char *next = i < MOST_LINKS ? fbp_path_join(o->path, target) : NULL;
         if (i == MOST_LINKS)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: is a chain of too many links; name the file itself", o->path);
+            return FBP_INVALID("%s: is a chain of too many links; name the file itself", o->path);
         if (!next)
             return fbp_fail_nomem((size_t)n, "a path");
         if (!fbp_has_extension(next, extensions)) {
-            (void)!fbp_fail(FBP_ERR_INVALID,
-                            "%s: is a link to %s, whose name does not end in %s; name that file "
-                            "itself, or remove the link",
-                            o->path, next, extensions);
+            (void)!FBP_INVALID("%s: is a link to %s, whose name does not end in %s; name that file "
+                               "itself, or remove the link",
+                               o->path, next, extensions);
             free(next);
             return FBP_ERR_INVALID;
         }
@@ -420,8 +417,7 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
         o->path = next;
     }
     if (strlen(o->path) + MOST_SUFFIX > sizeof(struct fbp_file_name))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%.100s...: the file name is too long; choose a shorter one", o->path);
+        return FBP_INVALID("%.100s...: the file name is too long; choose a shorter one", o->path);
     FBP_TRY(fbp_print_path(&o->part, "%s.part", o->path));
     return fbp_print_path(&o->log, "%s.log", o->part);
 }

@@ -430,22 +430,22 @@ static fbp_status take_manifest(struct fbp_output *o, const struct manifest *m)
         return fbp_append(m->fd, path, line);
     }
     if (!m->ours && m->shared)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the unfinished output belongs to parts with other options or another "
-                        "scan, device, kernel, instruction set or release of fbp; use the same "
-                        "ones (--device, --kernel, FBP_CPU), or remove its temporary files %s*",
-                        o->path, o->part);
+        return FBP_INVALID(
+            "%s: the unfinished output belongs to parts with other options or another "
+            "scan, device, kernel, instruction set or release of fbp; use the same "
+            "ones (--device, --kernel, FBP_CPU), or remove its temporary files %s*",
+            o->path, o->part);
     if (!m->ours && m->alone)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the unfinished output belongs to an interrupted run without --part; "
-                        "finish that run with --resume, or remove its temporary files %s*",
-                        o->path, o->part);
+        return FBP_INVALID(
+            "%s: the unfinished output belongs to an interrupted run without --part; "
+            "finish that run with --resume, or remove its temporary files %s*",
+            o->path, o->part);
     if (!m->ours)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the unfinished output belongs to an interrupted run without --part, "
-                        "with other options or another scan, device, kernel, instruction set or "
-                        "release of fbp; remove its temporary files %s*, or choose another name",
-                        o->path, o->part);
+        return FBP_INVALID(
+            "%s: the unfinished output belongs to an interrupted run without --part, "
+            "with other options or another scan, device, kernel, instruction set or "
+            "release of fbp; remove its temporary files %s*, or choose another name",
+            o->path, o->part);
 
     /* The manifest is that of this output. If an earlier process had begun to rename the output,
      * finish that. If another program has removed samples (`lost`), begin the output again. */

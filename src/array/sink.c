@@ -117,19 +117,16 @@ static fbp_status take_type(struct fbp_array_info *info, const struct fbp_sink_r
     if (type == FBP_F32 || type == FBP_F64)
         return FBP_OK;
     if (type != FBP_U8 && type != FBP_U16 && type != FBP_I16)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: output of type %s is not supported; choose float32, float64, uint16, int16 or "
             "uint8",
             rq->path, fbp_type_name(type));
     if (!(lo < hi) || !isfinite((hi - lo) / top))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the range %g to %g cannot be mapped to %s; give the least and the "
-                        "greatest relevant value",
-                        rq->path, lo, hi, fbp_type_name(type));
+        return FBP_INVALID("%s: the range %g to %g cannot be mapped to %s; give the least and the "
+                           "greatest relevant value",
+                           rq->path, lo, hi, fbp_type_name(type));
     if (strcmp(rq->path, "hash:") == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "hash: the hash is computed from float32 values; omit the output type");
+        return FBP_INVALID("hash: the hash is computed from float32 values; omit the output type");
     info->scale = (hi - lo) / top;
     info->offset = type == FBP_I16 ? lo - INT16_MIN * info->scale : lo;
     if (*fingerprint)
@@ -146,9 +143,8 @@ fbp_status fbp_sink_create(struct fbp_sink **out, const struct fbp_sink_calls *c
     *out = NULL;
     FBP_TRY(fbp_array_bytes(what, info, &bytes));
     if (bytes > SIZE_MAX)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the volume is too large for this machine; choose a smaller volume",
-                        what);
+        return FBP_INVALID("%s: the volume is too large for this machine; choose a smaller volume",
+                           what);
     FBP_TRY(fbp_calloc((void **)&s, 1, calls->bytes, "a sink"));
     *out = s;
     s->calls = calls;
@@ -173,8 +169,8 @@ static fbp_status open_sink(fbp_sink **out, struct fbp_sink_request rq,
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[0]", own.range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sink: range[1]", own.range[1]));
     if (own.n_keep && !own.keep)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "sink: keep: found NULL, expected an array of %zu file names", own.n_keep);
+        return FBP_INVALID("sink: keep: found NULL, expected an array of %zu file names",
+                           own.n_keep);
     FBP_TRY(FBP_COPY_IN(array_info, &info, given));
     FBP_TRY(fbp_write_mode_check(rq.path, rq.format,
                                  &(struct fbp_write_mode){rq.share != NULL, own.compress}));
@@ -186,8 +182,7 @@ static fbp_status open_sink(fbp_sink **out, struct fbp_sink_request rq,
     s->fingerprint = fingerprint;
     if (rq.share) {
         if (fingerprint == 0)
-            FBP_TRY_GOTO(fbp_fail(
-                FBP_ERR_INVALID,
+            FBP_TRY_GOTO(FBP_INVALID(
                 "%s: an output in parts needs all views in files; store the views in files first",
                 rq.path));
         FBP_TRY_GOTO(fbp_calloc((void **)&s->mine, info.n[2], 1, "a table of slices"));
@@ -261,14 +256,13 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
 {
     FBP_TRY(fbp_check_process(s->process, "output"));
     if (s->finished)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: slices were written after the output was finished; write all "
-                        "slices before finishing the output");
+        return FBP_INVALID("output: slices were written after the output was finished; write all "
+                           "slices before finishing the output");
     if (z0 > s->info.n[2] || nz > s->info.n[2] - z0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: %zu slices from slice %zu on do not lie inside the volume of %zu "
-                        "slices; write only slices of the volume, counted from 0",
-                        nz, z0, s->info.n[2]);
+        return FBP_INVALID(
+            "output: %zu slices from slice %zu on do not lie inside the volume of %zu "
+            "slices; write only slices of the volume, counted from 0",
+            nz, z0, s->info.n[2]);
     if (nz == 0)
         return FBP_OK;
     /* a run that can be resumed stores computed slices even if it is cancelled */
@@ -325,10 +319,9 @@ fbp_status fbp_sink_finish(fbp_sink *s)
             n++;
         }
     if (n > 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %zu of %zu slices were never written, the first is %zu; write all "
-                        "slices before finishing the output",
-                        s->files ? s->files->path : "output", n, s->info.n[2], first);
+        return FBP_INVALID("%s: %zu of %zu slices were never written, the first is %zu; write all "
+                           "slices before finishing the output",
+                           s->files ? s->files->path : "output", n, s->info.n[2], first);
     if (s->calls->finish)
         FBP_TRY(s->calls->finish(s));
     s->finished = true;

@@ -195,10 +195,10 @@ fbp_status fbp_sink_callback(fbp_sink **out, const struct fbp_sink_functions *gi
     *out = NULL;
     FBP_TRY(FBP_COPY_IN(sink_functions, &callback, given));
     if (!callback.write == !callback.write_double)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "fbp_sink_functions: write: found %s, expected one function, for float or "
-                        "for double",
-                        callback.write ? "two" : "NULL");
+        return FBP_INVALID(
+            "fbp_sink_functions: write: found %s, expected one function, for float or "
+            "for double",
+            callback.write ? "two" : "NULL");
     const struct fbp_array_info info = info_of(callback.write ? FBP_F32 : FBP_F64, n);
     const fbp_status st = fbp_sink_create(out, &calls, &info, "output");
     if (*out) {

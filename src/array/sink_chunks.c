@@ -679,10 +679,9 @@ static fbp_status check_folder(const char *path)
     if (stat(path, &is) < 0)
         return errno == ENOENT ? FBP_OK : fbp_part_cannot("examine", path);
     if (!S_ISDIR(is.st_mode))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: exists and is not a folder, which OME-Zarr needs; remove it, or "
-                        "choose another name",
-                        path);
+        return FBP_INVALID("%s: exists and is not a folder, which OME-Zarr needs; remove it, or "
+                           "choose another name",
+                           path);
     DIR *dir = opendir(path);
     if (!dir)
         return fbp_part_cannot("list", path);
@@ -692,20 +691,19 @@ static fbp_status check_folder(const char *path)
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
             known |= strcmp(e->d_name, others[i]) == 0;
         if (!known)
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: is a folder with other files than an image (%s), which would be "
-                          "lost; move it away, or choose another name",
-                          path, e->d_name);
+            st = FBP_INVALID("%s: is a folder with other files than an image (%s), which would be "
+                             "lost; move it away, or choose another name",
+                             path, e->d_name);
         numbers |= e->d_name[0] != '.';
         image |= strcmp(e->d_name, ".zattrs") == 0;
     }
     if (st == FBP_OK && errno)
         st = fbp_part_cannot("list", path);
     if (st == FBP_OK && numbers && !image) /* other programs also use numeric names */
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: is a folder, but not an OME-Zarr image (no .zattrs), and would be lost; "
-                      "move it away, or choose another name",
-                      path);
+        st = FBP_INVALID(
+            "%s: is a folder, but not an OME-Zarr image (no .zattrs), and would be lost; "
+            "move it away, or choose another name",
+            path);
     closedir(dir);
     return st;
 }

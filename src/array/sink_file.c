@@ -364,20 +364,18 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
         o->format = fbp_format_to_write(path, &n);
     FBP_TRY(fbp_print_path(&o->path, "%.*s", (int)n, path));
     if (!o->format)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: unknown file format; choose a name that ends in one of %s, or use null: or hash:",
             path, fbp_formats_written(known, sizeof known));
     if (rq->format && !fbp_has_extension(path, o->format->extensions))
-        return fbp_fail(FBP_ERR_INVALID, "%s: expected a name that ends in %s; correct the name",
-                        path, o->format->extensions);
+        return FBP_INVALID("%s: expected a name that ends in %s; correct the name", path,
+                           o->format->extensions);
     FBP_TRY(check(o->path));
     FBP_TRY(fbp_output_check_frames(o, path, o->format->frames));
     if (params->resume && o->sink.fingerprint == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: cannot be resumed, because fbp_sink_params.fingerprint is 0; set "
-                        "it, or start again without resume",
-                        path);
+        return FBP_INVALID("%s: cannot be resumed, because fbp_sink_params.fingerprint is 0; set "
+                           "it, or start again without resume",
+                           path);
     o->compress = o->format->packs_header || (o->compress && o->format->can_compress);
 
     /* Set the names of all temporary files. If the output's name is a link, they are beside its
@@ -387,14 +385,12 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
     const struct fbp_file_name whole = fbp_file_name("%s%s", o->path, path + n);
     if (strlen(whole.text) + 1 == sizeof whole.text)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%.100s...: the file name is too long; choose a shorter one", path);
+        return FBP_INVALID("%.100s...: the file name is too long; choose a shorter one", path);
     FBP_TRY(o->format->layout_with
                 ? o->format->layout_with(rq->context, whole.text, &o->sink.info, l)
                 : o->format->layout(whole.text, &o->sink.info, o->compress, l));
     if (l->side_path && (strlen(o->path) != n || memcmp(path, o->path, n) != 0))
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%.*s: is a link, but this format needs two files in one folder; name %s itself",
             (int)n, path, o->path);
     if (!o->compress || o->format->packs_header)
@@ -415,10 +411,10 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
         if (params->keep[i] && l->side_path && !hit)
             FBP_TRY(fbp_input_is(params->keep[i], l->side_path, &hit));
         if (hit)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: this output would overwrite the input %s; choose another name, or "
-                            "give --force",
-                            o->path, params->keep[i]);
+            return FBP_INVALID(
+                "%s: this output would overwrite the input %s; choose another name, or "
+                "give --force",
+                o->path, params->keep[i]);
     }
     return FBP_OK;
 }

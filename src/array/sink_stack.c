@@ -72,10 +72,9 @@ static fbp_status scan_folder(struct fbp_output *o, bool clear, bool ours)
         if (clear && same)
             st = fbp_part_clear(NULL, name.text, ours);
         else if (!clear && (!same || number >= o->sink.info.n[2]))
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: contains %s, which is not one of the %zu slices of this volume; "
-                          "remove it, or choose another folder",
-                          o->path, file, o->sink.info.n[2]);
+            st = FBP_INVALID("%s: contains %s, which is not one of the %zu slices of this volume; "
+                             "remove it, or choose another folder",
+                             o->path, file, o->sink.info.n[2]);
     }
     if (st == FBP_OK && (!dir || errno != 0))
         st = fbp_fail_list(o->path);
@@ -305,10 +304,9 @@ static fbp_status spare_inputs(struct fbp_output *o, const struct fbp_sink_param
         hit = joins ? input : hit;
     }
     if (st == FBP_OK && hit)
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: this output would overwrite the input %s, or become a part of that "
-                      "series; choose another folder, or give --force",
-                      o->path, hit);
+        st = FBP_INVALID("%s: this output would overwrite the input %s, or become a part of that "
+                         "series; choose another folder, or give --force",
+                         o->path, hit);
 fail:
     free(is);
     return st;
@@ -350,16 +348,15 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
 
     /* Limits of the format. */
     if (f->integers_only && o->sink.info.type != FBP_U8 && o->sink.info.type != FBP_U16)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s cannot store %s; choose uint8 or uint16 and a range of values "
-                        "(--output-type uint16 --output-range LO,HI), or write TIFF",
-                        o->path, k->format->title, fbp_type_name(o->sink.info.type));
+        return FBP_INVALID("%s: %s cannot store %s; choose uint8 or uint16 and a range of values "
+                           "(--output-type uint16 --output-range LO,HI), or write TIFF",
+                           o->path, k->format->title, fbp_type_name(o->sink.info.type));
     if (!p->suffix && o->sink.info.n[2] != 1)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: a %s file holds one slice, but the volume has %zu; name one file per "
-                        "slice, such as \"out/slice_%%04d%.*s\"",
-                        o->path, k->format->title, o->sink.info.n[2],
-                        (int)strcspn(f->extensions, " "), f->extensions);
+        return FBP_INVALID(
+            "%s: a %s file holds one slice, but the volume has %zu; name one file per "
+            "slice, such as \"out/slice_%%04d%.*s\"",
+            o->path, k->format->title, o->sink.info.n[2], (int)strcspn(f->extensions, " "),
+            f->extensions);
     if (f->check)
         FBP_TRY(f->check(o->path, &o->sink.info));
 

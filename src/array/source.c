@@ -34,8 +34,7 @@ static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
     snprintf(src->info.format, sizeof src->info.format, "raw");
     src->offset = raw->header_bytes;
     if (fbp_type_size(raw->type) == 0)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: raw: unknown element type; use int8 to int32, uint8 to uint32, float32 or float64",
             src->path);
     if (raw->n[2] == 0 && size > raw->header_bytes) {
@@ -46,12 +45,12 @@ static fbp_status take_raw(struct fbp_source *src, const struct fbp_raw *raw, ui
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     if (__builtin_add_overflow(bytes, raw->header_bytes, &total) || size > total ||
         (size < total && !src->growing))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file has %llu bytes, but \"raw\" describes %llu + %zu x %zu x %zu "
-                        "%s = %llu; correct type, shape or header_bytes",
-                        src->path, (unsigned long long)size, (unsigned long long)raw->header_bytes,
-                        src->info.n[2], raw->n[1], raw->n[0], fbp_type_name(raw->type),
-                        (unsigned long long)total);
+        return FBP_INVALID(
+            "%s: the file has %llu bytes, but \"raw\" describes %llu + %zu x %zu x %zu "
+            "%s = %llu; correct type, shape or header_bytes",
+            src->path, (unsigned long long)size, (unsigned long long)raw->header_bytes,
+            src->info.n[2], raw->n[1], raw->n[0], fbp_type_name(raw->type),
+            (unsigned long long)total);
     return FBP_OK;
 }
 
@@ -62,10 +61,10 @@ static fbp_status take_table(struct fbp_source *src)
     size_t *n = src->info.n;
 
     if (n[2] != 1 || src->read_block || (src->read && !src->complex) || src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: \"?sinogram\" needs one complete, uncompressed image [view][column], "
-                        "whose rows become views; omit \"%s\"",
-                        src->path, FBP_SINOGRAM);
+        return FBP_UNSUPPORTED(
+            "%s: \"?sinogram\" needs one complete, uncompressed image [view][column], "
+            "whose rows become views; omit \"%s\"",
+            src->path, FBP_SINOGRAM);
     n[2] = n[1];
     n[1] = 1;
     return FBP_OK;
@@ -76,7 +75,7 @@ static fbp_status open_as(struct fbp_source *src, const struct fbp_format *forma
     snprintf(src->info.format, sizeof src->info.format, "%s", format->name);
     src->info.row_order = FBP_ROWS_BOTTOM_UP;
     if (src->growing && format->not_growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s", src->path, format->not_growing);
+        return FBP_UNSUPPORTED("%s: %s", src->path, format->not_growing);
     return format->open(src);
 }
 
@@ -105,9 +104,8 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
     format = fbp_format_of_folder(src->file);
     if (format) {
         if (src->member)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: to name an array in this folder, give its path %s/%s", src->path,
-                            src->file, src->member);
+            return FBP_INVALID("%s: to name an array in this folder, give its path %s/%s",
+                               src->path, src->file, src->member);
         FBP_TRY(open_as(src, format));
         return fbp_array_bytes(src->path, &src->info, &bytes);
     }
@@ -120,8 +118,7 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
             format = f;
     const bool table = src->member && strcmp(src->member, FBP_SINOGRAM) == 0;
     if (src->member && !table && !(format && format->has_members))
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: %s is not a file of named arrays (such as HDF5 and MAT files); omit \":%s\"",
             src->path, src->file, src->member);
 
@@ -150,10 +147,10 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
         for (size_t i = 0; (f = fbp_format_at(i)); i++)
             snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
                      *known && *f->extensions ? " " : "", f->extensions);
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: unknown array format (supported: %s); convert the file, or describe a "
-                        "headerless file by \"raw\": {\"type\", \"shape\"} in the scan file",
-                        src->path, known);
+        return FBP_UNSUPPORTED(
+            "%s: unknown array format (supported: %s); convert the file, or describe a "
+            "headerless file by \"raw\": {\"type\", \"shape\"} in the scan file",
+            src->path, known);
     }
     FBP_TRY(open_as(src, format));
     if (table && !format->has_members)
@@ -165,10 +162,9 @@ static fbp_status open_path(struct fbp_source *src, const struct fbp_raw *raw)
         return FBP_OK;
     const off_t has = lseek(src->fd, 0, SEEK_END);
     if (__builtin_add_overflow(bytes, src->offset, &end) || has < 0 || (uint64_t)has < end)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file of the samples has %lld bytes, but the header describes "
-                        "%llu; the file is truncated, copy it again",
-                        src->path, (long long)has, (unsigned long long)end);
+        return FBP_INVALID("%s: the file of the samples has %lld bytes, but the header describes "
+                           "%llu; the file is truncated, copy it again",
+                           src->path, (long long)has, (unsigned long long)end);
     return FBP_OK;
 }
 
@@ -193,11 +189,10 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
         FBP_TRY_GOTO(fbp_watch_array(&src->watch, src->inputs.names[i]));
     src->info.struct_size = sizeof src->info;
     if (use == FBP_SOURCE_IMAGINARY && !src->complex)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_UNSUPPORTED,
-                     "%s: its samples are real, but the preparation steps phase and fft need "
-                     "complex samples (MAT, NPY, BES3T); omit these steps, or give both channels",
-                     src->path));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "%s: its samples are real, but the preparation steps phase and fft need "
+            "complex samples (MAT, NPY, BES3T); omit these steps, or give both channels",
+            src->path));
     *out = src;
     return FBP_OK;
 fail:

@@ -49,10 +49,9 @@ static fbp_status create_source(fbp_source **out, const struct fbp_array_info *g
     FBP_TRY(FBP_COPY_IN(array_info, &info, given));
     FBP_TRY(fbp_array_bytes(kind, &info, &bytes));
     if (info.big_endian)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: samples must be in the byte order of this machine; swap "
-                        "their bytes, and leave big_endian 0",
-                        kind);
+        return FBP_UNSUPPORTED("%s: samples must be in the byte order of this machine; swap "
+                               "their bytes, and leave big_endian 0",
+                               kind);
     FBP_TRY(fbp_calloc((void **)&src, 1, sizeof *src, "a source"));
     src->fd = -1;
     src->info = info;
@@ -73,8 +72,7 @@ static fbp_status read_memory(fbp_source *src, size_t slice, size_t row0, size_t
     const size_t row = src->info.n[0] * fbp_type_size(src->info.type);
 
     if (!src->memory)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "views: the plan was made without their samples; pass the views to its run");
     const void *from = (const char *)src->memory + (slice * src->info.n[1] + row0) * row;
     if (src->far)
@@ -208,8 +206,8 @@ fbp_status fbp_source_callback(fbp_source **out, const struct fbp_source_functio
     FBP_TRY(FBP_COPY_IN(source_functions, &callback, given));
     FBP_TRY(FBP_CHECK(array_info, theirs));
     if (!callback.read)
-        return fbp_fail(FBP_ERR_INVALID, "fbp_source_functions: read: found NULL, expected a "
-                                         "function");
+        return FBP_INVALID("fbp_source_functions: read: found NULL, expected a "
+                           "function");
     FBP_TRY(create_source(&src, theirs, "callback", "views"));
     FBP_TRY_GOTO(fbp_calloc((void **)&c, 1, sizeof *c, "a source"));
     callback.at_once += callback.at_once == 0;

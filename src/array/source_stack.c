@@ -80,22 +80,20 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     if (b->n[0] == 0 || (alike && same_scale)) /* the first file, or equal to the first */
         return FBP_OK;
     if (alike)
-        (void)!fbp_fail(FBP_ERR_INVALID,
-                        "%s: the scale or offset of its values differs from the first file; give "
-                        "files that were written together",
-                        (*out)->path);
+        (void)!FBP_INVALID(
+            "%s: the scale or offset of its values differs from the first file; give "
+            "files that were written together",
+            (*out)->path);
     else if (a->row_order != b->row_order)
-        (void)!fbp_fail(FBP_ERR_INVALID,
-                        "%s: has row 0 at the %s, but the first file has it at the %s (TIFF tag "
-                        "Orientation); give files with the same orientation",
-                        (*out)->path, a->row_order == FBP_ROWS_TOP_DOWN ? "top" : "bottom",
-                        a->row_order == FBP_ROWS_TOP_DOWN ? "bottom" : "top");
+        (void)!FBP_INVALID("%s: has row 0 at the %s, but the first file has it at the %s (TIFF tag "
+                           "Orientation); give files with the same orientation",
+                           (*out)->path, a->row_order == FBP_ROWS_TOP_DOWN ? "top" : "bottom",
+                           a->row_order == FBP_ROWS_TOP_DOWN ? "bottom" : "top");
     else
-        (void)!fbp_fail(FBP_ERR_INVALID,
-                        "%s: contains %zu x %zu x %zu %s, but the first file %zu x %zu x 1 %s; "
-                        "give files of the same size and type",
-                        (*out)->path, a->n[0], a->n[1], a->n[2], fbp_type_name(a->type), b->n[0],
-                        b->n[1], fbp_type_name(b->type));
+        (void)!FBP_INVALID("%s: contains %zu x %zu x %zu %s, but the first file %zu x %zu x 1 %s; "
+                           "give files of the same size and type",
+                           (*out)->path, a->n[0], a->n[1], a->n[2], fbp_type_name(a->type), b->n[0],
+                           b->n[1], fbp_type_name(b->type));
     fbp_source_close(out);
     return FBP_ERR_INVALID;
 }
@@ -204,10 +202,10 @@ static fbp_status check_all(struct fbp_source *src)
 
         first = k == 0 ? slice : first;
         if (slices > 0 && slice != first + k)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: file %zu is slice %zu of a volume, but slice %zu is missing; name "
-                            "the files of all slices, or copy the folder again",
-                            src->path, k, slice, first + k);
+            return FBP_INVALID(
+                "%s: file %zu is slice %zu of a volume, but slice %zu is missing; name "
+                "the files of all slices, or copy the folder again",
+                src->path, k, slice, first + k);
         if (k + 1 == n && n < slices && !strchr(src->path, '*'))
             snprintf(src->info.missing, sizeof src->info.missing,
                      "%.120s: contains only slices %zu to %zu of a volume of %zu slices, counted "
@@ -235,14 +233,13 @@ static fbp_status is_complete(const struct fbp_source *src, size_t k, const stru
         return FBP_OK;
     }
     if (has > needs)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file of view %zu has %llu bytes, but \"raw\" describes %llu; "
-                        "correct type, shape or header_bytes",
-                        src->path, k, (unsigned long long)has, (unsigned long long)needs);
+        return FBP_INVALID("%s: the file of view %zu has %llu bytes, but \"raw\" describes %llu; "
+                           "correct type, shape or header_bytes",
+                           src->path, k, (unsigned long long)has, (unsigned long long)needs);
     *complete = has == needs;
     if (!*complete)
-        (void)!fbp_fail(FBP_ERR_INVALID, "the file of view %zu has %llu of %llu bytes", k,
-                        (unsigned long long)has, (unsigned long long)needs);
+        (void)!FBP_INVALID("the file of view %zu has %llu of %llu bytes", k,
+                           (unsigned long long)has, (unsigned long long)needs);
     return FBP_OK;
 }
 
@@ -293,15 +290,13 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
     src->look = look;
     FBP_TRY(fbp_names_open(&s->names, src->path, raw && raw->type != FBP_TYPE_NONE));
     if (s->names.list && src->growing)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: --follow needs the number of views, which a folder, or a name with '*', does not "
             "give; name the views by a pattern, such as \"views/%%04d.tif 1 360\"",
             src->path);
     if (raw && raw->type != FBP_TYPE_NONE) {
         if (raw->n[2] != 0 && raw->n[2] != s->names.n)
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: \"raw\" describes %zu views, but %zu files are named; correct one of them",
                 src->path, raw->n[2], s->names.n);
         s->raw = *raw;
@@ -324,17 +319,16 @@ fbp_status fbp_stack_open(struct fbp_source *src, const struct fbp_raw *raw)
         fbp_source_close(&one);
         FBP_TRY(st);
         if (src->growing && compressed)
-            return fbp_fail(
-                FBP_ERR_UNSUPPORTED,
+            return FBP_UNSUPPORTED(
                 "%s: --follow cannot read compressed views; write them without compression",
                 src->path);
         s->pages = src->info.n[2] != 1;
         src->in_order = s->pages && compressed;
         if (s->pages && src->growing)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: file number %llu contains %zu views, but --follow needs files of "
-                            "one view each; omit --follow, or name the file itself",
-                            src->path, s->names.pattern.first, src->info.n[2]);
+            return FBP_INVALID(
+                "%s: file number %llu contains %zu views, but --follow needs files of "
+                "one view each; omit --follow, or name the file itself",
+                src->path, s->names.pattern.first, src->info.n[2]);
     }
     src->info.n[2] = s->names.n;
     s->most_idle = src->reader_bytes > IDLE_BYTES / MOST_IDLE

@@ -83,8 +83,8 @@ fbp_status fbp_spool_range(const fbp_sink *values, double range[2])
         fbp_free(slice);
     }
     if (st == FBP_OK && !(range[0] <= range[1]))
-        st = fbp_fail(FBP_ERR_INVALID, "output: no value of the volume is finite, so no output "
-                                       "range can be chosen; check the projections");
+        st = FBP_INVALID("output: no value of the volume is finite, so no output "
+                         "range can be chosen; check the projections");
     if (range[0] == range[1])
         range[1] += fmax(1, fabs(range[1]));
     return st;

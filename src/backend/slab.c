@@ -12,8 +12,7 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
 
     for (int i = 0; i < 3; i++)
         if (box[i][0] >= box[i][1] || box[i][1] > most[i])
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "box: voxels %zu:%zu along %c are no range of the volume, which has 0:%zu (the end "
                 "is excluded); give a first voxel below the end, and an end inside the volume",
                 box[i][0], box[i][1], axes[i], most[i]);
@@ -25,10 +24,10 @@ fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struc
                              .nz = box[2][1] - box[2][0]};
     if (job->selection.boxes || (out->nx == most[0] && out->ny == most[1]))
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "box: kernel %s computes only whole slices of %zu x %zu voxels, not %zu x %zu "
-                    "voxels; use kernel \"matrix\", or whole slices",
-                    job->selection.name, most[0], most[1], out->nx, out->ny);
+    return FBP_UNSUPPORTED(
+        "box: kernel %s computes only whole slices of %zu x %zu voxels, not %zu x %zu "
+        "voxels; use kernel \"matrix\", or whole slices",
+        job->selection.name, most[0], most[1], out->nx, out->ny);
 }
 
 /* Defines NAME(), which adds n voxels of type T to statistics.  LANES independent partial results

@@ -82,9 +82,8 @@ fbp_status fbp_check_pointers(const char *function, const char *names, const voi
     for (size_t i = 0; i < n; i++, names += strcspn(names, ","), names += strspn(names, ", "))
         if (!pointers[i]) {
             fbp_message_clear();
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s(): the argument %.*s is NULL; give a valid pointer", function,
-                            (int)strcspn(names, ","), names);
+            return FBP_INVALID("%s(): the argument %.*s is NULL; give a valid pointer", function,
+                               (int)strcspn(names, ","), names);
         }
     return FBP_OK;
 }
@@ -94,13 +93,12 @@ fbp_status fbp_check_struct(const char *name, const void *theirs, size_t n)
     size_t given;
 
     if (!theirs)
-        return fbp_fail(FBP_ERR_INVALID, "%s: found NULL, expected a pointer to a struct", name);
+        return FBP_INVALID("%s: found NULL, expected a pointer to a struct", name);
     memcpy(&given, theirs, sizeof given);
     if (given != n)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: struct_size: found %zu, expected %zu; set it to the size of the "
-                        "struct, and build the program with the headers of this library",
-                        name, given, n);
+        return FBP_INVALID("%s: struct_size: found %zu, expected %zu; set it to the size of the "
+                           "struct, and build the program with the headers of this library",
+                           name, given, n);
     return FBP_OK;
 }
 
@@ -155,23 +153,21 @@ fbp_status fbp_check_range(const struct fbp_range *r, const char *name, double x
 {
     if (fbp_in_range(r, x))
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: found %.10g, expected %s", name, x, r->expected);
+    return FBP_INVALID("%s: found %.10g, expected %s", name, x, r->expected);
 }
 
 fbp_status fbp_check_optional(const struct fbp_range *r, const char *name, double x)
 {
     if (x == 0 || fbp_in_range(r, x))
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: found %.10g, expected %s, or 0 for the default", name, x,
-                    r->expected);
+    return FBP_INVALID("%s: found %.10g, expected %s, or 0 for the default", name, x, r->expected);
 }
 
 fbp_status fbp_check_choice(const char *name, long value, long most)
 {
     if (value >= 0 && value <= most)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: found %ld, expected a value of its enum, 0 to %ld", name,
-                    value, most);
+    return FBP_INVALID("%s: found %ld, expected a value of its enum, 0 to %ld", name, value, most);
 }
 
 /* Memory */

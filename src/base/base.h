@@ -27,6 +27,11 @@ fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 #    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
 #endif
 
+/** Fail with a message: the file or the request is invalid (INVALID), or valid but not supported
+ * (UNSUPPORTED). */
+#define FBP_INVALID(...)     fbp_fail(FBP_ERR_INVALID, __VA_ARGS__)
+#define FBP_UNSUPPORTED(...) fbp_fail(FBP_ERR_UNSUPPORTED, __VA_ARGS__)
+
 /** If st is a failure, prepend "WHERE: " to this thread's message; returns st. */
 fbp_status fbp_error_context(const char *where, fbp_status st);
 

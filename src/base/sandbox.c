@@ -197,8 +197,7 @@ static fbp_status collect(const char *path, const char *library, int fd, double 
         if ((ready < 0 && errno == EINTR) || (ready == 0 && left > 0.1))
             continue;
         if (ready <= 0)
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: %s did not finish reading the file within %.0f s, because the disk is slow or "
                 "busy, or the file is damaged; try again with a copy on a fast disk",
                 path, library, seconds);
@@ -213,8 +212,7 @@ static fbp_status collect(const char *path, const char *library, int fd, double 
         if (n == 0)
             return FBP_OK;
         if (all->n > MAX_REPLY)
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: %s returned more than 1 GiB for the file, the limit; check whether "
                 "the file is damaged",
                 path, library);

@@ -116,10 +116,10 @@ static inline fbp_status fbp_check_process(pid_t owner, const char *what)
 {
     if (owner == getpid())
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: was opened by process %ld, and this process is a forked child without its "
-                    "threads and devices; open another one in this process",
-                    what, (long)owner);
+    return FBP_INVALID(
+        "%s: was opened by process %ld, and this process is a forked child without its "
+        "threads and devices; open another one in this process",
+        what, (long)owner);
 }
 
 #endif /* FBP_SRC_BASE_THREADS_H */

@@ -115,18 +115,16 @@ double fbp_ramp_kernel(size_t n)
 fbp_status fbp_filter_check(enum fbp_filter filter, double cutoff, size_t n_columns)
 {
     if (!fbp_filter_name(filter))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "filter: number %d is unknown; the filters %s … %s have the numbers 0 … %d",
-                        (int)filter, filters[0].name, filters[FBP_FILTER_LAST].name,
-                        (int)FBP_FILTER_LAST);
+        return FBP_INVALID(
+            "filter: number %d is unknown; the filters %s … %s have the numbers 0 … %d",
+            (int)filter, filters[0].name, filters[FBP_FILTER_LAST].name, (int)FBP_FILTER_LAST);
     if (!(cutoff > 0 && cutoff <= 1))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "filter: found cutoff %g, expected a fraction of the Nyquist frequency, "
-                        "above 0 and at most 1",
-                        cutoff);
+        return FBP_INVALID("filter: found cutoff %g, expected a fraction of the Nyquist frequency, "
+                           "above 0 and at most 1",
+                           cutoff);
     if (n_columns == 0 || n_columns > INT32_MAX / 4)
-        return fbp_fail(FBP_ERR_INVALID, "filter: found rows of %zu samples, expected 1 to %d",
-                        n_columns, INT32_MAX / 4);
+        return FBP_INVALID("filter: found rows of %zu samples, expected 1 to %d", n_columns,
+                           INT32_MAX / 4);
     return FBP_OK;
 }
 
@@ -174,8 +172,7 @@ fbp_status fbp_filter_design_times(struct fbp_filter_design *out, enum fbp_filte
     *out = (struct fbp_filter_design){.n_columns = n_columns, .half_width = half_width};
     FBP_TRY(fbp_filter_check(filter, cutoff, n_columns));
     if (!fbp_filter_is_window(filter))
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "filter: %s is for plane integrals (EPR imaging); for line integrals use %s",
             fbp_filter_name(filter), list_windows(windows, sizeof windows));
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, false));
@@ -247,15 +244,15 @@ fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff
 
     *out = (struct fbp_column_filter){0};
     if (!(cutoff > 0 && cutoff <= 1))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "filter: found cutoff %g along columns, expected a fraction of the Nyquist "
-                        "frequency, above 0 and at most 1",
-                        cutoff);
+        return FBP_INVALID(
+            "filter: found cutoff %g along columns, expected a fraction of the Nyquist "
+            "frequency, above 0 and at most 1",
+            cutoff);
     if (n_rows < 2 || n_rows > INT32_MAX / 4)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "filter: columns have %zu rows, but a filter along columns needs 2 to %d; "
-                        "omit --cutoff-v",
-                        n_rows, INT32_MAX / 4);
+        return FBP_INVALID(
+            "filter: columns have %zu rows, but a filter along columns needs 2 to %d; "
+            "omit --cutoff-v",
+            n_rows, INT32_MAX / 4);
     const size_t n_fft = fbp_fft_length(2 * n_rows), n = n_fft / 2 + 1;
     FBP_TRY_GOTO(fbp_calloc((void **)&g, n, sizeof *g, what));
     for (size_t i = 0; i < n; i++)

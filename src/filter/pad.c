@@ -31,10 +31,10 @@ fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq
 
     *out = NULL;
     if (n < 8)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "filter: rows of %zu columns are too short to be extrapolated beyond the "
-                        "panel; omit --pad",
-                        n);
+        return FBP_INVALID(
+            "filter: rows of %zu columns are too short to be extrapolated beyond the "
+            "panel; omit --pad",
+            n);
     FBP_TRY(fbp_calloc((void **)&p, 1, sizeof *p, "the padding"));
     p->n_columns = rq->before + n + rq->after;
     struct fbp_pad_rule *r = &p->rule;

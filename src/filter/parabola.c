@@ -163,8 +163,8 @@ fbp_status fbp_parabola_design(struct fbp_filter_design *out, enum fbp_filter fi
     FBP_TRY(fbp_filter_check(filter, cutoff, n_columns));
     if (filter == FBP_FILTER_TWO_RAMPS_UNPADDED) { /* two passes: no single kernel */
         if (oversampling > 1)
-            return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: %s cannot oversample rows; use two-ramps",
-                            fbp_filter_name(filter));
+            return FBP_UNSUPPORTED("filter: %s cannot oversample rows; use two-ramps",
+                                   fbp_filter_name(filter));
         FBP_TRY(fbp_filter_design(out, FBP_FILTER_RAM_LAK, cutoff, n_columns, half_width));
         out->passes = 2;
         return FBP_OK;
@@ -264,8 +264,7 @@ static fbp_status divide(struct band *b, const struct fbp_spectral_filter *s)
         const double size = cabs(p->h), factor = factor_at(&s->response, p->f);
         const double response = factor * fbp_parabola_response(s->filter, s->cutoff, p->f);
         if (!(r->wiener > 0) && i > top && !(size > LEAST * most))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "filter: the transform of the reference spectrum is nearly 0 at %.3g of the "
                 "Nyquist frequency; lower the cut-off below this value, or give a Wiener term "
                 "(--wiener)",
@@ -281,14 +280,12 @@ fbp_status fbp_response_check(const struct fbp_response *r)
     for (size_t i = 0; i < r->n; i++) {
         const double at = r->table[2 * i], factor = r->table[2 * i + 1];
         if (!(at >= 0 && at <= 1) || (i > 0 && !(at > r->table[2 * i - 2])))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "filter: row %zu of the response begins with %g, but the fractions of the Nyquist "
                 "frequency, from 0 to 1, must increase from row to row; sort the rows",
                 i, at);
         if (!isfinite(factor))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "filter: the factor in row %zu of the response is not a finite number; correct it",
                 i);
     }
@@ -302,28 +299,25 @@ static fbp_status check(const struct fbp_spectral_filter *s, size_t n_columns)
 
     FBP_TRY(fbp_filter_check(s->filter, s->cutoff, n_columns));
     if (s->filter == FBP_FILTER_TWO_RAMPS || s->filter == FBP_FILTER_TWO_RAMPS_UNPADDED)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "filter: %s has no %s; use ram-lak, a window or a difference filter",
-                        fbp_filter_name(s->filter),
-                        r->n            ? "deconvolution"
-                        : s->response.n ? "frequency response that could be multiplied"
-                                        : "periodic form");
+        return FBP_UNSUPPORTED("filter: %s has no %s; use ram-lak, a window or a difference filter",
+                               fbp_filter_name(s->filter),
+                               r->n            ? "deconvolution"
+                               : s->response.n ? "frequency response that could be multiplied"
+                                               : "periodic form");
     if (!(r->wiener >= 0 && isfinite(r->wiener)) || !isfinite(r->centre))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "filter: found Wiener term %g and reference spectrum centre %g; both must "
-                        "be finite, and the term at least 0",
-                        r->wiener, r->centre);
+        return FBP_INVALID(
+            "filter: found Wiener term %g and reference spectrum centre %g; both must "
+            "be finite, and the term at least 0",
+            r->wiener, r->centre);
     for (size_t m = 0; m < r->n; m++) {
         if (!isfinite(r->h[m]))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "filter: sample %zu of the reference spectrum is not a finite number; correct it",
                 m);
         any = any || r->h[m] != 0;
     }
     if (!any)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "filter: the reference spectrum is 0 everywhere; check that it is the right file");
     return fbp_response_check(&s->response);
 }
@@ -497,8 +491,8 @@ fbp_status fbp_filter_spline(struct fbp_filter_design *d, size_t n_columns, size
     fbp_status st;
 
     if (d->passes > 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "filter: %s has no cubic interpolation; use two-ramps",
-                        fbp_filter_name(FBP_FILTER_TWO_RAMPS_UNPADDED));
+        return FBP_UNSUPPORTED("filter: %s has no cubic interpolation; use two-ramps",
+                               fbp_filter_name(FBP_FILTER_TWO_RAMPS_UNPADDED));
     FBP_TRY_GOTO(fbp_filter_design_alloc(&to, asymmetric));
     FBP_TRY_GOTO(fbp_calloc((void **)&ahead, n_columns, sizeof *ahead, "the filter"));
     FBP_TRY_GOTO(fbp_calloc((void **)&behind, n_columns, sizeof *behind, "the filter"));

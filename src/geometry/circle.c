@@ -25,7 +25,7 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
     FBP_TRY(FBP_COPY_IN(circle, c, given));
     FBP_TRY(fbp_check_lines("geometry", c->kind));
     if (c->n_views == 0 || !c->angles_rad)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views; give angles");
+        return FBP_INVALID("geometry: the scan has no views; give angles");
     FBP_TRY(fbp_check_range(&fbp_range_views, "geometry: n_views", (double)c->n_views));
     for (size_t k = 0; k < c->n_views; k++)
         FBP_TRY(check_of_view(&fbp_range_angle, k, "angle", c->angles_rad[k] * 180 / FBP_PI));
@@ -38,36 +38,34 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         fbp_check_range(&fbp_range_position, "geometry: panel offset along v", c->offset_mm[1]));
     for (int i = 0; i < 3; i++)
         if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "geometry: tilt %d of the panel is %g degrees, expected above -90 and below 90",
                 i + 1, c->tilt_rad[i] * 180 / FBP_PI);
     if (!(fabs(c->skew_rad) < FBP_PI / 4))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: found a panel skew of %g degrees, expected less than 45",
-                        c->skew_rad * 180 / FBP_PI);
+        return FBP_INVALID("geometry: found a panel skew of %g degrees, expected less than 45",
+                           c->skew_rad * 180 / FBP_PI);
 
     if (!fbp_kind_of(c->kind)->has_source)
         return FBP_OK;
     if (!c->sod_mm || !c->sdd_mm || (c->n_sod != 1 && c->n_sod != c->n_views) ||
         (c->n_sdd != 1 && c->n_sdd != c->n_views))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: found %zu source-to-axis distances (n_sod) and %zu "
-                        "source-to-detector distances (n_sdd) for %zu views; give one distance of "
-                        "each kind, or one per view",
-                        c->sod_mm ? c->n_sod : 0, c->sdd_mm ? c->n_sdd : 0, c->n_views);
+        return FBP_INVALID(
+            "geometry: found %zu source-to-axis distances (n_sod) and %zu "
+            "source-to-detector distances (n_sdd) for %zu views; give one distance of "
+            "each kind, or one per view",
+            c->sod_mm ? c->n_sod : 0, c->sdd_mm ? c->n_sdd : 0, c->n_views);
     for (size_t k = 0; k < c->n_views; k++) {
         const double sod = c->sod_mm[c->n_sod == 1 ? 0 : k];
         const double sdd = c->sdd_mm[c->n_sdd == 1 ? 0 : k];
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-axis distance", sod));
         FBP_TRY(check_of_view(&fbp_range_distance, k, "source-to-detector distance", sdd));
         if (!(sdd >= sod)) /* a virtual detector in front of the axis, or interchanged distances */
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: view %zu: the source-to-detector distance %g mm is below "
-                            "the source-to-axis distance %g mm; exchange them if they are "
-                            "interchanged; for a virtual detector, multiply its distance and pitch "
-                            "by the same factor, such as %.6g",
-                            k, sdd, sod, sod / sdd);
+            return FBP_INVALID(
+                "geometry: view %zu: the source-to-detector distance %g mm is below "
+                "the source-to-axis distance %g mm; exchange them if they are "
+                "interchanged; for a virtual detector, multiply its distance and pitch "
+                "by the same factor, such as %.6g",
+                k, sdd, sod, sod / sdd);
     }
     return FBP_OK;
 }

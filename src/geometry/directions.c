@@ -112,13 +112,12 @@ static fbp_status check(const struct fbp_directions *given, struct fbp_direction
     FBP_TRY(fbp_check_range(&fbp_range_views, "directions.n[0]", (double)set->n[0]));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "directions.n[1]", (double)set->n[1]));
     if (set->set != FBP_SET_LINEAR_ANGLE && set->n[1] != 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "directions.n: found two numbers for the set %s, expected one; only "
-                        "linear-angle has two",
-                        fbp_direction_set_name(set->set));
+        return FBP_INVALID("directions.n: found two numbers for the set %s, expected one; only "
+                           "linear-angle has two",
+                           fbp_direction_set_name(set->set));
     if (set->set == FBP_SET_FIBONACCI && set->order == FBP_ORDER_FLIP)
-        return fbp_fail(FBP_ERR_INVALID, "directions.order: a spiral has no rings whose order "
-                                         "could be reversed; use plain or msps");
+        return FBP_INVALID("directions.order: a spiral has no rings whose order "
+                           "could be reversed; use plain or msps");
     if (set->n[1] == 0)
         set->n[1] = set->n[0];
     for (size_t i = 0; set->set != FBP_SET_FIBONACCI && i < set->n[0]; i++)
@@ -127,10 +126,10 @@ static fbp_status check(const struct fbp_directions *given, struct fbp_direction
         sum = (double)set->n[0];
     FBP_TRY(fbp_check_range(&fbp_range_views, "directions.n: the number of directions", sum));
     if (set->order == FBP_ORDER_MSPS && sum > MOST_SPACED)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "directions.order: the order msps would take too long for %.0f directions, "
-                        "more than %.0f; use plain or flip",
-                        sum, MOST_SPACED);
+        return FBP_INVALID(
+            "directions.order: the order msps would take too long for %.0f directions, "
+            "more than %.0f; use plain or flip",
+            sum, MOST_SPACED);
     *count = (size_t)sum;
     return FBP_OK;
 }
@@ -359,10 +358,10 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
             continue;
         const size_t equal = make_cell(&cell, points, n, i);
         if (!(cell.reach < HORIZON / 2))
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "directions: all %zu lie in one plane, which does not determine "
-                                  "a volume; give directions all over a half sphere",
-                                  count));
+            FBP_TRY_GOTO(
+                FBP_INVALID("directions: all %zu lie in one plane, which does not determine "
+                            "a volume; give directions all over a half sphere",
+                            count));
         /* solid angle of the cell, as a sum over triangles of the cell's point and two neighbouring
          * corners (van Oosterom and Strackee 1983) */
         double angle = 0;

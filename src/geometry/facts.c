@@ -161,10 +161,10 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
         return FBP_OK;
     out->fov_radius_mm = fmin(s->edge_lo[1], s->edge_hi[1]);
     if (!(out->fov_radius_mm > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: the rotation axis is outside the panel in some views (by up to "
-                        "%.3g mm); check the panel offset and the source positions",
-                        -out->fov_radius_mm);
+        return FBP_INVALID(
+            "geometry: the rotation axis is outside the panel in some views (by up to "
+            "%.3g mm); check the panel offset and the source positions",
+            -out->fov_radius_mm);
     /* with an offset panel, complete_radius_mm is the radius of the shorter side; if no views are
      * missing, the radius of the longer side replaces it below */
     if (out->coverage != FBP_COVERAGE_PARTIAL || out->offset)
@@ -178,8 +178,8 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
     if (out->coverage == FBP_COVERAGE_FULL)
         out->complete_radius_mm = out->fov_radius_mm;
     if (!(out->overlap_mm > 0))
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the offset panel does not extend beyond the "
-                                         "rotation axis; check the panel offset");
+        return FBP_INVALID("geometry: the offset panel does not extend beyond the "
+                           "rotation axis; check the panel offset");
     return FBP_OK;
 }
 
@@ -501,10 +501,9 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
                 continue; /* a view without a matrix was refused before */
             const double w = fbp_dot(P + 8, x) + P[11], row = (fbp_dot(P + 4, x) + P[7]) / w;
             if (!(w > 1e-6 * P[11]))
-                FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                      "geometry: the volume extends to the source of view %zu; "
-                                      "choose a smaller volume, or move its centre",
-                                      k));
+                FBP_TRY_GOTO(FBP_INVALID("geometry: the volume extends to the source of view %zu; "
+                                         "choose a smaller volume, or move its centre",
+                                         k));
             inside = inside && row >= -0.5 && row <= (double)views->panel.n_rows - 0.5;
         }
     }

@@ -101,10 +101,9 @@ static const double GAP = 1.5;
 static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
 {
     if (fbp_norm(view->s) > 0 || fbp_norm(view->v) > 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: plane integrals have no source and no step between "
-                        "rows; set s and v to 0",
-                        k);
+        return FBP_INVALID("geometry: view %zu: plane integrals have no source and no step between "
+                           "rows; set s and v to 0",
+                           k);
     return FBP_OK;
 }
 
@@ -190,8 +189,7 @@ static fbp_status planes_facts(const struct fbp_kind_table *kind, const struct f
     for (size_t k = 0; k < views->n && !(out->fov_radius_mm > 0); k++) {
         reach_of(&views->view[k], &views->panel, t);
         if (!(fmin(-t[0], t[1]) > 0))
-            FBP_TRY_GOTO(fbp_fail(
-                FBP_ERR_INVALID,
+            FBP_TRY_GOTO(FBP_INVALID(
                 "geometry: view %zu: its samples extend from %.6g to %.6g mm, but must include 0, "
                 "the centre of the apparatus; check the position of the first sample (first_mm)",
                 k, t[0], t[1]));
@@ -319,9 +317,8 @@ fbp_status fbp_check_kind(const char *where, enum fbp_kind kind)
 {
     if ((unsigned)kind < FBP_N_KINDS)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: %d is not a geometry kind; expected cone, parallel or planes", where,
-                    (int)kind);
+    return FBP_INVALID("%s: %d is not a geometry kind; expected cone, parallel or planes", where,
+                       (int)kind);
 }
 
 fbp_status fbp_check_lines(const char *where, enum fbp_kind kind)
@@ -329,10 +326,10 @@ fbp_status fbp_check_lines(const char *where, enum fbp_kind kind)
     FBP_TRY(fbp_check_kind(where, kind));
     if (fbp_kind_of(kind)->integral == FBP_OVER_LINES)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: needs line integrals, but scans of kind %s have none; omit it, or give a "
-                    "scan of kind cone or parallel",
-                    where, fbp_kind_of(kind)->name);
+    return FBP_UNSUPPORTED(
+        "%s: needs line integrals, but scans of kind %s have none; omit it, or give a "
+        "scan of kind cone or parallel",
+        where, fbp_kind_of(kind)->name);
 }
 
 const char *fbp_kind_name(enum fbp_kind kind)
@@ -360,11 +357,10 @@ fbp_status fbp_check_views(const struct fbp_views *views)
     const struct fbp_panel *panel = &views->panel;
 
     if (!views->view || views->n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the scan has no views; give at least one");
+        return FBP_INVALID("geometry: the scan has no views; give at least one");
     if (panel->n_columns == 0 || panel->n_rows == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: the panel has %zu x %zu pixels, expected at least 1 x 1",
-                        panel->n_columns, panel->n_rows);
+        return FBP_INVALID("geometry: the panel has %zu x %zu pixels, expected at least 1 x 1",
+                           panel->n_columns, panel->n_rows);
     return FBP_OK;
 }
 
@@ -396,10 +392,9 @@ fbp_status fbp_view_to_matrix(const struct fbp_view *view, enum fbp_kind kind,
     if (fbp_view_matrix(view, kind, panel, P))
         return FBP_OK;
     if (fbp_kind_of(kind)->integral != FBP_OVER_LINES)
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the step u between samples is 0, or not a "
-                                         "number; check spacing and direction of the view");
-    return fbp_fail(
-        FBP_ERR_INVALID,
+        return FBP_INVALID("geometry: the step u between samples is 0, or not a "
+                           "number; check spacing and direction of the view");
+    return FBP_INVALID(
         "geometry: the source lies in the plane of the panel (parallel beam: the rays are parallel "
         "to it), or the rows and columns of the panel are parallel; check source, panel centre and "
         "axes of the view");

@@ -171,11 +171,11 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
                 }
     }
     if (w.most * LEAST > n)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "geometry: two stages need directions in planes through one axis, at "
-                              "least %d per plane on average, but these %zu directions lie in %zu "
-                              "planes",
-                              (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
+        FBP_TRY_GOTO(
+            FBP_UNSUPPORTED("geometry: two stages need directions in planes through one axis, at "
+                            "least %d per plane on average, but these %zu directions lie in %zu "
+                            "planes",
+                            (int)LEAST, n, w.most < n ? w.most : count_planes(&w, poles[0], n)));
 
     /* make the largest component of the axis positive; set `pole` for an axis along x, y or z */
     for (int i = 1; i < 3; i++) {
@@ -341,10 +341,10 @@ fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings
             return FBP_OK;
         fbp_rings_clear(out);
     }
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "angles: the %zu directions do not lie in evenly spaced rings about x, y or z, "
-                    "and only such rings can be resampled; omit angles",
-                    n);
+    return FBP_UNSUPPORTED(
+        "angles: the %zu directions do not lie in evenly spaced rings about x, y or z, "
+        "and only such rings can be resampled; omit angles",
+        n);
 }
 
 void fbp_rings_clear(struct fbp_rings *rings)

@@ -26,10 +26,10 @@ fbp_status fbp_check_grid(const struct fbp_grid *g)
 
     for (int i = 0; i < 3; i++) {
         if ((double)g->n[i] > FBP_SIDE_MAX)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "volume: more than %g voxels along %c, of %g mm; give larger voxels, "
-                            "or a smaller size",
-                            FBP_SIDE_MAX, "xyz"[i], g -> voxel_mm[i]);
+            return FBP_INVALID(
+                "volume: more than %g voxels along %c, of %g mm; give larger voxels, "
+                "or a smaller size",
+                FBP_SIDE_MAX, "xyz"[i], g -> voxel_mm[i]);
         snprintf(name, sizeof name, "volume.n[%d]", i);
         FBP_TRY(fbp_check_range(&fbp_range_side, name, (double)g->n[i]));
         snprintf(name, sizeof name, "volume.voxel_mm[%d]", i);
@@ -39,9 +39,9 @@ fbp_status fbp_check_grid(const struct fbp_grid *g)
         voxels *= (double)g->n[i];
     }
     if (voxels > FBP_SAMPLES_MAX)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "volume: %zu x %zu x %zu voxels are more than %g; choose a smaller volume",
-                        g->n[0], g->n[1], g->n[2], FBP_SAMPLES_MAX);
+        return FBP_INVALID(
+            "volume: %zu x %zu x %zu voxels are more than %g; choose a smaller volume", g->n[0],
+            g->n[1], g->n[2], FBP_SAMPLES_MAX);
     return FBP_OK;
 }
 
@@ -83,18 +83,17 @@ fbp_status fbp_check_scan(const struct fbp_scan *scan)
     FBP_TRY(fbp_check_choice("scan.row_order", (long)scan->row_order, FBP_ROWS_TOP_DOWN));
     FBP_TRY(fbp_check_choice("scan.quadrature", (long)scan->quadrature, FBP_QUADRATURE_GIVEN));
     if (scan->reference && !planes)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "scan.reference: scans of kind %s have no spectra; set scan.reference to NULL",
             kind->name);
     if ((scan->quadrature != FBP_QUADRATURE_AUTO || scan->plane_weights) && !planes)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "scan.quadrature: scans of kind %s have no directions with solid angles; "
-                        "set scan.quadrature to 0",
-                        kind->name);
+        return FBP_INVALID(
+            "scan.quadrature: scans of kind %s have no directions with solid angles; "
+            "set scan.quadrature to 0",
+            kind->name);
     if ((scan->quadrature == FBP_QUADRATURE_GIVEN) != (scan->plane_weights != NULL))
-        return fbp_fail(FBP_ERR_INVALID, "scan.plane_weights: must be given if scan.quadrature is "
-                                         "FBP_QUADRATURE_GIVEN, and only then");
+        return FBP_INVALID("scan.plane_weights: must be given if scan.quadrature is "
+                           "FBP_QUADRATURE_GIVEN, and only then");
     FBP_TRY(
         fbp_check_choice("scan.angular_weights", (long)scan->angular_weights, FBP_ANGULAR_EQUAL));
 
@@ -102,10 +101,10 @@ fbp_status fbp_check_scan(const struct fbp_scan *scan)
     FBP_TRY(fbp_check_panel("scan", &scan->panel));
     if ((double)scan->n_views * (double)scan->panel.n_columns * (double)scan->panel.n_rows >
         FBP_SAMPLES_MAX)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "scan: %zu views of %zu x %zu pixels are more than %g samples, the limit; "
-                        "give fewer views or pixels",
-                        scan->n_views, scan->panel.n_columns, scan->panel.n_rows, FBP_SAMPLES_MAX);
+        return FBP_INVALID(
+            "scan: %zu views of %zu x %zu pixels are more than %g samples, the limit; "
+            "give fewer views or pixels",
+            scan->n_views, scan->panel.n_columns, scan->panel.n_rows, FBP_SAMPLES_MAX);
     FBP_TRY(fbp_check_raw(&scan->raw));
     FBP_TRY(fbp_check_optional(&fbp_range_views, "scan.every", (double)scan->every));
     FBP_TRY(fbp_check_optional(&fbp_range_side, "scan.bin", (double)scan->bin));
@@ -114,18 +113,17 @@ fbp_status fbp_check_scan(const struct fbp_scan *scan)
     for (size_t k = 0; scan->selected && k < scan->n_views; k++)
         if (scan->selected[k] >= scan->stored_views ||
             (k > 0 && scan->selected[k] <= scan->selected[k - 1]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "scan.selected[%zu]: found %zu, expected ascending numbers below %zu "
-                            "(stored_views)",
-                            k, scan->selected[k], scan->stored_views);
+            return FBP_INVALID(
+                "scan.selected[%zu]: found %zu, expected ascending numbers below %zu "
+                "(stored_views)",
+                k, scan->selected[k], scan->stored_views);
     if (scan->every || scan->bin) {
         FBP_TRY(fbp_check_panel("scan.stored", &scan->stored));
     }
     FBP_TRY(fbp_check_optional(&fbp_range_i0, "scan.i0", scan->i0));
 
     if (!scan->views)
-        return fbp_fail(FBP_ERR_INVALID, "scan.views: found NULL, expected %zu views",
-                        scan->n_views);
+        return FBP_INVALID("scan.views: found NULL, expected %zu views", scan->n_views);
     for (size_t k = 0; k < scan->n_views; k++) {
         FBP_TRY(fbp_check_view(kind, &scan->views[k], k));
         FBP_TRY(fbp_check_cancelled());

@@ -28,24 +28,24 @@ fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *f)
 {
     fbp_message_clear();
     if (f->n_angles < 2)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "all views have the same angle, %.6g degrees%s, but a volume needs views "
-                        "over %.4g degrees; check the angles, or matrices, of the scan",
-                        f->start_rad * 180 / FBP_PI, f->sod_mm[1] > 0 ? "" : " modulo 180",
-                        f->needed_rad * 180 / FBP_PI);
+        return FBP_INVALID(
+            "all views have the same angle, %.6g degrees%s, but a volume needs views "
+            "over %.4g degrees; check the angles, or matrices, of the scan",
+            f->start_rad * 180 / FBP_PI, f->sod_mm[1] > 0 ? "" : " modulo 180",
+            f->needed_rad * 180 / FBP_PI);
     if (!(f->axial_drift_error > AXIAL_DRIFT_LIMIT))
         return FBP_OK;
     if (f->pitch_mm != 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "geometry: the views move along the axis by %.4g mm per turn, %.4g mm in "
-                        "total, with a field of view %.4g mm high; helical scans are not "
-                        "supported; check the source positions or matrices, or use another program",
-                        fabs(f->pitch_mm), f->axial_drift_mm, f->seen_mm);
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "geometry: the views drift along the axis by %.4g mm, with a field of view "
-                    "%.4g mm high; only circular paths are supported; check the source positions "
-                    "or matrices, or use another program",
-                    f->axial_drift_mm, f->seen_mm);
+        return FBP_UNSUPPORTED(
+            "geometry: the views move along the axis by %.4g mm per turn, %.4g mm in "
+            "total, with a field of view %.4g mm high; helical scans are not "
+            "supported; check the source positions or matrices, or use another program",
+            fabs(f->pitch_mm), f->axial_drift_mm, f->seen_mm);
+    return FBP_UNSUPPORTED(
+        "geometry: the views drift along the axis by %.4g mm, with a field of view "
+        "%.4g mm high; only circular paths are supported; check the source positions "
+        "or matrices, or use another program",
+        f->axial_drift_mm, f->seen_mm);
 }
 
 /* Rounded to 0.01, without -0. */

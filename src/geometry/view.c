@@ -53,15 +53,15 @@ fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
     fbp_message_clear();
     FBP_TRY(fbp_check_range(&fbp_range_pitch, "geometry: pixel pitch along the rows", pitch_u_mm));
     if (!fbp_dual_basis(P, P + 4, P + 8, B))
-        return fbp_fail(FBP_ERR_INVALID, "geometry: the left 3x3 block of the matrix is singular, "
-                                         "so it has no source; give matrices of a cone beam");
+        return FBP_INVALID("geometry: the left 3x3 block of the matrix is singular, "
+                           "so it has no source; give matrices of a cone beam");
     for (int i = 0; i < 3; i++)
         out->s[i] = -(B[0][i] * P[3] + B[1][i] * P[7] + B[2][i] * P[11]);
     row_norm = fbp_norm(P + 8);
     if (!(fabs(P[11]) > SINGULAR * row_norm * fbp_norm(out->s)))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: the matrix places the iso-centre beside the source, at depth 0; "
-                        "shift the coordinates so that their origin lies on the rotation axis");
+        return FBP_INVALID(
+            "geometry: the matrix places the iso-centre beside the source, at depth 0; "
+            "shift the coordinates so that their origin lies on the rotation axis");
     const double k = copysign(fbp_norm(B[0]) / pitch_u_mm, P[11]);
     for (int i = 0; i < 3; i++) {
         out->u[i] = B[0][i] / k;
@@ -145,35 +145,31 @@ fbp_status fbp_view_facts_of(const struct fbp_kind_table *kind, const struct fbp
     *out = (struct fbp_view_facts){.magnification = 1};
     for (int i = 0; i < 12; i++)
         if (!isfinite(vectors[i / 3][i % 3]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: view %zu has values that are not finite; correct them", k);
+            return FBP_INVALID("geometry: view %zu has values that are not finite; correct them",
+                               k);
     FBP_TRY(fbp_check_view(kind, view, k));
     if (!fbp_frame_of(view, axis, &f))
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "geometry: view %zu: %s; check source positions, or ray directions, and iso-centre", k,
             kind->has_source ? "the rotation axis passes through the source"
                              : "the rays are parallel to the rotation axis");
     if (!kind->matrix(view, panel, P))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: the panel is parallel to the central ray, or its rows "
-                        "and columns are parallel; check its axes u and v",
-                        k);
+        return FBP_INVALID(
+            "geometry: view %zu: the panel is parallel to the central ray, or its rows "
+            "and columns are parallel; check its axes u and v",
+            k);
     if (!(P[11] > 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: view %zu: the iso-centre is not on the panel's side of the "
-                        "source; check source and panel centre, or the sign of the matrix",
-                        k);
+        return FBP_INVALID("geometry: view %zu: the iso-centre is not on the panel's side of the "
+                           "source; check source and panel centre, or the sign of the matrix",
+                           k);
     fbp_cross(view->u, view->v, n);
     fbp_normalise(n);
     fbp_normalise(ray);
     if (!(fabs(fbp_dot(n, ray)) > EDGE_ON))
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "geometry: view %zu: the panel is parallel to the rays; check its axes u and v", k);
     if (!(fabs(fbp_dot(view->u, f.t)) > fabs(fbp_dot(view->u, f.a))))
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "geometry: view %zu: detector rows are nearer to the direction of the rotation axis "
             "than to a right angle with it; exchange rows and columns of the projections",
             k);

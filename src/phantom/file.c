@@ -41,7 +41,7 @@ wrong(const struct text *text, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
-    return fbp_fail(FBP_ERR_INVALID, "%s:%zu: %s", text->path, text->line, what);
+    return FBP_INVALID("%s:%zu: %s", text->path, text->line, what);
 }
 
 /* Skip blanks within a line. */
@@ -708,7 +708,7 @@ fbp_status fbp_phantom_load(struct fbp_phantom *out, const char *path, double sc
     if (st == FBP_OK && (size_t)(text.at - content) < n)
         st = wrong(&text, "a byte of value 0; the file is not a text file");
     if (st == FBP_OK && out->n + out->n_shapes == 0)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: %s", path, format->nothing);
+        st = FBP_INVALID("%s: %s", path, format->nothing);
     free(content);
     return st;
 }

@@ -340,9 +340,9 @@ fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **
     const size_t n = phantom->n + phantom->n_shapes;
 
     if (phantom->replace && phantom->n_shapes > 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: plane integrals need shapes whose densities add up, but shapes "
-                        "of LEAP's files replace each other; use another phantom file");
+        return FBP_UNSUPPORTED(
+            "phantom: plane integrals need shapes whose densities add up, but shapes "
+            "of LEAP's files replace each other; use another phantom file");
     FBP_TRY(fbp_calloc((void **)out, n + 1, sizeof **out, "phantom"));
     for (size_t i = 0; i < phantom->n; i++) {
         const struct fbp_ellipsoid *e = &phantom->items[i];
@@ -360,16 +360,15 @@ fbp_status fbp_sections_of(const struct fbp_phantom *phantom, struct fbp_body **
         struct fbp_body *b = &(*out)[phantom->n + i];
         fbp_body_of(&phantom->shapes[i], b);
         if (isinf(b->ball_r))
-            return fbp_fail(
-                FBP_ERR_UNSUPPORTED,
+            return FBP_UNSUPPORTED(
                 "phantom: shape %zu is infinitely long without its cutting planes, so its "
                 "plane integrals are not computed; give it a length",
                 i + 1);
         if (b->m > 0 && b->n_planes > 0)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "phantom: shape %zu is a soft ellipsoid with cutting planes, whose "
-                            "plane integrals cannot be computed; remove its cutting planes",
-                            i + 1);
+            return FBP_UNSUPPORTED(
+                "phantom: shape %zu is a soft ellipsoid with cutting planes, whose "
+                "plane integrals cannot be computed; remove its cutting planes",
+                i + 1);
     }
     return FBP_OK;
 }

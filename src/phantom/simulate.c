@@ -128,8 +128,7 @@ fbp_status fbp_c_arm_views(const struct fbp_circle *given, const struct fbp_pane
     FBP_TRY(fbp_check_circle(given, &own));
     FBP_TRY(fbp_check_panel("c-arm", panel));
     if (!fbp_kind_of(circle->kind)->has_source)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "c-arm: this trajectory needs a cone beam; use --kind cone");
+        return FBP_INVALID("c-arm: this trajectory needs a cone beam; use --kind cone");
     const double share = (double)panel->n_columns / REFERENCE_COLUMNS, *pitch = circle->pitch_mm;
     for (size_t k = 0; k < circle->n_views; k++) {
         const double t = circle->angles_rad[k];
@@ -395,22 +394,22 @@ fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct 
     const enum fbp_integral integral = fbp_kind_of(scan->kind)->integral;
     FBP_TRY(fbp_check_choice("phantom: in_double", (long)p->in_double, 1));
     if (p->in_double && integral != FBP_OVER_PLANES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: float64 is for plane integrals (kind planes) only; use float32 "
-                        "for views of kind %s",
-                        kind);
+        return FBP_UNSUPPORTED(
+            "phantom: float64 is for plane integrals (kind planes) only; use float32 "
+            "for views of kind %s",
+            kind);
     FBP_TRY(fbp_check_optional(&fbp_range_noise, "phantom: noise_i0", p->noise_i0));
     FBP_TRY(fbp_check_optional(&fbp_range_noise_sd, "phantom: noise_sd", p->noise_sd));
     FBP_TRY(fbp_check_range(&fbp_range_threads, "phantom: n_threads", p->n_threads));
     FBP_TRY(fbp_check_optional(&fbp_range_decay, "phantom: decay", p->decay));
     if (p->noise_i0 > 0 && !integral_of[integral].counts)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "phantom: scans of kind %s have no photon counts; give the noise as a "
-                        "standard deviation (--noise-sd)",
-                        kind);
+        return FBP_UNSUPPORTED(
+            "phantom: scans of kind %s have no photon counts; give the noise as a "
+            "standard deviation (--noise-sd)",
+            kind);
     if ((path != NULL) + (p->samples != NULL) + (p->sink != NULL) != 1)
-        return fbp_fail(FBP_ERR_INVALID, "phantom: found several outputs for the views, or none; "
-                                         "give one of path, memory and sink");
+        return FBP_INVALID("phantom: found several outputs for the views, or none; "
+                           "give one of path, memory and sink");
     return simulate(&job, path, p->samples);
 }
 

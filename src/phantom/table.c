@@ -147,8 +147,7 @@ fbp_status fbp_phantom_create(struct fbp_phantom *out, const char *name, double 
         for (size_t i = 0; i < COUNT(tables) && length < sizeof known; i++)
             length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "",
                                        tables[i].name);
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "phantom: '%s' is neither a known phantom nor a file; use %s or a text file of shapes",
             name, known);
     }

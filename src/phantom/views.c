@@ -145,10 +145,10 @@ fbp_status fbp_bodies_view(const struct fbp_body *bodies, const struct fbp_phant
             ray_of(view, kind, panel, (double)c, (double)r, p, dir);
             const double sum = fbp_line_integral(room->near, n, phantom->replace, p, dir, room);
             if (!isfinite(sum))
-                return fbp_fail(FBP_ERR_INVALID,
-                                "phantom: a shape is infinitely long along the ray of column %zu, "
-                                "row %zu; give it a length or a cutting plane",
-                                c, r);
+                return FBP_INVALID(
+                    "phantom: a shape is infinitely long along the ray of column %zu, "
+                    "row %zu; give it a length or a cutting plane",
+                    c, r);
             out[r * panel->n_columns + c] += (float)sum;
         }
     }

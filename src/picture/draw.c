@@ -357,23 +357,20 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
     fbp_status st;
 
     if (p->time_point >= frames)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: frame %zu does not exist; the file has frames 0 to %zu", name,
-                              p->time_point, frames - 1));
+        FBP_TRY_GOTO(FBP_INVALID("%s: frame %zu does not exist; the file has frames 0 to %zu", name,
+                                 p->time_point, frames - 1));
     for (int a = 0; a < 3; a++) {
         v.slice[a] = p->at_slice ? p->slice[a] : one.n[a] / 2;
         v.n[a] = one.n[a];
         v.mm[a] = one.has_spacing ? fabs(one.spacing_mm[a]) : 1;
         if (one.n[a] == 0 || !(v.mm[a] > 0 && isfinite(v.mm[a])))
             FBP_TRY_GOTO(
-                fbp_fail(FBP_ERR_INVALID,
-                         "%s: %zu voxels of %g mm along an axis are invalid; correct the header",
-                         name, one.n[a], v.mm[a]));
+                FBP_INVALID("%s: %zu voxels of %g mm along an axis are invalid; correct the header",
+                            name, one.n[a], v.mm[a]));
         if (v.slice[a] >= one.n[a])
             FBP_TRY_GOTO(
-                fbp_fail(FBP_ERR_INVALID,
-                         "%s: slice %c = %zu does not exist; the volume has slices 0 to %zu", name,
-                         "xyz"[a], v.slice[a], one.n[a] - 1));
+                FBP_INVALID("%s: slice %c = %zu does not exist; the volume has slices 0 to %zu",
+                            name, "xyz"[a], v.slice[a], one.n[a] - 1));
     }
     /* The pictures show the rotated volume. On the host, a rotation by 0 degrees is omitted; a
      * device needs the tables of a rotation in any case. */
@@ -529,8 +526,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", p->lo));
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", p->hi));
     if (n_tiles == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: a contact sheet needs at least one image; give one",
-                        png_path);
+        return FBP_INVALID("%s: a contact sheet needs at least one image; give one", png_path);
     /* Get the grey window: as given, or the range of the values of all images without the lowest
      * and the highest 0.5 %. */
     s.lo = p->lo;

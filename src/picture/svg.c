@@ -598,8 +598,7 @@ fbp_status fbp_geometry_svg(struct fbp_views views, const struct fbp_grid *grid,
     fbp_message_clear();
     FBP_TRY(fbp_check_kind("geometry", views.kind));
     if (views.n == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "geometry: the scan has no views to draw; give at least one");
+        return FBP_INVALID("geometry: the scan has no views to draw; give at least one");
     const bool lines = fbp_kind_of(views.kind)->integral == FBP_OVER_LINES;
     return fbp_svg_page(path, WIDTH, HEIGHT, lines ? draw_geometry : draw_sphere, &d);
 }
@@ -725,8 +724,7 @@ fbp_status fbp_curve_svg(const struct fbp_curve *c, const char *path)
             d.y[1] = fmax(d.y[1], c->y[i]);
         }
     if (!(d.x[0] <= d.x[1]))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the curve has no finite points to draw; check its values", path);
+        return FBP_INVALID("%s: the curve has no finite points to draw; check its values", path);
     widen(d.x, 0.02);
     widen(d.y, 0.06);
     return fbp_svg_page(path, CURVE_WIDTH, CURVE_HEIGHT, draw_curve, &d);

@@ -48,11 +48,11 @@ fbp_status fbp_turn_make(struct fbp_turn *out, const size_t n[2], const double m
         const double voxels =
             t.whole ? (double)n[swapped ? 1 - a : a] : fmax(1, ceil(side / t.mm[a] - 1e-6));
         if (!(voxels <= MOST_SIDE && n[a] <= MOST_SIDE))
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "view: slices of %zu x %zu voxels are too large; rotated projections, "
-                            "and those that a GPU draws, are limited to %d voxels per side, before "
-                            "and after the rotation; use device cpu without a rotation",
-                            n[0], n[1], MOST_SIDE);
+            return FBP_UNSUPPORTED(
+                "view: slices of %zu x %zu voxels are too large; rotated projections, "
+                "and those that a GPU draws, are limited to %d voxels per side, before "
+                "and after the rotation; use device cpu without a rotation",
+                n[0], n[1], MOST_SIDE);
         t.turned[a] = (size_t)voxels;
     }
     FBP_TRY(fbp_calloc((void **)&t.x_i, fbp_turn_entries(&t), sizeof *t.x_i, "a turned volume"));

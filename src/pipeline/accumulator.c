@@ -67,13 +67,12 @@ static fbp_status check(const struct fbp_scan *scan, const struct fbp_recon_para
 
     FBP_TRY(fbp_check_kind("scan.kind", scan->kind));
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "accumulator: only views of plane integrals (kind planes) can be added one "
-                        "by one, not of kind %s; run a plan that follows the scan",
-                        fbp_kind_of(scan->kind)->name);
+        return FBP_UNSUPPORTED(
+            "accumulator: only views of plane integrals (kind planes) can be added one "
+            "by one, not of kind %s; run a plan that follows the scan",
+            fbp_kind_of(scan->kind)->name);
     if (what)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "accumulator: does not support %s; omit it, or run a plan", what);
+        return FBP_UNSUPPORTED("accumulator: does not support %s; omit it, or run a plan", what);
     return fbp_check_scan(scan);
 }
 
@@ -99,8 +98,8 @@ fbp_status fbp_accumulator_create(fbp_accumulator **out, const struct fbp_scan *
     a->scan = taken;
     FBP_TRY_GOTO(fbp_devices_find(own.device ? own.device : "auto", &a->backend, devices, &n));
     if (n != 1)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "accumulator: \"%s\" selects %zu devices; give one",
-                              own.device, n));
+        FBP_TRY_GOTO(
+            FBP_INVALID("accumulator: \"%s\" selects %zu devices; give one", own.device, n));
     FBP_TRY_GOTO(fbp_job_create(&a->tables, &a->scan, &own, false));
     if (!own.device || strcmp(own.device, "auto") == 0)
         fbp_device_capable(fbp_backends, job_of(a), &a->backend, devices, line, sizeof line);
@@ -153,13 +152,11 @@ fbp_status fbp_accumulator_add(fbp_accumulator *a, size_t view, const float *sam
     fbp_message_clear();
     FBP_TRY(fbp_check_process(a->process, "accumulator"));
     if (view >= job_of(a)->n_views)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "accumulator: view %zu does not exist; the scan has %zu views, counted from 0", view,
             job_of(a)->n_views);
     if (a->added[view])
-        return fbp_fail(FBP_ERR_INVALID,
-                        "accumulator: view %zu was already added; add each view once", view);
+        return FBP_INVALID("accumulator: view %zu was already added; add each view once", view);
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
     a->added[view] = true; /* set before the view is added: if that fails, part of the view may be
                               in the volume */

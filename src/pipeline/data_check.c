@@ -623,25 +623,25 @@ static fbp_status fail_all_dead(const fbp_data_check *check, const char *name)
         all.unclipped |= check->views[k].unclipped;
     }
     if (all.lo > all.hi)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: no sample of the %zu views is a number; check the file, and the type "
-                        "and byte order in the scan file",
-                        name, n);
+        return FBP_INVALID(
+            "%s: no sample of the %zu views is a number; check the file, and the type "
+            "and byte order in the scan file",
+            name, n);
     if (all.lo == all.hi)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: all samples of the %zu views are %.7g; check the file, or data set, "
-                        "and the type in the scan file",
-                        name, n, (double)all.lo);
+        return FBP_INVALID(
+            "%s: all samples of the %zu views are %.7g; check the file, or data set, "
+            "and the type in the scan file",
+            name, n, (double)all.lo);
     if (!all.unclipped)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: all intensities of the %zu views, %.7g to %.7g, are at or below the "
-                        "dark image; check that the file contains projections, and that \"dark\" "
-                        "and \"i0\" or \"flat\" belong to them",
-                        name, n, (double)all.lo, (double)all.hi);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: in each of the %zu views, all samples are equal, clipped, or not numbers "
-                    "(%.7g to %.7g); check the file, or data set",
-                    name, n, (double)all.lo, (double)all.hi);
+        return FBP_INVALID(
+            "%s: all intensities of the %zu views, %.7g to %.7g, are at or below the "
+            "dark image; check that the file contains projections, and that \"dark\" "
+            "and \"i0\" or \"flat\" belong to them",
+            name, n, (double)all.lo, (double)all.hi);
+    return FBP_INVALID(
+        "%s: in each of the %zu views, all samples are equal, clipped, or not numbers "
+        "(%.7g to %.7g); check the file, or data set",
+        name, n, (double)all.lo, (double)all.hi);
 }
 
 /* ---- Checks of views while a run reads them ---- */

@@ -37,8 +37,8 @@ static fbp_status check_device(const struct fbp_backend *backend, int index)
     const char *version = strchr(d.text, ')');
     d.text[version ? (size_t)(version - d.text) + strcspn(version, ",") : strcspn(d.text, ",")] =
         '\0';
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s:%d cannot be used: %s: %s", backend->name,
-                    index, d.text, d.reason);
+    return FBP_UNSUPPORTED("device: %s:%d cannot be used: %s: %s", backend->name, index, d.text,
+                           d.reason);
 }
 
 /* Return the next backend of the list *at that has a device which the name "auto" may select, set
@@ -121,13 +121,12 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
             strncat(known, one, sizeof known - strlen(known) - 1);
         }
 
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "device: \"%s\" is unknown, or not part of this build; use one of %s", name,
-                        known);
+        return FBP_UNSUPPORTED(
+            "device: \"%s\" is unknown, or not part of this build; use one of %s", name, known);
     }
     const int available = fbp_backend_count(backend, why, sizeof why);
     if (available == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s cannot be used: %s", name, why);
+        return FBP_UNSUPPORTED("device: %s cannot be used: %s", name, why);
     const bool all = colon && strcmp(colon + 1, "all") == 0;
     /* rest of the text, with indices that are not parsed yet, such as "0,2" */
     const char *at = colon && !all ? colon + 1 : NULL;
@@ -135,21 +134,17 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
         char *end;
         const long listed = strtol(at, &end, 10);
         if ((end == at || listed < 0 || listed >= available) && available == 1)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "device: \"%s\": there is only one device, with index 0; use %s", text,
-                            (*backend)->name);
+            return FBP_INVALID("device: \"%s\": there is only one device, with index 0; use %s",
+                               text, (*backend)->name);
         if (end == at || listed < 0 || listed >= available)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "device: \"%s\": expected indices 0 … %d, such as %s:0,1, or %s:all",
-                            text, available - 1, (*backend)->name, (*backend)->name);
+            return FBP_INVALID("device: \"%s\": expected indices 0 … %d, such as %s:0,1, or %s:all",
+                               text, available - 1, (*backend)->name, (*backend)->name);
         if (*n_devices == FBP_MOST_DEVICES)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "device: \"%s\": at most %d devices can be named; name fewer", text,
-                            FBP_MOST_DEVICES);
+            return FBP_INVALID("device: \"%s\": at most %d devices can be named; name fewer", text,
+                               FBP_MOST_DEVICES);
         devices[(*n_devices)++] = (int)listed;
         if (*end != '\0' && *end != ',')
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "device: \"%s\": unexpected \"%s\"; give a name and indices, such as cuda:0,1",
                 text, end);
         at = *end ? end + 1 : NULL;
@@ -231,12 +226,12 @@ static fbp_status find_backend(const char *name, const char *what, const struct 
 
     *out = name ? fbp_backend_find(name) : NULL;
     if (!*out)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: device \"%s\" is unknown, or not part of this build; give the name "
-                        "without an index, as \"fbp devices\" lists it",
-                        what, name ? name : "");
+        return FBP_UNSUPPORTED(
+            "%s: device \"%s\" is unknown, or not part of this build; give the name "
+            "without an index, as \"fbp devices\" lists it",
+            what, name ? name : "");
     if (fbp_backend_count(out, why, sizeof why) == 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: device %s cannot be used: %s", what, name, why);
+        return FBP_UNSUPPORTED("%s: device %s cannot be used: %s", what, name, why);
     return FBP_OK;
 }
 
@@ -250,10 +245,9 @@ static fbp_status find(const char *name, const char *what, const void *memory, u
     FBP_TRY(find_backend(name, what, &backend));
     const int index = memory ? backend->memory.of_caller->owner(memory, bytes) : -1;
     if (index < 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the %llu bytes from %p on are not in the memory of a single %s "
-                        "device; give memory of that device, as large as the array",
-                        what, (unsigned long long)bytes, memory, name);
+        return FBP_INVALID("%s: the %llu bytes from %p on are not in the memory of a single %s "
+                           "device; give memory of that device, as large as the array",
+                           what, (unsigned long long)bytes, memory, name);
     return backend->memory.of_caller->open(index, queue, out);
 }
 
@@ -296,8 +290,7 @@ fbp_status fbp_sink_device_memory(fbp_sink **out, void *samples, enum fbp_type t
     fbp_message_clear();
     *out = NULL;
     if (type != FBP_F32 && type != FBP_F64)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "volume on a device: samples of type %s are not supported; use float32 or float64",
             fbp_type_name(type));
     FBP_TRY(fbp_array_bytes("volume on a device", &info, &bytes));
@@ -310,10 +303,10 @@ static fbp_status find_queues(const char *name, const struct fbp_backend **out)
     FBP_TRY(find_backend(name, "queue of a device", out));
     if ((*out)->memory.of_caller->queue)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "queue of a device: device %s has no queues (streams); use a device with "
-                    "queues, such as cuda, or do not create or wait for one",
-                    name);
+    return FBP_UNSUPPORTED(
+        "queue of a device: device %s has no queues (streams); use a device with "
+        "queues, such as cuda, or do not create or wait for one",
+        name);
 }
 
 fbp_status fbp_device_queue_create(void **out, const char *name, int number)
@@ -357,9 +350,8 @@ static fbp_status first_device(const char *device, const struct fbp_backend **ba
     *index = devices[0];
     if ((*backend)->memory.of_caller->alloc)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "device: %s has no device memory for views and volumes; use host memory",
-                    (*backend)->name);
+    return FBP_UNSUPPORTED("device: %s has no device memory for views and volumes; use host memory",
+                           (*backend)->name);
 }
 
 fbp_status fbp_device_memory_alloc(const char *device, size_t bytes, void **out)

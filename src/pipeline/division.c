@@ -524,7 +524,7 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
         FBP_TRY(fbp_check_cancelled());
     }
     if (!least.held)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
+        return FBP_UNSUPPORTED("device: %s", why);
     out->memory_bytes = least.memory < UINT64_MAX ? least.memory : least.beside_it;
     out->device_bytes = least.memory < UINT64_MAX ? 0 : least.device;
     return fail_too_large(rq, out);
@@ -564,7 +564,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                         fbp_bytes_text(has, sizeof has, rq->memory_limit - rq->uncounted_bytes));
 
     if (!holds(rq, NULL, why))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
+        return FBP_UNSUPPORTED("device: %s", why);
     if (slabs < least)
         slabs = least < nz ? least : nz;
     /* If no division fits into memory, try again with the fewest buffers for blocks of slices: a
@@ -626,7 +626,7 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *w)
         if (held && fits(w, rq))
             return FBP_OK;
         if (batch <= group && !held)
-            return fbp_fail(FBP_ERR_UNSUPPORTED, "device: %s", why);
+            return FBP_UNSUPPORTED("device: %s", why);
         if (batch <= group)
             return fail_too_large(rq, w);
     }

@@ -17,8 +17,8 @@
 
 static fbp_status refuse(void)
 {
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "plane integrals: this build does not support EPR "
-                                         "imaging; build fbp again with -DFBP_EPR=ON");
+    return FBP_UNSUPPORTED("plane integrals: this build does not support EPR "
+                           "imaging; build fbp again with -DFBP_EPR=ON");
 }
 
 fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_step_request *request)

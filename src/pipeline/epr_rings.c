@@ -86,17 +86,16 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
             samples_of(scan, m, &tau, &start);
             const double shift = (start0 - start) / tau0, whole = round(shift);
             if (!(fabs(tau / tau0 - 1) <= OFF && fabs(shift - whole) <= OFF))
-                return fbp_fail(
-                    FBP_ERR_UNSUPPORTED,
+                return FBP_UNSUPPORTED(
                     "angles: a ring (polar angle) needs one sample raster, but view %zu begins at "
                     "%.7g mm, step %.7g mm, and view %zu at %.7g mm, step %.7g mm; omit angles",
                     m->view, start, tau, first->view, start0, tau0);
             if (m->reversed && scan->reference)
-                return fbp_fail(FBP_ERR_UNSUPPORTED,
-                                "angles: with a reference spectrum, the field sweep must have the "
-                                "same direction in all views of a ring, but view %zu has measured "
-                                "the opposite direction; omit angles, or the reference spectrum",
-                                m->view);
+                return FBP_UNSUPPORTED(
+                    "angles: with a reference spectrum, the field sweep must have the "
+                    "same direction in all views of a ring, but view %zu has measured "
+                    "the opposite direction; omit angles, or the reference spectrum",
+                    m->view);
             a->shift[i] = (ptrdiff_t)whole;
         }
     }
@@ -296,19 +295,18 @@ fbp_status fbp_rings_step_create(struct fbp_view_step **out, struct fbp_view_ste
     if (request->params->epr.angles == 0)
         return FBP_OK;
     if (request->params->input.follow)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "angles: resampling needs all views at once, so it "
-                                             "excludes --follow; omit one of the two");
+        return FBP_UNSUPPORTED("angles: resampling needs all views at once, so it "
+                               "excludes --follow; omit one of the two");
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "angles: only plane integrals (kind planes) have rings of directions, but "
-                        "this scan is of kind %s; omit angles",
-                        fbp_kind_of(scan->kind)->name);
+        return FBP_UNSUPPORTED(
+            "angles: only plane integrals (kind planes) have rings of directions, but "
+            "this scan is of kind %s; omit angles",
+            fbp_kind_of(scan->kind)->name);
     if (fbp_scan_is_intensity(scan))
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "angles: intensities cannot be resampled, only "
-                                             "integrals; omit angles, or remove i0, dark and flat");
+        return FBP_UNSUPPORTED("angles: intensities cannot be resampled, only "
+                               "integrals; omit angles, or remove i0, dark and flat");
     if (scan->filtered)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "angles: the views are already filtered and weighted; omit angles");
+        return FBP_UNSUPPORTED("angles: the views are already filtered and weighted; omit angles");
     FBP_TRY(fbp_calloc((void **)&a, 1, sizeof *a, "rings"));
     a->step = (struct fbp_view_step){.scan = *scan,
                                      .repaired_once = true,

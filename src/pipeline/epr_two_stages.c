@@ -261,9 +261,9 @@ static fbp_status read_images(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t image = n_rows * src->info.n[0] * fbp_type_size(src->info.type);
 
     if (as_float && src->info.type != FBP_F32)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "stages: the sinogram images between the two stages are in double "
-                        "precision, but float32 values were requested; omit precision double");
+        return FBP_UNSUPPORTED(
+            "stages: the sinogram images between the two stages are in double "
+            "precision, but float32 values were requested; omit precision double");
     pthread_mutex_lock(&d->lock);
     const fbp_status st = d->filled ? FBP_OK : fill(src);
     d->filled = st == FBP_OK;
@@ -456,17 +456,17 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     if (request->params->epr.stages < 2)
         return FBP_OK;
     if (fbp_kind_of(scan->kind)->integral != FBP_OVER_PLANES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "stages: two stages need plane integrals (kind planes), but this scan is "
-                        "of kind %s; omit stages",
-                        fbp_kind_of(scan->kind)->name);
+        return FBP_UNSUPPORTED(
+            "stages: two stages need plane integrals (kind planes), but this scan is "
+            "of kind %s; omit stages",
+            fbp_kind_of(scan->kind)->name);
     if (scan->filtered)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: two stages need unfiltered views, but these "
-                                             "views are already filtered; omit stages");
+        return FBP_UNSUPPORTED("stages: two stages need unfiltered views, but these "
+                               "views are already filtered; omit stages");
     if (request->params->input.follow)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "stages: two stages of the backprojection need all "
-                                             "views at once, which excludes --follow; "
-                                             "omit --stages or --follow");
+        return FBP_UNSUPPORTED("stages: two stages of the backprojection need all "
+                               "views at once, which excludes --follow; "
+                               "omit --stages or --follow");
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "stage one"));
     s->step = (struct fbp_view_step){.measured = &s->first,
                                      .repaired_once = true,

@@ -107,10 +107,10 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
         FBP_TRY(fbp_view_to_matrix(&job->views[k], job->kind, &job->panel, m));
         const double w0 = m[11];
         if (!(w0 > 0))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "geometry: view %zu: the iso-centre is not on the panel's side of the "
-                            "source; check source and panel centre, or the sign of the matrix",
-                            k);
+            return FBP_INVALID(
+                "geometry: view %zu: the iso-centre is not on the panel's side of the "
+                "source; check source and panel centre, or the sign of the matrix",
+                k);
         for (int i = 0; i < 12; i++)
             m[i] *= (depths ? depths[k] : 1) / w0;
     }
@@ -144,16 +144,14 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
 
     (void)scan;
     if (p->epr.periodic || p->epr.response)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: applies to plane integrals (kind planes) only; omit it for this scan",
-                        p->epr.periodic ? "periodic" : "response");
+        return FBP_UNSUPPORTED(
+            "%s: applies to plane integrals (kind planes) only; omit it for this scan",
+            p->epr.periodic ? "periodic" : "response");
     if (p->epr.wiener > 0)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "wiener: applies to spectra of plane integrals (kind planes) only; omit wiener");
     if (job->padded.inserted)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "oversampling: applies to plane integrals (kind planes) only; omit oversampling");
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     const struct fbp_filter_factors factors = {p->filtering.n_window, p->filtering.window};
@@ -212,19 +210,16 @@ static double middle_of(const struct fbp_scan *scan, size_t k)
 static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 {
     if (scan->bin > 1)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: the division by a reference spectrum needs spectra at full resolution; omit --bin",
             scan->reference);
     if (n != scan->panel.n_columns)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the reference spectrum has %zu samples, but the views have %zu; "
-                        "measure or resample it at the same field values",
-                        scan->reference, n, scan->panel.n_columns);
+        return FBP_INVALID("%s: the reference spectrum has %zu samples, but the views have %zu; "
+                           "measure or resample it at the same field values",
+                           scan->reference, n, scan->panel.n_columns);
     for (size_t k = 1; k < scan->n_views; k++)
         if (!(fabs(middle_of(scan, k) - middle_of(scan, 0)) <= SAME))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: in view %zu the plane through the origin is at sample %.7g, but in view 0 at "
                 "sample %.7g; one reference spectrum needs the same field values in all views, so "
                 "resample the views",
@@ -278,11 +273,10 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
     fbp_status st;
 
     if (p->epr.wiener > 0 && !scan->reference)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "wiener: needs a reference spectrum; give --reference, or omit --wiener");
+        return FBP_INVALID(
+            "wiener: needs a reference spectrum; give --reference, or omit --wiener");
     if (p->epr.periodic && longer)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "periodic: cannot be combined with %s; omit one of the two", longer);
+        return FBP_UNSUPPORTED("periodic: cannot be combined with %s; omit one of the two", longer);
     if (p->epr.response) {
         FBP_TRY_GOTO(fbp_number_table_load(p->epr.response, 2,
                                            "a fraction of the Nyquist frequency and a factor",
@@ -292,10 +286,10 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
     }
     if (p->filtering.n_window > 0) {
         if (p->epr.response)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "window: the filter is already multiplied by the factors of %s; "
-                                  "omit window, or response",
-                                  p->epr.response));
+            FBP_TRY_GOTO(
+                FBP_INVALID("window: the filter is already multiplied by the factors of %s; "
+                            "omit window, or response",
+                            p->epr.response));
         s.response.n = p->filtering.n_window;
         FBP_TRY_GOTO(fbp_calloc((void **)&table, 2 * s.response.n, sizeof *table, "the filter"));
         for (size_t i = 0; i < s.response.n; i++) {
@@ -314,8 +308,7 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
             st = fbp_error_context(scan->reference, design(out, p, &s, n_columns, half_width));
         if (st == FBP_OK && !(p->cutoff > 0 || p->epr.wiener > 0)) {
             fbp_filter_design_clear(out);
-            st = fbp_fail(
-                FBP_ERR_INVALID,
+            st = FBP_INVALID(
                 "%s: the division by a reference spectrum amplifies noise at high frequencies; "
                 "give a cut-off, such as --cutoff 0.1, or a Wiener term (--wiener)",
                 scan->reference);
@@ -337,17 +330,15 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     struct fbp_job *job = &t->job;
 
     if (p->mu_water > 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "mu_water: plane integrals are not attenuations, so "
-                                             "Hounsfield units do not apply; omit mu_water");
+        return FBP_UNSUPPORTED("mu_water: plane integrals are not attenuations, so "
+                               "Hounsfield units do not apply; omit mu_water");
     if (p->pad != FBP_PAD_NONE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "pad: rows of plane integrals need no extrapolation; omit pad");
+        return FBP_UNSUPPORTED("pad: rows of plane integrals need no extrapolation; omit pad");
     if (t->cutoff_v > 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "cutoff_v: plane integrals have no detector columns; omit cutoff_v");
+        return FBP_UNSUPPORTED("cutoff_v: plane integrals have no detector columns; omit cutoff_v");
     if (t->angular != FBP_ANGULAR_AUTO)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "angular_weights: plane integrals are weighted by "
-                                             "solid angles; set the scan's quadrature instead");
+        return FBP_UNSUPPORTED("angular_weights: plane integrals are weighted by "
+                               "solid angles; set the scan's quadrature instead");
 
     FBP_TRY(of_file(scan, fbp_weights_of_planes(&t->weights, views_of(job), scan->quadrature,
                                                 scan->plane_weights, scan->reference != NULL)));
@@ -411,11 +402,11 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         FBP_TRY_GOTO(fbp_error_context(scan->projections ? scan->projections : "scan",
                                        fbp_geometry_circular(&job->facts)));
     if (scan->depths && !scan->filtered)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "scan.depths: allowed for filtered views only; set scan.filtered"));
+        FBP_TRY_GOTO(
+            FBP_INVALID("scan.depths: allowed for filtered views only; set scan.filtered"));
     if (scan->filtered && fbp_prep_is_needed(scan))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID, "scan: filtered views cannot have dark, flat, i0 or "
-                                               "bad_pixels; remove these keys, or \"filtered\""));
+        FBP_TRY_GOTO(FBP_INVALID("scan: filtered views cannot have dark, flat, i0 or "
+                                 "bad_pixels; remove these keys, or \"filtered\""));
     /* filtered views of different depths have no rotational symmetry */
     for (size_t k = 0; scan->depths && k < job->n_views; k++)
         if (fabs(scan->depths[k] - scan->depths[0]) > 1e-12 * scan->depths[0])
@@ -423,20 +414,19 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     /* Line integrals are interpolated linearly only.  Cubic interpolation needs spline
      * coefficients, which only the filter of plane integrals computes. */
     if (p->epr.interpolation != FBP_INTERPOLATION_LINEAR && kind->integral != FBP_OVER_PLANES)
-        FBP_TRY_GOTO(fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
             "interpolation: %s applies to plane integrals (kind planes) only; omit interpolation",
             fbp_interpolation_name(p->epr.interpolation)));
     if (p->epr.interpolation == FBP_INTERPOLATION_CUBIC && scan->filtered)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "interpolation: the filter computes the coefficients of %s, but "
-                              "these views are already filtered; omit interpolation",
-                              fbp_interpolation_name(p->epr.interpolation)));
+        FBP_TRY_GOTO(
+            FBP_UNSUPPORTED("interpolation: the filter computes the coefficients of %s, but "
+                            "these views are already filtered; omit interpolation",
+                            fbp_interpolation_name(p->epr.interpolation)));
 
     if (fbp_in_double(job) && fbp_prep_is_needed(scan)) /* dark, flat, bad pixels are floats */
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "precision: double needs plane integrals without corrections; remove "
-                              "dark, flat, i0 and bad_pixels from the scan, or omit precision"));
+        FBP_TRY_GOTO(
+            FBP_UNSUPPORTED("precision: double needs plane integrals without corrections; remove "
+                            "dark, flat, i0 and bad_pixels from the scan, or omit precision"));
     /* Check the corrections of a scan that the caller has built; a scan file was checked when it
      * was read. */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
@@ -453,9 +443,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     widen(job);
     job->sparse = is_sparse(job);
     if (!scan->filtered && !filter_of[kind->integral])
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "scan.kind: this build cannot filter kind %s; give filtered views",
-                              kind->name));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED(
+            "scan.kind: this build cannot filter kind %s; give filtered views", kind->name));
     if (!scan->filtered)
         FBP_TRY_GOTO(filter_of[kind->integral](t, p, scan));
 
@@ -609,44 +598,39 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
                                                   double: a backend replaces the others */
 
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "precision: double applies to plane integrals (kind planes), not to kind "
-                        "%s; choose exact, or omit precision",
-                        kind->name);
+        return FBP_UNSUPPORTED(
+            "precision: double applies to plane integrals (kind planes), not to kind "
+            "%s; choose exact, or omit precision",
+            kind->name);
     if (in_double && !backend->can.doubles)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "precision: device %s computes in float32 only; omit double, or use device cpu",
             backend->name);
     if (in_double && job->epr.second_stage && !backend->can.meridian_images)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "stages: device %s has no second stage in double precision; omit stages or "
-                        "double, or use device cpu",
-                        backend->name);
+        return FBP_UNSUPPORTED(
+            "stages: device %s has no second stage in double precision; omit stages or "
+            "double, or use device cpu",
+            backend->name);
     if (job->padded.inserted && !backend->can.oversamples)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "oversampling: device %s does not support it; omit oversampling, or use device cpu",
             backend->name);
     if (!(1u << job->epr.interpolation &
           (backend->can.interpolations | 1u << FBP_INTERPOLATION_LINEAR)))
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "interpolation: device %s interpolates linearly only; omit %s, or use device cpu",
             backend->name, fbp_interpolation_name(job->epr.interpolation));
     if (job->channels > 1 && !backend->can.channels)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "scan: the views have %zu frames (delays), but device %s reconstructs only "
-                        "one; use device cpu, or reconstruct each frame separately",
-                        fbp_channels(job), backend->name);
+        return FBP_UNSUPPORTED(
+            "scan: the views have %zu frames (delays), but device %s reconstructs only "
+            "one; use device cpu, or reconstruct each frame separately",
+            fbp_channels(job), backend->name);
     if (filter && filter->periodic && !backend->can.periodic)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "periodic: device %s does not support periodic rows; omit periodic, or use device cpu",
             backend->name);
     if (filter && (filter->passes > 1 || filter->imaginary) && !backend->can.any_filter)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "filter: device %s supports neither the filter two-ramps-unpadded nor a reference "
             "spectrum; choose another filter, omit the reference, or use device cpu",
             backend->name);
@@ -654,14 +638,14 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     if (name && backend->choose(job, name))
         return FBP_OK;
     if (job->selection.requested)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "kernel: device %s has no \"%s\" for this scan, volume and options; omit "
-                        "the kernel",
-                        backend->name, job->selection.requested);
+        return FBP_UNSUPPORTED(
+            "kernel: device %s has no \"%s\" for this scan, volume and options; omit "
+            "the kernel",
+            backend->name, job->selection.requested);
     if (!backend->choose(job, NULL))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "kernel: device %s has no kernel for this scan, volume and interpolation; "
-                        "use device ref",
-                        backend->name);
+        return FBP_UNSUPPORTED(
+            "kernel: device %s has no kernel for this scan, volume and interpolation; "
+            "use device ref",
+            backend->name);
     return FBP_OK;
 }

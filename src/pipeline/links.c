@@ -236,17 +236,15 @@ fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devic
 
     *out = (struct fbp_links){.n = n};
     if (!backend->links)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "links: device %s has no transfer rates to measure; use CUDA devices",
-                        backend->name);
+        return FBP_UNSUPPORTED(
+            "links: device %s has no transfer rates to measure; use CUDA devices", backend->name);
     if (n > FBP_MOST_LINKED)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "links: found %zu devices, expected at most %d; name fewer devices", n,
-                        FBP_MOST_LINKED);
+        return FBP_INVALID("links: found %zu devices, expected at most %d; name fewer devices", n,
+                           FBP_MOST_LINKED);
     for (size_t i = 1; i < n; i++)
         if (place_of(devices[i], devices, i) < i)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "links: device %d is named twice; name each device once", devices[i]);
+            return FBP_INVALID("links: device %d is named twice; name each device once",
+                               devices[i]);
     const size_t n_set = set_of(devices, n, set);
     pthread_mutex_lock(&last.lock);
     const fbp_status st = measure(backend, set, n_set, &links);

@@ -23,31 +23,29 @@ static fbp_status check_output(const struct fbp_recon_params *p)
 
     FBP_TRY(fbp_check_choice("output_type", (long)p->output.type, FBP_F64));
     if (p->output.type == FBP_F64 && p->precision != FBP_PRECISION_DOUBLE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "output: float64 needs a computation in double precision; choose precision "
-                        "double, or output type float32");
+        return FBP_UNSUPPORTED(
+            "output: float64 needs a computation in double precision; choose precision "
+            "double, or output type float32");
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[0]", p->output.range[0]));
     FBP_TRY(fbp_check_range(&fbp_range_value, "output_range[1]", p->output.range[1]));
     if (!integers && ranged)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: a range of values applies to uint8, uint16 and "
-                        "int16 only; choose one of these types, or omit the range");
+        return FBP_INVALID("output: a range of values applies to uint8, uint16 and "
+                           "int16 only; choose one of these types, or omit the range");
     if (p->output.auto_range && (ranged || !integers))
-        return fbp_fail(
-            FBP_ERR_INVALID, "output: a range of values that is found automatically %s",
+        return FBP_INVALID(
+            "output: a range of values that is found automatically %s",
             ranged
                 ? "cannot be combined with a given range; omit one of them"
                 : "applies to uint8, uint16 and int16 only; choose one of these types, or omit it");
     if (integers && !ranged && !p->output.auto_range && !(p->mu_water > 0))
-        return fbp_fail(FBP_ERR_INVALID, "output: %s needs a range of values; %s",
-                        fbp_type_name(p->output.type),
-                        p->cluster.n_parts ? "give the range, such as 0,0.05 (--output-range)"
-                                           : "give the range, such as 0,0.05 (--output-range), or "
-                                             "auto for the range of the volume");
+        return FBP_INVALID("output: %s needs a range of values; %s", fbp_type_name(p->output.type),
+                           p->cluster.n_parts
+                               ? "give the range, such as 0,0.05 (--output-range)"
+                               : "give the range, such as 0,0.05 (--output-range), or "
+                                 "auto for the range of the volume");
     if (ranged && !(p->output.range[0] < p->output.range[1]))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: the range %g to %g is empty; give the least value first",
-                        p->output.range[0], p->output.range[1]);
+        return FBP_INVALID("output: the range %g to %g is empty; give the least value first",
+                           p->output.range[0], p->output.range[1]);
     return FBP_OK;
 }
 
@@ -67,19 +65,18 @@ static fbp_status check_mask(const struct fbp_recon_params *p)
     if (!p->output.fill && !region)
         return FBP_OK;
     if (isnan(value) && integers)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "output: %s cannot store NaN, the value outside the %s; give another value "
-                        "(--mask), or write float32",
-                        fbp_type_name(p->output.type), region ? "region" : "field of view");
+        return FBP_INVALID(
+            "output: %s cannot store NaN, the value outside the %s; give another value "
+            "(--mask), or write float32",
+            fbp_type_name(p->output.type), region ? "region" : "field of view");
     if (isnan(value))
         return FBP_OK;
     FBP_TRY(fbp_check_range(&fbp_range_value, "mask_value", value));
     if (!integers || p->output.auto_range || (value >= lo && value <= hi))
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "output: %g, the value outside the %s, is not in the range %g to %g; choose "
-                    "another value (--mask), or another range",
-                    value, region ? "region" : "field of view", lo, hi);
+    return FBP_INVALID("output: %g, the value outside the %s, is not in the range %g to %g; choose "
+                       "another value (--mask), or another range",
+                       value, region ? "region" : "field of view", lo, hi);
 }
 
 fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_params *given)
@@ -96,15 +93,14 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_cutoff, "cutoff_v", p->filtering.cutoff_v));
     FBP_TRY(fbp_check_optional(&fbp_range_side, "half_width", (double)p->filtering.half_width));
     if ((p->filtering.n_window > 0) != (p->filtering.window != NULL) || p->filtering.n_window == 1)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "window: found %zu factors%s, expected 2 or more, from frequency 0 to the "
-                        "Nyquist frequency",
-                        p->filtering.n_window, p->filtering.window ? "" : " and no array");
+        return FBP_INVALID(
+            "window: found %zu factors%s, expected 2 or more, from frequency 0 to the "
+            "Nyquist frequency",
+            p->filtering.n_window, p->filtering.window ? "" : " and no array");
     for (size_t i = 0; i < p->filtering.n_window; i++)
         if (!isfinite(p->filtering.window[i]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "window: factor %zu is %g; give finite factors of the ramp", i,
-                            p->filtering.window[i]);
+            return FBP_INVALID("window: factor %zu is %g; give finite factors of the ramp", i,
+                               p->filtering.window[i]);
     FBP_TRY(fbp_check_optional(&fbp_range_wiener, "wiener", p->epr.wiener));
     FBP_TRY(fbp_check_optional(&twofold, "oversampling", (double)p->epr.oversampling));
     FBP_TRY(fbp_check_choice("interpolation", (long)p->epr.interpolation, FBP_INTERPOLATION_LAST));
@@ -120,8 +116,7 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_choice("unit", (long)p->output.unit, FBP_UNIT_CM));
     FBP_TRY(fbp_check_optional(&fbp_range_mu, "mu_water", p->mu_water));
     if (p->mu_water > 0 && p->output.unit != FBP_UNIT_MM)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "unit: Hounsfield units have no length unit; omit unit, or mu_water");
+        return FBP_INVALID("unit: Hounsfield units have no length unit; omit unit, or mu_water");
 
     FBP_TRY(fbp_check_range(&fbp_range_threads, "n_threads", p->n_threads));
     FBP_TRY(fbp_check_optional(&fbp_range_bytes, "memory_bytes", (double)p->memory_bytes));
@@ -135,21 +130,18 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     /* Check the number of the part (--part), and reject options that are impossible because the
      * processes of parts do not communicate. */
     if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu of %zu does not exist; parts count from 1 to %zu",
-                        p->cluster.part, p->cluster.n_parts, p->cluster.n_parts);
+        return FBP_INVALID("part %zu of %zu does not exist; parts count from 1 to %zu",
+                           p->cluster.part, p->cluster.n_parts, p->cluster.n_parts);
     if (has_part && p->cluster.team)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part: processes that were started by mpirun or srun divide the volume "
-                        "themselves; omit the part, or start each process separately");
+        return FBP_INVALID("part: processes that were started by mpirun or srun divide the volume "
+                           "themselves; omit the part, or start each process separately");
     if (has_part && (p->input.follow || p->input.source))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part: all parts need the same complete files of views; %s",
-                        p->input.follow ? "omit --follow" : "store the views first");
+        return FBP_INVALID("part: all parts need the same complete files of views; %s",
+                           p->input.follow ? "omit --follow" : "store the views first");
     if (has_part && p->output.auto_range)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part: the range of the whole volume is unknown to a single part; give the "
-                        "range (--output-range LO,HI), or write float32");
+        return FBP_INVALID(
+            "part: the range of the whole volume is unknown to a single part; give the "
+            "range (--output-range LO,HI), or write float32");
 
     FBP_TRY(check_output(p));
     FBP_TRY(check_mask(p));

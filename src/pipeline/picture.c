@@ -19,12 +19,10 @@ static fbp_status take_params(struct fbp_picture_params *own,
     FBP_TRY(fbp_check_range(&fbp_range_value, "view: hi", own->hi));
     FBP_TRY(fbp_check_range(&fbp_range_angle, "view: turn_deg", own->turn_deg));
     if (!(own->lo <= own->hi))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "view: the window %g to %g is empty; give the lower end first", own->lo,
-                        own->hi);
+        return FBP_INVALID("view: the window %g to %g is empty; give the lower end first", own->lo,
+                           own->hi);
     if (own->turn_deg != 0 && !own->mip)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "view: only projections can be turned, not slices; set mip, too");
+        return FBP_INVALID("view: only projections can be turned, not slices; set mip, too");
     return FBP_OK;
 }
 
@@ -46,16 +44,14 @@ static fbp_status find_projector(const struct fbp_picture_params *p,
     *projector = backend->projector;
     *index = devices[0];
     if (!*projector)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "view: device %s cannot draw projections; use gl or cpu", backend->name);
+        return FBP_UNSUPPORTED("view: device %s cannot draw projections; use gl or cpu",
+                               backend->name);
     if (!p->mip)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "view: slices are drawn by the CPU, and only projections by %s; set mip, too",
             backend->name);
     if (n > 1)
-        return fbp_fail(FBP_ERR_INVALID, "view: \"%s\" selects several devices; name one",
-                        p->device);
+        return FBP_INVALID("view: \"%s\" selects several devices; name one", p->device);
     return FBP_OK;
 }
 

@@ -133,17 +133,16 @@ fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source)
     if (*source && !scan->preparation)
         return FBP_OK;
     if (*source)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "scan: prepare: not applied to views in memory; "
-                                             "prepare the views first, or name a file");
+        return FBP_UNSUPPORTED("scan: prepare: not applied to views in memory; "
+                               "prepare the views first, or name a file");
     if (!scan->projections)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "scan: the scan names no projections; add the key \"projections\" to the "
-                        "scan file, or give the views in memory (in C: .input.source)");
+        return FBP_INVALID(
+            "scan: the scan names no projections; add the key \"projections\" to the "
+            "scan file, or give the views in memory (in C: .input.source)");
     if (p->params.input.follow && scan->sinograms)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: no view of stored sinograms is complete before "
-                        "the last one; omit --follow",
-                        scan->projections);
+        return FBP_UNSUPPORTED("%s: no view of stored sinograms is complete before "
+                               "the last one; omit --follow",
+                               scan->projections);
     if (p->params.input.follow)
         FBP_TRY(fbp_source_follow(source, scan->projections, &scan->raw,
                                   p->params.input.follow_timeout_s));
@@ -237,17 +236,15 @@ static fbp_status take_source(fbp_plan *p)
         fbp_corrections_describe(&c, p->info.prepared, sizeof p->info.prepared);
     }
     if (!has_size(p, info))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: contains %zu views of %zu rows x %zu columns, but the scan has "
-                              "%zu views of %zu x %zu; correct the scan, or give its views",
-                              fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0],
-                              fbp_stored_views(scan), p->reduction.stored.n_rows,
-                              p->reduction.stored.n_columns));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: contains %zu views of %zu rows x %zu columns, but the scan has "
+            "%zu views of %zu x %zu; correct the scan, or give its views",
+            fbp_plan_source_name(p), info->n[2], info->n[1], info->n[0], fbp_stored_views(scan),
+            p->reduction.stored.n_rows, p->reduction.stored.n_columns));
     p->top_down = is_top_down(scan, info);
     if (scan->find_bad_pixels && p->params.input.follow)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "bad_pixels: auto needs the complete scan first, so it "
-                              "excludes --follow; omit one of the two"));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("bad_pixels: auto needs the complete scan first, so it "
+                                     "excludes --follow; omit one of the two"));
     FBP_TRY_GOTO(fbp_beam_create(&p->beam, scan, &missing));
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", missing ? missing : "");
     free(missing);
@@ -298,8 +295,7 @@ fbp_status fbp_plan_check_source(const fbp_plan *p, const fbp_source *source)
     if (has_size(p, info) && is_top_down(p->scan, info) == p->top_down &&
         ((info->type == FBP_U16 && info->scale == 0) || p->tables.job.input.type != FBP_U16))
         return FBP_OK;
-    return fbp_fail(
-        FBP_ERR_INVALID,
+    return FBP_INVALID(
         "views: %zu views of %zu rows x %zu columns, %s, differ in size, row order, type "
         "or scale from those for which the plan was made; make another plan",
         info->n[2], info->n[1], info->n[0], fbp_type_name(info->type));
@@ -674,10 +670,10 @@ void fbp_plan_destroy(fbp_plan **plan)
         flag = flag->outer;
     if (own && flag) { /* waiting for the run would never end */
         fbp_message_clear();
-        (void)!fbp_fail(FBP_ERR_INVALID,
-                        "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "
-                        "and was ignored; stop the run in the callback, and destroy the plan after "
-                        "the run has returned");
+        (void)!FBP_INVALID(
+            "plan: fbp_plan_destroy() was called by a callback of the plan's own run, "
+            "and was ignored; stop the run in the callback, and destroy the plan after "
+            "the run has returned");
         return;
     }
     if (own) {

@@ -154,9 +154,8 @@ fbp_status fbp_plan_part(const fbp_plan *p, size_t part, struct fbp_part *out)
     fbp_message_clear();
     FBP_TRY(FBP_CHECK(part, out));
     if (part < 1 || part > n_parts)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu does not exist; the plan has %zu parts, counted from 1", part,
-                        n_parts);
+        return FBP_INVALID("part %zu does not exist; the plan has %zu parts, counted from 1", part,
+                           n_parts);
     FBP_TRY(fbp_part_share(&job, (struct fbp_part_of){part, n_parts}, job.part.slices));
     fbp_job_slices(&job, &first, &n);
     whole.slices[0] = first - box;

@@ -166,10 +166,9 @@ static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
     if (p->info.time_points > 1)
         snprintf(frames, sizeof frames, " (%zu frames of %zu slices)", p->info.time_points,
                  wanted[2]);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "output: has %zu x %zu x %zu voxels, but the plan's volume has %zu x %zu x "
-                    "%zu%s; use the size of fbp_plan_info()",
-                    n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
+    return FBP_INVALID("output: has %zu x %zu x %zu voxels, but the plan's volume has %zu x %zu x "
+                       "%zu%s; use the size of fbp_plan_info()",
+                       n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
 }
 
 /* Callback that the conversion to integers calls between slices: report the progress; returns
@@ -546,12 +545,12 @@ static fbp_status open_and_run(fbp_plan *p, fbp_source *given, fbp_sink *to, con
     }
     FBP_TRY(fbp_check_process(p->process, "plan"));
     if (!output && p->params.cluster.n_parts)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "part: the parts of a volume are written to a common file, not to a sink; "
-                        "call fbp_plan_run() with the name of the file, or set n_parts to 0");
+        return FBP_UNSUPPORTED(
+            "part: the parts of a volume are written to a common file, not to a sink; "
+            "call fbp_plan_run() with the name of the file, or set n_parts to 0");
     FBP_TRY(fbp_plan_open_steps(p));
     if (!output && is_first(p) && !to)
-        return fbp_fail(FBP_ERR_INVALID, "output: the sink is NULL; give a sink");
+        return FBP_INVALID("output: the sink is NULL; give a sink");
     if (!output && !is_first(p))
         FBP_TRY(fbp_plan_team_sink(p, &sink));
     if (!given)

@@ -33,17 +33,14 @@ fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t
     const size_t n_groups = groups_of(job, group_views);
 
     if (n_parts > 1 && fbp_in_double(job))
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "view_ranks: processes cannot share views in double precision; omit view_ranks");
     if (n_parts > size)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "view_ranks: only %zu processes were started, but %zu are requested; "
-                        "request at most as many as were started",
-                        size, n_parts);
+        return FBP_INVALID("view_ranks: only %zu processes were started, but %zu are requested; "
+                           "request at most as many as were started",
+                           size, n_parts);
     if (n_parts > n_groups)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "view_ranks: the views of this scan can be divided among at most %zu process%s; "
             "request at most %zu",
             n_groups, n_groups == 1 ? "" : "es", n_groups);
@@ -294,8 +291,8 @@ static fbp_status set_value(const char *who, const struct fbp_key *key, const ch
     const double scale = unit && unit != text ? scale_of(key->unit, unit) : 0;
     const double v = number * scale;
     if (scale <= 0 || !(v >= key->least && v <= key->most) || (whole && v != floor(v)))
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s=%.*s: expected %s", who, key->name, MOST_WORD,
-                        text, key->expected);
+        return FBP_INVALID("%s: %s=%.*s: expected %s", who, key->name, MOST_WORD, text,
+                           key->expected);
     if (key->unit == FBP_KEY_INT)
         *(int *)field = (int)v;
     else if (key->unit == FBP_KEY_COUNT)
@@ -318,17 +315,15 @@ static fbp_status read_entry(const char *who, char *word, const struct fbp_key *
     size_t k = n_keys;
 
     if (!word[0])
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: an entry is empty; expected KEY=VALUE,KEY=VALUE, such as gups=4,read=2GB/s", who);
     if (equals == word)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: \"%.*s\": the key before \"=\" is missing; expected KEY=VALUE, such as read=2GB/s",
             who, MOST_WORD, word);
     if (!equals)
-        return fbp_fail(FBP_ERR_INVALID, "%s: \"%.*s\": expected KEY=VALUE, such as gups=4", who,
-                        MOST_WORD, word);
+        return FBP_INVALID("%s: \"%.*s\": expected KEY=VALUE, such as gups=4", who, MOST_WORD,
+                           word);
     *equals = '\0';
     for (size_t i = 0; i < n_keys; i++) {
         const size_t used = strlen(known);
@@ -339,13 +334,12 @@ static fbp_status read_entry(const char *who, char *word, const struct fbp_key *
     }
     const char *near = k == n_keys ? fbp_nearest(word, names, n_keys) : NULL;
     if (near)
-        return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\"; did you mean %s?", who,
-                        MOST_WORD, word, near);
+        return FBP_INVALID("%s: unknown key \"%.*s\"; did you mean %s?", who, MOST_WORD, word,
+                           near);
     if (k == n_keys)
-        return fbp_fail(FBP_ERR_INVALID, "%s: unknown key \"%.*s\"; use %s", who, MOST_WORD, word,
-                        known);
+        return FBP_INVALID("%s: unknown key \"%.*s\"; use %s", who, MOST_WORD, word, known);
     if (seen[k])
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s is given twice; give it once", who, keys[k].name);
+        return FBP_INVALID("%s: %s is given twice; give it once", who, keys[k].name);
     seen[k] = true;
     return set_value(who, &keys[k], equals + 1, out);
 }

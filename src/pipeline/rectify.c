@@ -224,10 +224,10 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
     }
     for (size_t k = 0; k < from->n_views; k++)
         if (!fold(from, k, facts->axis, heights, &e))
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "geometry: view %zu: the panel is rolled by %.3g degrees, too much to "
-                            "be resampled to an upright panel; check its axes u and v",
-                            k, r->roll_rad / DEGREE);
+            return FBP_UNSUPPORTED(
+                "geometry: view %zu: the panel is rolled by %.3g degrees, too much to "
+                "be resampled to an upright panel; check its axes u and v",
+                k, r->roll_rad / DEGREE);
     memcpy(x, e.middle, sizeof e.middle);
     if (facts->offset) {
         /* Opposite views measure what an offset panel lacks. Its longer side extends to the

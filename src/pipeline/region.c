@@ -21,8 +21,7 @@ fbp_status fbp_box_set(struct fbp_job *job, const size_t box[3][2])
     for (int i = 0; i < 3; i++) {
         const size_t n = job->grid.n[i], end = box[i][1] ? box[i][1] : n;
         if (box[i][0] >= end || end > n)
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "box: voxels %zu:%zu along %c are no range of the volume, which has 0:%zu (the end "
                 "is excluded); give a first voxel below the end, and an end inside the volume",
                 box[i][0], end, axes[i], n);
@@ -282,10 +281,9 @@ static fbp_status mask_row(void *user, size_t y, size_t z, struct fbp_interval *
     const float *row = m->slice + y * nx;
     for (size_t x = 0; x < nx; x++) {
         if (isnan(row[x]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "region: %.200s: voxel (%zu, %zu, %zu) of the mask is NaN; use 1 "
-                            "inside the region and 0 outside",
-                            m->name, x, y, m->z);
+            return FBP_INVALID("region: %.200s: voxel (%zu, %zu, %zu) of the mask is NaN; use 1 "
+                               "inside the region and 0 outside",
+                               m->name, x, y, m->z);
         if (row[x] == 0)
             continue;
         if (*n > 0 && out[*n - 1].end == x)
@@ -307,8 +305,7 @@ static fbp_status from_source(const char *name, fbp_source *source, const struct
     struct mask_rows rows = {.name = name, .source = source, .grid = g, .z = SIZE_MAX};
 
     if (m[0] != n[0] || m[1] != n[1] || m[2] != n[2])
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "region: the mask %.200s has %zu x %zu x %zu voxels, but the whole volume, without "
             "--roi or --slice, has %zu x %zu x %zu; give a mask of the same size",
             name, m[0], m[1], m[2], n[0], n[1], n[2]);
@@ -317,11 +314,11 @@ static fbp_status from_source(const char *name, fbp_source *source, const struct
         const double first = fbp_grid_coordinate(g, i, 0), end = fbp_grid_coordinate(g, i, last);
         const double a = info->origin_mm[i], b = a + last * info->spacing_mm[i];
         if (!(fabs(a - first) <= SLACK * v && fabs(b - end) <= SLACK * v))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "region: %.200s: the mask extends from %.7g to %.7g mm along %c, but "
-                            "the volume from %.7g to %.7g mm; give a mask of this volume, or "
-                            "correct its spacing and offset",
-                            name, a, b, axes[i], first, end);
+            return FBP_INVALID(
+                "region: %.200s: the mask extends from %.7g to %.7g mm along %c, but "
+                "the volume from %.7g to %.7g mm; give a mask of this volume, or "
+                "correct its spacing and offset",
+                name, a, b, axes[i], first, end);
     }
     FBP_TRY(
         fbp_alloc((void **)&rows.slice, n[0] * n[1] * sizeof *rows.slice, "a slice of the region"));
@@ -343,10 +340,10 @@ static fbp_status from_file(const char *path, const struct fbp_job *job, const s
         for (size_t i = 0; i < n && isalpha((unsigned char)path[i]); i++)
             file[i] = path[i];
     if (*path == '\0' || (file[0] && strlen(file) == n && access(file, F_OK) != 0))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "region: \"%.200s\" is neither a shape nor a mask file; expected %s in mm, "
-                        "or a mask, such as mask.mha",
-                        path, SHAPES);
+        return FBP_INVALID(
+            "region: \"%.200s\" is neither a shape nor a mask file; expected %s in mm, "
+            "or a mask, such as mask.mha",
+            path, SHAPES);
     FBP_TRY(fbp_error_context("region", fbp_source_open(&source, path, NULL)));
     const fbp_status st = from_source(path, source, job, box, out);
     fbp_source_close(&source);
@@ -377,8 +374,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
     }
     const size_t(*const limits)[2] = (const size_t(*)[2])box;
     if (text && p->region.mask)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "region: both \"%.200s\" and a mask are given; omit one of them", text);
+        return FBP_INVALID("region: both \"%.200s\" and a mask are given; omit one of them", text);
     if (word) {
         struct shape shape = {.n_round = word->n_round,
                               .lo = {-INFINITY, -INFINITY, -INFINITY},
@@ -386,8 +382,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
                               .grid = &job->grid};
         const char *wrong = read_shape(text + strlen(word->name), &shape);
         if (wrong)
-            return fbp_fail(FBP_ERR_INVALID, "region: \"%.200s\" %s: expected %s", text, wrong,
-                            word->expected);
+            return FBP_INVALID("region: \"%.200s\" %s: expected %s", text, wrong, word->expected);
         FBP_TRY(fbp_region_create(out, job->grid.n, limits, shape_row, &shape));
     } else if (text) {
         FBP_TRY(from_file(text, job, limits, out));
@@ -403,11 +398,11 @@ fbp_status fbp_region_of(const struct fbp_recon_params *p, const struct fbp_job 
             x[i][0] = fbp_grid_coordinate(&g, i, 0);
             x[i][1] = fbp_grid_coordinate(&g, i, (double)g.n[i] - 1);
         }
-        return fbp_fail(FBP_ERR_INVALID,
-                        "region: %.200s contains no voxel of the %s, which extends over x %.6g to "
-                        "%.6g, y %.6g to %.6g, z %.6g to %.6g mm; choose another region",
-                        text ? text : "the mask", is_box ? "selected box" : "volume", x[0][0],
-                        x[0][1], x[1][0], x[1][1], x[2][0], x[2][1]);
+        return FBP_INVALID(
+            "region: %.200s contains no voxel of the %s, which extends over x %.6g to "
+            "%.6g, y %.6g to %.6g, z %.6g to %.6g mm; choose another region",
+            text ? text : "the mask", is_box ? "selected box" : "volume", x[0][0], x[0][1], x[1][0],
+            x[1][1], x[2][0], x[2][1]);
     }
     if (!text || word)
         return FBP_OK;

@@ -66,9 +66,9 @@ static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, c
     const size_t written = fbp_written_slice(rq->job, frame, z);
 
     if (sum && fbp_in_double(rq->job))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "precision: processes cannot add partial volumes in double precision; omit "
-                        "view_ranks, or double");
+        return FBP_UNSUPPORTED(
+            "precision: processes cannot add partial volumes in double precision; omit "
+            "view_ranks, or double");
     if (sum)
         FBP_TRY(sum->add(sum->user, written, n, (float *)(void *)x));
     for (size_t at = 0, some; (some = next_summed(sum, written, n, &at)) > 0; at += some) {

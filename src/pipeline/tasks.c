@@ -342,12 +342,10 @@ fbp_status fbp_part_share(const struct fbp_job *job, struct fbp_part_of of, size
     whole.part.slices[0] = whole.part.slices[1] = 0;
     fbp_job_slices(&whole, &first, &n);
     if (n_parts > n && n == 1)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "part %zu of %zu: there is only one slice to compute; omit the parts",
-                        of.part, n_parts);
+        return FBP_INVALID("part %zu of %zu: there is only one slice to compute; omit the parts",
+                           of.part, n_parts);
     if (n_parts > n)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "part %zu of %zu: there are only %zu slices to divide; give at most %zu parts", of.part,
             n_parts, n, n);
     if (job->matrices)

@@ -128,24 +128,22 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
      * follow from different parameters */
     if (a->params == b->params) {
         if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s computes with %s, kernel %s, but %s with %s, kernel %s, so values would "
                 "differ; give --device and --kernel, and the same memory limits to all processes",
                 other, b->device, b->kernel, first, a->device, a->kernel);
         if (strcmp(a->isa, b->isa) != 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s computes with the instructions %s, but %s with %s, so values would "
-                            "differ; set FBP_CPU=%s for all processes",
-                            other, b->isa, first, a->isa,
-                            strncmp(a->isa, "avx", 3) || strncmp(b->isa, "avx", 3) ? "c" : "avx2");
+            return FBP_INVALID(
+                "%s computes with the instructions %s, but %s with %s, so values would "
+                "differ; set FBP_CPU=%s for all processes",
+                other, b->isa, first, a->isa,
+                strncmp(a->isa, "avx", 3) || strncmp(b->isa, "avx", 3) ? "c" : "avx2");
         if (a->job == b->job)
             return FBP_OK;
     }
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s has another scan or other options than %s; start all processes with the "
-                    "same command and the same files",
-                    other, first);
+    return FBP_INVALID("%s has another scan or other options than %s; start all processes with the "
+                       "same command and the same files",
+                       other, first);
 }
 
 fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
@@ -464,8 +462,7 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     }
     free(all);
     if (st == FBP_OK && !all_same)
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "team: processes that share views divide their slices differently; "
-                      "give all processes the same --memory and --device-memory");
+        st = FBP_INVALID("team: processes that share views divide their slices differently; "
+                         "give all processes the same --memory and --device-memory");
     return st;
 }

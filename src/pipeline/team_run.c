@@ -112,10 +112,10 @@ static fbp_status take(struct fbp_plan_run_team *t, size_t from, uint64_t z, uin
     const size_t all = p->info.volume.n[2] * p->info.time_points;
 
     if (!t->slices || n > slices_at_once(p) || z > all || n > all - z)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "team: rank %zu sent slices outside this volume; start all processes with "
-                        "the same command",
-                        from);
+        return FBP_INVALID(
+            "team: rank %zu sent slices outside this volume; start all processes with "
+            "the same command",
+            from);
     FBP_TRY(fbp_team_accept(p->params.cluster.team, from, t->slices, (size_t)n * slice_bytes(p)));
     return fbp_sink_write(t->sink, (size_t)z, (size_t)n, fbp_value_type(&p->tables.job), t->slices);
 }
@@ -468,14 +468,12 @@ fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, co
     for (size_t r = 1; all && r < size && st == FBP_OK; r++) {
         (void)fbp_team_name(team, r, name, sizeof name);
         if (all[r].inputs != all[0].inputs)
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s reads other files than rank 0, or copies with other modification "
-                          "times, or is another build of fbp; give all processes the same files "
-                          "(copy them by cp -p) and the same build",
-                          name);
+            st = FBP_INVALID("%s reads other files than rank 0, or copies with other modification "
+                             "times, or is another build of fbp; give all processes the same files "
+                             "(copy them by cp -p) and the same build",
+                             name);
         else if (all[r].output != all[0].output)
-            st = fbp_fail(
-                FBP_ERR_INVALID,
+            st = FBP_INVALID(
                 "%s has another output than rank 0; start all processes with the same command",
                 name);
     }

@@ -813,12 +813,10 @@ fbp_status fbp_team_create(fbp_team **out, const struct fbp_team_functions *func
     *out = NULL;
     FBP_TRY(FBP_COPY_IN(team_functions, &own, functions));
     if (!own.send || !own.receive || !own.close)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "fbp_team_functions: send, receive and close: found NULL, expected a "
-                        "function each");
+        return FBP_INVALID("fbp_team_functions: send, receive and close: found NULL, expected a "
+                           "function each");
     if (own.rank >= own.size)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "fbp_team_functions: rank %zu of %zu does not exist; ranks are counted from 0",
             own.rank, own.size);
     st = fbp_calloc((void **)&t, 1, sizeof *t, "a team");
@@ -874,7 +872,7 @@ fbp_status fbp_team_end(fbp_team *t, const char *failure)
     fbp_message_clear();
     if (!t || (t->ended && t->over == FBP_OK))
         return FBP_OK;
-    const fbp_status mine = failure ? fbp_fail(FBP_ERR_INVALID, "%s", failure) : FBP_OK;
+    const fbp_status mine = failure ? FBP_INVALID("%s", failure) : FBP_OK;
     const fbp_status st = fbp_team_meet(t, "end", mine);
     pthread_mutex_lock(&t->lock);
     t->ended = true;

@@ -43,11 +43,9 @@ fbp_status fbp_team_join(fbp_team **out)
         char why[400] = "";
         fbp_mpi_fn *entry;
         if (!handle && module)
-            return fbp_fail(FBP_ERR_UNSUPPORTED, "FBP_TEAM_MODULE: %s; give the path of a module",
-                            dlerror());
+            return FBP_UNSUPPORTED("FBP_TEAM_MODULE: %s; give the path of a module", dlerror());
         if (!handle)
-            return fbp_fail(
-                FBP_ERR_UNSUPPORTED,
+            return FBP_UNSUPPORTED(
                 "team: several processes were started together, but the module %s cannot be loaded "
                 "(%s); install the package libfbp-mpi, or build fbp again after installing Open "
                 "MPI "
@@ -55,9 +53,8 @@ fbp_status fbp_team_join(fbp_team **out)
                 MODULE, dlerror());
         *(void **)&entry = dlsym(handle, "fbp_mpi_team"); /* POSIX allows this conversion */
         if (!entry)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s belongs to another release of fbp; reinstall fbp",
-                            module ? module : MODULE);
+            return FBP_UNSUPPORTED("%s belongs to another release of fbp; reinstall fbp",
+                                   module ? module : MODULE);
         if (!entry(FBP_MPI_MODULE_VERSION, PATIENCE + LATER * (double)rank, fbp_stopped, &functions,
                    why, sizeof why))
             return fbp_fail(fbp_stopped() && rank > 0 ? FBP_ERR_CANCELLED : FBP_ERR_UNSUPPORTED,
@@ -68,8 +65,7 @@ fbp_status fbp_team_join(fbp_team **out)
         if (module || started <= 1)
             return FBP_OK;
         /* Without a connection by MPI, each of the processes would compute the whole volume. */
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "team: the launcher has started %zu processes, but MPI reports only one; use mpirun of "
             "the Open MPI with which %s was built, or srun --mpi=pmix; to run one process, unset "
             "OMPI_COMM_WORLD_SIZE, PMIX_RANK and SLURM_STEP_NUM_TASKS",
@@ -80,14 +76,14 @@ fbp_status fbp_team_join(fbp_team **out)
     if (fbp_environment(FBP_ENV_PMI_RANK))
         return number_in(FBP_ENV_PMI_SIZE) == 1
                    ? FBP_OK
-                   : fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "team: this process was started by the launcher of another MPI "
-                              "(PMI_RANK is set); use mpirun of Open MPI, or srun --mpi=pmix");
+                   : FBP_UNSUPPORTED(
+                         "team: this process was started by the launcher of another MPI "
+                         "(PMI_RANK is set); use mpirun of Open MPI, or srun --mpi=pmix");
     if (tasks > 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "team: srun has started %zu processes without a connection between them; "
-                        "use srun --mpi=pmix, or give each its own part (--part), or start one; if "
-                        "each computes another volume, unset SLURM_STEP_NUM_TASKS",
-                        tasks);
+        return FBP_UNSUPPORTED(
+            "team: srun has started %zu processes without a connection between them; "
+            "use srun --mpi=pmix, or give each its own part (--part), or start one; if "
+            "each computes another volume, unset SLURM_STEP_NUM_TASKS",
+            tasks);
     return FBP_OK;
 }

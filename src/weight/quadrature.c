@@ -217,8 +217,7 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
     for (size_t i = 0; i < n; i++) {
         const double length = fbp_norm(direction[i]);
         if (!(fabs(length - 1) <= UNIT))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "directions: number %zu is (%g, %g, %g), of length %.6g; give unit vectors", i,
                 direction[i][0], direction[i][1], direction[i][2], length);
     }
@@ -226,16 +225,15 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
         double all = 0;
         for (size_t i = 0; i < n; i++) {
             if (!(given[i] >= 0 && given[i] <= 4 * FBP_PI))
-                return fbp_fail(FBP_ERR_INVALID,
-                                "weights: number %zu is %g, expected a solid angle from 0 to 4 pi; "
-                                "correct it",
-                                i, given[i]);
+                return FBP_INVALID(
+                    "weights: number %zu is %g, expected a solid angle from 0 to 4 pi; "
+                    "correct it",
+                    i, given[i]);
             all += weights[i] = given[i];
         }
         if (!(all > 0))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "weights: all %zu weights are 0; give solid angles, with the sum 2 pi",
-                            n);
+            return FBP_INVALID(
+                "weights: all %zu weights are 0; give solid angles, with the sum 2 pi", n);
         facts->used = wanted;
     }
     if (wanted == FBP_QUADRATURE_AUTO || wanted == FBP_QUADRATURE_BANDS) {
@@ -243,10 +241,10 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
         if (facts->n_rings > 0)
             facts->used = FBP_QUADRATURE_BANDS;
         else if (wanted == FBP_QUADRATURE_BANDS)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "weights: the method bands needs evenly spaced rings about x, y or z, "
-                            "but these %zu directions form none; use auto, voronoi or harmonics",
-                            n);
+            return FBP_INVALID(
+                "weights: the method bands needs evenly spaced rings about x, y or z, "
+                "but these %zu directions form none; use auto, voronoi or harmonics",
+                n);
     }
     if (facts->used == FBP_QUADRATURE_AUTO) {
         FBP_TRY(fbp_sphere_cells(direction, n, weights, &sphere));
@@ -265,10 +263,9 @@ fbp_status fbp_quadrature_of(const double (*direction)[3], size_t n, enum fbp_qu
     const double off = sum / (2 * FBP_PI) - 1;
     if (facts->used == FBP_QUADRATURE_GIVEN || fabs(off) <= EXACT)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "weights: %s: the sum is 2 pi (1 %+.1e) instead of 2 pi; use other weights, "
-                    "and report this error",
-                    fbp_quadrature_name(facts->used), off);
+    return FBP_INVALID("weights: %s: the sum is 2 pi (1 %+.1e) instead of 2 pi; use other weights, "
+                       "and report this error",
+                       fbp_quadrature_name(facts->used), off);
 }
 
 void fbp_quadrature_describe(const struct fbp_quadrature_facts *f, char *buf, size_t n)

@@ -217,16 +217,15 @@ fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char *
     if (fstat(fd, &is) < 0)
         return fbp_fail_status(path);
     if ((uint64_t)is.st_size > max_bytes)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %llu bytes, too many for a text file of this kind "
-                        "(at most %s); check the file name",
-                        path, (unsigned long long)is.st_size,
-                        fbp_bytes_text(limit, sizeof limit, max_bytes));
+        return FBP_INVALID("%s: has %llu bytes, too many for a text file of this kind "
+                           "(at most %s); check the file name",
+                           path, (unsigned long long)is.st_size,
+                           fbp_bytes_text(limit, sizeof limit, max_bytes));
     *n = (size_t)is.st_size;
     FBP_TRY(fbp_calloc((void **)text, *n + 1, 1, "a text file"));
     fbp_status st = fbp_read_at(fd, path, 0, *text, *n);
     if (st == FBP_OK && (strncmp(*text, "\xFF\xFE", 2) == 0 || strncmp(*text, "\xFE\xFF", 2) == 0))
-        st = fbp_fail(FBP_ERR_UNSUPPORTED, "%s: is encoded in UTF-16; save it as UTF-8", path);
+        st = FBP_UNSUPPORTED("%s: is encoded in UTF-16; save it as UTF-8", path);
     if (st != FBP_OK) {
         free(*text);
         *text = NULL;
@@ -442,15 +441,13 @@ fbp_status fbp_array_bytes(const char *path, const struct fbp_array_info *info, 
 
     for (int i = 0; i < 3; i++) {
         if (info->n[i] == 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the size is %zu x %zu x %zu, but no size may be 0; correct the "
-                            "size, or the file's header",
-                            path, info->n[0], info->n[1], info->n[2]);
+            return FBP_INVALID("%s: the size is %zu x %zu x %zu, but no size may be 0; correct the "
+                               "size, or the file's header",
+                               path, info->n[0], info->n[1], info->n[2]);
         if (__builtin_mul_overflow(total, (uint64_t)info->n[i], &total) || total > INT64_MAX / 16)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the size is %zu x %zu x %zu, too many elements for any file; "
-                            "correct the size, or copy the file again if its header is damaged",
-                            path, info->n[0], info->n[1], info->n[2]);
+            return FBP_INVALID("%s: the size is %zu x %zu x %zu, too many elements for any file; "
+                               "correct the size, or copy the file again if its header is damaged",
+                               path, info->n[0], info->n[1], info->n[2]);
     }
     *bytes = total * fbp_type_size(info->type);
     return FBP_OK;

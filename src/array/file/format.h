@@ -464,10 +464,9 @@ static inline fbp_status fbp_frames_take(const char *path, struct fbp_array_info
                                          uint64_t frames)
 {
     if (frames > SIZE_MAX || __builtin_mul_overflow(info->n[2], (size_t)frames, &info->n[2]))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the header gives %llu volumes, which is impossible; the header is "
-                        "damaged, copy the file again",
-                        path, (unsigned long long)frames);
+        return FBP_INVALID("%s: the header gives %llu volumes, which is impossible; the header is "
+                           "damaged, copy the file again",
+                           path, (unsigned long long)frames);
     info->time_points = frames > 1 ? (size_t)frames : 0;
     return FBP_OK;
 }

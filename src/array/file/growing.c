@@ -111,10 +111,9 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
                         "again when the scan is complete",
                         src->path, (unsigned long long)f->bytes, (unsigned long long)*bytes);
     if (*bytes > end && src->headerless)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: grew to %llu bytes, but \"raw\" in the scan file describes %llu; "
-                        "correct type, shape or header_bytes there",
-                        src->path, (unsigned long long)*bytes, (unsigned long long)end);
+        return FBP_INVALID("%s: grew to %llu bytes, but \"raw\" in the scan file describes %llu; "
+                           "correct type, shape or header_bytes there",
+                           src->path, (unsigned long long)*bytes, (unsigned long long)end);
     if (*bytes > src->offset)
         *n_views = (size_t)((*bytes - src->offset) / view);
     if (*n_views < src->info.n[2])

@@ -38,10 +38,9 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
     if (c->z.avail_in == 0 && !c->ended) {
         FBP_TRY(fbp_read_most(src->fd, src->path, c->file_pos, c->in, sizeof c->in, &n));
         if (n == 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the compressed samples end after %llu bytes; the file is "
-                            "truncated, copy it again",
-                            src->path, (unsigned long long)c->pos);
+            return FBP_INVALID("%s: the compressed samples end after %llu bytes; the file is "
+                               "truncated, copy it again",
+                               src->path, (unsigned long long)c->pos);
         c->file_pos += n;
         c->z.next_in = c->in;
         c->z.avail_in = (uInt)n;
@@ -56,15 +55,15 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
     if (code == Z_MEM_ERROR)
         return fbp_fail_nomem(1 << 16, "zlib");
     if (code != Z_STREAM_END && c->pos == c->total)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the checksum of the compressed samples is wrong; the file is damaged, "
-                        "copy it again",
-                        src->path);
+        return FBP_INVALID(
+            "%s: the checksum of the compressed samples is wrong; the file is damaged, "
+            "copy it again",
+            src->path);
     if (code != Z_STREAM_END)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the compressed samples cannot be decoded after %llu bytes; the file "
-                        "is damaged, copy it again",
-                        src->path, (unsigned long long)c->pos);
+        return FBP_INVALID(
+            "%s: the compressed samples cannot be decoded after %llu bytes; the file "
+            "is damaged, copy it again",
+            src->path, (unsigned long long)c->pos);
     /* Another gzip member may follow. Any other bytes, such as zeros that fill a block, end the
      * stream. */
     n = 0;
@@ -82,10 +81,10 @@ static fbp_status inflate_bytes(fbp_source *src, struct cursor *c, unsigned char
     while (n > 0) {
         size_t got = 0;
         if (c->ended)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the compressed samples end after %llu bytes; the file is damaged, "
-                            "copy it again",
-                            src->path, (unsigned long long)c->pos);
+            return FBP_INVALID(
+                "%s: the compressed samples end after %llu bytes; the file is damaged, "
+                "copy it again",
+                src->path, (unsigned long long)c->pos);
         FBP_TRY(inflate_some(src, c, out, n < (1u << 30) ? (uInt)n : 1u << 30, &got));
         out += got;
         n -= got;
@@ -123,10 +122,9 @@ static fbp_status inflate_at(fbp_source *src, struct cursor *c, uint64_t pos, un
         FBP_TRY(inflate_some(src, c, &more, 1, &got));
     if (got == 0)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: the file contains more compressed samples than its header states; the "
-                    "file is damaged, copy it again",
-                    src->path);
+    return FBP_INVALID("%s: the file contains more compressed samples than its header states; the "
+                       "file is damaged, copy it again",
+                       src->path);
 }
 
 static fbp_status read_compressed(fbp_source *src, size_t slice, size_t row0, size_t n_rows,
@@ -169,22 +167,20 @@ fbp_status fbp_inflate_open(struct fbp_source *src, uint64_t stated, uint64_t sk
     size_t n = 0;
 
     if (src->growing)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: --follow cannot read compressed samples; write the file without compression",
             src->path);
     if (stated > left || bytes / FBP_DEFLATE_AT_MOST > left ||
         skip / FBP_DEFLATE_AT_MOST > left - bytes / FBP_DEFLATE_AT_MOST)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: the file has %llu bytes of compressed samples, fewer than its header states, or "
             "too few for %llu bytes of samples; the file is truncated or damaged, copy it again",
             src->path, (unsigned long long)left, (unsigned long long)bytes);
     if (__builtin_add_overflow(skip, bytes, &total))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the header gives %llu bytes before the samples, which is impossible; "
-                        "the header is damaged, copy the file again",
-                        src->path, (unsigned long long)skip);
+        return FBP_INVALID(
+            "%s: the header gives %llu bytes before the samples, which is impossible; "
+            "the header is damaged, copy the file again",
+            src->path, (unsigned long long)skip);
     FBP_TRY(fbp_read_most(src->fd, src->path, src->offset, head, sizeof head, &n));
     FBP_TRY(fbp_calloc((void **)&c, 1, sizeof *c, "a zlib stream"));
     pthread_mutex_init(&c->lock, NULL);

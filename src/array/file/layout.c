@@ -52,10 +52,9 @@ fbp_status fbp_sink_spacing(const char *path, const struct fbp_array_info *info,
     for (int i = 0; i < 3 && *given; i++)
         if (!(info->spacing_mm[i] > 0) || !isfinite(info->spacing_mm[i]) ||
             !isfinite(info->origin_mm[i]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the format cannot store the spacing %g mm or the origin %g mm "
-                            "along axis %d; correct them",
-                            path, info->spacing_mm[i], info->origin_mm[i], i);
+            return FBP_INVALID("%s: the format cannot store the spacing %g mm or the origin %g mm "
+                               "along axis %d; correct them",
+                               path, info->spacing_mm[i], info->origin_mm[i], i);
     return FBP_OK;
 }
 

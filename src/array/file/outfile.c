@@ -28,8 +28,7 @@ fbp_status fbp_output_check(const char *path)
     struct stat st;
 
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: exists and is not a regular file; choose another name", path);
+        return FBP_INVALID("%s: exists and is not a regular file; choose another name", path);
     return FBP_OK;
 }
 
@@ -241,8 +240,7 @@ fbp_status fbp_outfile_publish(struct fbp_outfile *out, size_t n)
         const bool done =
             o->exclusive ? rename_exclusive(o->part, o->path) : rename(o->part, o->path) == 0;
         if (!done && o->exclusive && errno == EEXIST)
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: already exists; choose another name, or give --force to replace it", o->path);
         if (!done)
             return fbp_fail(FBP_ERR_IO,

@@ -106,10 +106,10 @@ static fbp_status check_range(fbp_source *src, size_t slice0, size_t n_slices, s
     const size_t *n = src->info.n;
 
     if (slice0 > n[2] || n_slices > n[2] - slice0 || row0 > n[1] || n_rows > n[1] - row0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: slices from %zu on (%zu of them) and rows from %zu on (%zu) are not "
-                        "inside the %zu slices of %zu rows; request existing rows",
-                        src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
+        return FBP_INVALID(
+            "%s: slices from %zu on (%zu of them) and rows from %zu on (%zu) are not "
+            "inside the %zu slices of %zu rows; request existing rows",
+            src->path, slice0, n_slices, row0, n_rows, n[2], n[1]);
     if (n_slices == 0 || n_rows == 0)
         return FBP_OK;
     FBP_TRY(fbp_check_cancelled());

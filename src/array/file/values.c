@@ -188,8 +188,8 @@ fbp_status fbp_check_float(const char *where, enum fbp_type type)
 {
     if (type == FBP_F32 || type == FBP_F64)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID, "%s: type: found %s, expected float32 or float64", where,
-                    fbp_type_name(type));
+    return FBP_INVALID("%s: type: found %s, expected float32 or float64", where,
+                       fbp_type_name(type));
 }
 
 enum fbp_type fbp_type_from_name(const char *name)
@@ -230,8 +230,7 @@ fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (
     for (size_t i = 0; i < 3; i++) {
         const double length = i < n ? sqrt(dot(step[i], step[i])) : 1;
         if (!(length > 0) || !isfinite(length))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: the spacing along axis %zu is %g mm, which is invalid; correct the header",
                 src->path, i, length);
         info->spacing_mm[i] = length;
@@ -239,17 +238,16 @@ fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (
         if (i < n && fabs(step[i][i]) == length) /* axis-parallel steps, without rounding */
             info->origin_mm[i] = step[i][i] > 0 ? origin[i] : 0 - origin[i];
         if (!isfinite(info->origin_mm[i]))
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the origin along axis %zu is not finite; correct the header",
-                            src->path, i);
+            return FBP_INVALID("%s: the origin along axis %zu is not finite; correct the header",
+                               src->path, i);
     }
     for (size_t i = 1; i < n; i++)
         for (size_t j = 0; j < i; j++)
             if (fabs(dot(step[i], step[j])) > skew * info->spacing_mm[i] * info->spacing_mm[j])
-                return fbp_fail(FBP_ERR_UNSUPPORTED,
-                                "%s: axes %zu and %zu are not orthogonal; resample the volume to "
-                                "an orthogonal grid",
-                                src->path, j, i);
+                return FBP_UNSUPPORTED(
+                    "%s: axes %zu and %zu are not orthogonal; resample the volume to "
+                    "an orthogonal grid",
+                    src->path, j, i);
     info->has_spacing = true;
     return FBP_OK;
 }

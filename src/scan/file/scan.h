@@ -10,11 +10,6 @@
 
 struct fbp_inputs;
 
-/** Fail with a message: the file or the request is invalid (INVALID), or valid but not supported
- * (UNSUPPORTED). */
-#define FBP_INVALID(...)     fbp_fail(FBP_ERR_INVALID, __VA_ARGS__)
-#define FBP_UNSUPPORTED(...) fbp_fail(FBP_ERR_UNSUPPORTED, __VA_ARGS__)
-
 /* scan.c: texts, paths, notes and files */
 
 /** Append to the text in buf[n]; if the text is not empty, the separator precedes the new part. The
