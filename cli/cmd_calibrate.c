@@ -7,12 +7,9 @@
 #include "fbp/analysis.h"
 
 #include "base/system.h"
-#include "geometry/kind.h"
-#include "scan/file/scan.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct calibrate_args {
     struct geometry_from from;

@@ -13,9 +13,6 @@
 #include "picture/draw.h"
 #include "scan/file/scan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct geometry_args {
     struct geometry_from from;
     const char *output;

@@ -5,8 +5,6 @@
  * Used by: bench/, cli/. */
 #include "say.h"
 
-#include "fbp/types.h"
-
 #include "base/text.h"
 
 #include <errno.h>

@@ -6,8 +6,6 @@
 
 #include "say.h"
 
-#include "fbp/types.h"
-
 #include "base/text.h"
 
 #include <stdint.h>

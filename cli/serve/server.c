@@ -8,7 +8,6 @@
 
 #include "base/system.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>

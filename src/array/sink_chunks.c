@@ -16,7 +16,6 @@
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
-#include "base/text.h"
 #include "base/threads.h"
 
 #include <dirent.h>

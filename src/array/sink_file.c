@@ -8,13 +8,11 @@
 #include "array/shared_output.h"
 #include "base/base.h"
 #include "base/cache.h"
-#include "base/system.h"
 #include "base/text.h"
 #include "base/threads.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>

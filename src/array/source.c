@@ -11,7 +11,6 @@
 #include "array/names.h"
 #include "base/base.h"
 #include "base/system.h"
-#include "base/text.h"
 #include "geometry/ranges.h"
 
 #include <errno.h>

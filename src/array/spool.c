@@ -3,10 +3,8 @@
  * place of the output; plan_run.c gets the range when all slices are stored, and copies the values
  * to the output. array.h declares the functions.
  * Used by: pipeline/plan_output.c, pipeline/plan_run.c. */
-#include "array/file/bytes.h"
 #include "array/sink.h"
 #include "base/base.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <string.h>

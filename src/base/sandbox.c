@@ -6,7 +6,6 @@
 
 #include "base/system.h"
 #include "base/text.h"
-#include "base/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>

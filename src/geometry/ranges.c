@@ -3,7 +3,6 @@
  * Used by: bench/, cli/, array/, phantom/, pipeline/, scan/. */
 #include "geometry/ranges.h"
 
-#include "base/math.h"
 #include "base/threads.h"
 #include "geometry/kind.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/base.h"
 #include "base/math.h"
-#include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"
-#include "backend/views.h"
 #include "base/base.h"
 #include "pipeline/job.h"
 #include "pipeline/plan.h"

@@ -5,13 +5,11 @@
  * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "pipeline/job.h"
 
-#include "backend/rows.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/math.h"
 #include "base/system.h"
 #include "base/threads.h"
-#include "fft/fft.h"
 #include "filter/parabola.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"

@@ -10,7 +10,6 @@
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/base.h"
 #include "base/sandbox.h"

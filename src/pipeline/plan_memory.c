@@ -12,7 +12,6 @@
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "pipeline/plan.h"
-#include "pipeline/worker.h"
 #include "scan/file/scan.h"
 #include "team/team.h"
 

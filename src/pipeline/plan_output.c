@@ -2,7 +2,6 @@
  * (fbp_plan_fingerprint(), for --resume), the sink that writes it (fbp_plan_sink_open()), and the
  * slices of a part of the volume (fbp_plan_part(), for --part).
  * Used by: cli/, pipeline/. */
-#include "array/sink.h"
 #include "pipeline/plan.h"
 
 #include "array/array.h"

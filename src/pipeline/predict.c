@@ -10,7 +10,6 @@
 #include "backend/slab.h"
 #include "base/base.h"
 #include "base/system.h"
-#include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 

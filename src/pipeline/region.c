@@ -2,7 +2,6 @@
  * (fbp_region_of()), given as a shape in mm ("cylinder:R", "ball:X,Y,Z,R", "box:...") or as a mask
  * file. Also: the slices of a process, and numbers of requested voxels.
  * Used by: bench/kernels/, bench/predict/, pipeline/. */
-#include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/slab.h"
 #include "base/base.h"

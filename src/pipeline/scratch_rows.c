@@ -2,7 +2,6 @@
  * filtered only once: fbp_rows_filter() filters all views into the file, fbp_rows_source() reads
  * them from it. fbp_filter_views() filters views in double precision, for tests and benchmarks.
  * Used by: bench/papers/qiao2015/, bench/rabbitct/, pipeline/. */
-#include "array/array.h"
 #include "array/file/bytes.h"
 #include "backend/device.h"
 #include "backend/rows.h"
@@ -11,7 +10,6 @@
 #include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/run.h"
-#include "pipeline/worker.h"
 
 #include "fbp/callback.h"
 

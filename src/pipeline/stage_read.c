@@ -6,7 +6,6 @@
 #include "pipeline/worker.h"
 
 #include "array/array.h"
-#include "array/device_memory.h"
 #include "array/file/format.h"
 #include "backend/rows.h"
 #include "backend/views.h"

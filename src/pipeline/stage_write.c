@@ -7,7 +7,6 @@
 #include "pipeline/worker.h"
 
 #include "array/array.h"
-#include "backend/rows.h"
 #include "backend/slab.h"
 #include "base/system.h"
 #include "base/threads.h"

@@ -7,7 +7,6 @@
 
 #include "backend/device.h"
 #include "backend/rows.h"
-#include "backend/slab.h"
 #include "backend/views.h"
 #include "base/system.h"
 #include "pipeline/job.h"

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Begin a scan in *own: check n_views and panel, allocate the views; set *out to 0. */

@@ -11,7 +11,6 @@
 #include "scan/file/scan.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Parker's weights: least length of a ramp on the central ray [view steps] for which the weight in
  * the middle of a step is as good as the mean over the step (bench/results/accuracy.md), for steps

@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 enum { IN_BYTES = 1 << 16, SKIP_BYTES = 1 << 16 };

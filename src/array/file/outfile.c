@@ -7,7 +7,6 @@
 #include "array/file/bytes.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "fbp/array.h"
 
 #include <errno.h>
 #include <fcntl.h>

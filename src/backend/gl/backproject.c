@@ -7,8 +7,6 @@
 #include "backend/gpu/gpu_kernel.h"
 #include "backend/slab.h"
 
-#include <epoxy/gl.h>
-
 #include <math.h>
 #include <string.h>
 

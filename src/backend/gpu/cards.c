@@ -4,7 +4,6 @@
  * Used by: bench/predict/model.c, bench/predict/model_gpu.c, backend/cuda/entry.c. */
 #include "backend/gpu/gpu_known.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Rates of copies [bytes/s] and relative speed of kernels, measured on the H200 and assumed for the

@@ -5,7 +5,6 @@
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/gpu/tables.h"
-#include "backend/module.h"
 #include "backend/slab.h"
 #include "backend/views.h"
 

@@ -7,7 +7,6 @@
 #include "array/array.h"
 #include "array/file/format.h"
 #include "base/base.h"
-#include "base/text.h"
 #include "geometry/kind.h"
 
 #include <ctype.h>

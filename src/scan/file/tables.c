@@ -10,7 +10,6 @@
 #include "array/file/format.h"
 #include "base/base.h"
 #include "base/text.h"
-#include "fbp/scan.h"
 
 #include <ctype.h>
 #include <math.h>
