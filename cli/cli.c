@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -29,11 +28,8 @@ size_t n_commands;
 int cli_error(const char *fmt, ...)
 {
     char line[1400];
-    va_list ap;
 
-    va_start(ap, fmt);
-    vsnprintf(line, sizeof line, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
-    va_end(ap);
+    FBP_PRINT_ARGUMENTS(line, sizeof line, fmt);
     say_error(line);
     return 1;
 }

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "pipeline/plan.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,13 +32,9 @@ static bool is_box(const struct fbp_plan_summary *p)
 void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
 {
     struct plan_line *line = &out->lines[out->n < PLAN_LINES ? out->n++ : PLAN_LINES - 1];
-    va_list ap;
 
     line->name = name;
-    va_start(ap, fmt);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not
-    vsnprintf(line->text, sizeof line->text, fmt, ap);
-    va_end(ap);
+    FBP_PRINT_ARGUMENTS(line->text, sizeof line->text, fmt);
 }
 
 void plan_tell(const struct fbp_plan_summary *p, struct plan_lines *out)

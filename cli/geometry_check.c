@@ -5,6 +5,7 @@
 #include "geometry_check.h"
 
 #include "base/math.h"
+#include "base/text.h"
 #include "geometry/directions.h"
 #include "geometry/kind.h"
 #include "geometry/view.h"
@@ -12,20 +13,14 @@
 #include "weight/weight.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 static __attribute__((format(printf, 2, 3))) void check_warn(struct check *c, const char *fmt, ...)
 {
-    va_list ap;
-
     if (c->n_warnings == MAX_WARNINGS)
         return;
-    va_start(ap, fmt);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() has set ap
-    vsnprintf(c->warnings[c->n_warnings++], sizeof *c->warnings, fmt, ap);
-    va_end(ap);
+    FBP_PRINT_ARGUMENTS(c->warnings[c->n_warnings++], sizeof *c->warnings, fmt);
 }
 
 enum { VIEWS = 24, RADII = 4, ANGLES = 6, HEIGHTS = 3, COARSE = 72, FINE = 40 };

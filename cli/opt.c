@@ -9,7 +9,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,11 +35,8 @@ const char *opt_nearest(const char *word, const char *(*name)(const void *list, 
 int opt_usage(const struct command *command, const char *fmt, ...)
 {
     char text[1000], line[1200];
-    va_list ap;
 
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap); // NOLINT(clang-analyzer-valist.Uninitialized): it is not
-    va_end(ap);
+    FBP_PRINT_ARGUMENTS(text, sizeof text, fmt);
     snprintf(line, sizeof line, "%s: %s; see fbp %s --help", command->name, text, command->name);
     say_error(line);
     return OPT_USAGE;

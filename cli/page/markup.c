@@ -64,26 +64,16 @@ void markup_put(struct markup *m, const char *text)
     markup_add(m, text, strlen(text));
 }
 
-/* Format a text as vprintf() does, into memory that the caller frees; NULL: out of memory. */
-static char *format_text(const char *fmt, va_list ap)
+static void put_formatted(struct markup *m, void (*put)(struct markup *, const char *),
+                          const char *fmt, va_list ap)
 {
-    va_list again;
+    char *text;
 
-    va_copy(again, ap);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the caller called va_start
-    const int n = vsnprintf(NULL, 0, fmt, ap);
-    char *text = n >= 0 ? malloc((size_t)n + 1) : NULL;
-    if (text)
-        vsnprintf(text, (size_t)n + 1, fmt, again);
-    va_end(again);
-    return text;
-}
-
-static void put_and_free(struct markup *m, char *text, void (*put)(struct markup *, const char *))
-{
-    if (text)
-        put(m, text);
-    m->failed |= !text;
+    if (vasprintf(&text, fmt, ap) < 0) {
+        m->failed = true;
+        return;
+    }
+    put(m, text);
     free(text);
 }
 
@@ -92,7 +82,7 @@ void markup_printf(struct markup *m, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    put_and_free(m, format_text(fmt, ap), markup_put);
+    put_formatted(m, markup_put, fmt, ap);
     va_end(ap);
 }
 
@@ -101,7 +91,7 @@ void markup_say(struct markup *m, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    put_and_free(m, format_text(fmt, ap), markup_escaped);
+    put_formatted(m, markup_escaped, fmt, ap);
     va_end(ap);
 }
 

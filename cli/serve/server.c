@@ -7,13 +7,13 @@
 #include "program.h"
 
 #include "base/system.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -216,12 +216,7 @@ struct connection {
 
 void answer_text(struct answer *out, int status, const char *fmt, ...)
 {
-    va_list ap;
-
-    va_start(ap, fmt);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start set it
-    vsnprintf(out->text, sizeof out->text, fmt, ap);
-    va_end(ap);
+    FBP_PRINT_ARGUMENTS(out->text, sizeof out->text, fmt);
     out->status = status;
     out->type = "text/plain; charset=utf-8";
     out->bytes = out->text;

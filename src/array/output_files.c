@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,11 +71,8 @@ fbp_status fbp_part_rename(const char *from, const char *to)
 struct fbp_file_name fbp_file_name(const char *format, ...)
 {
     struct fbp_file_name name;
-    va_list args;
 
-    va_start(args, format);
-    vsnprintf(name.text, sizeof name.text, format, args); /* fbp_output_name_parts() checks */
-    va_end(args);
+    FBP_PRINT_ARGUMENTS(name.text, sizeof name.text, format); /* fbp_output_name_parts() checks */
     return name;
 }
 

@@ -10,7 +10,6 @@
 #include "fbp/version.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,10 +45,7 @@ fbp_status fbp_fail(fbp_status status, const char *fmt, ...)
 {
     if (!message[0]) {
         char text[sizeof message];
-        va_list ap;
-        va_start(ap, fmt);
-        vsnprintf(text, sizeof text, fmt, ap);
-        va_end(ap);
+        FBP_PRINT_ARGUMENTS(text, sizeof text, fmt);
         fbp_message_adopt(text);
     }
     return status;

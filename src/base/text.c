@@ -125,17 +125,13 @@ char *fbp_strdup(const char *text)
 
 char *fbp_format(const char *fmt, ...)
 {
-    va_list ap, again;
-    char *out = NULL;
+    char *out;
+    va_list ap;
 
     va_start(ap, fmt);
-    va_copy(again, ap);
-    const int n = vsnprintf(NULL, 0, fmt, ap);
-    if (n >= 0 && (out = malloc((size_t)n + 1)))
-        vsnprintf(out, (size_t)n + 1, fmt, again);
-    va_end(again);
+    const int n = vasprintf(&out, fmt, ap);
     va_end(ap);
-    return out;
+    return n >= 0 ? out : NULL;
 }
 
 const char *fbp_base_name(const char *path)

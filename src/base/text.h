@@ -8,6 +8,9 @@
 
 #include <cjson/cJSON.h>
 
+#include <stdarg.h>
+#include <stdio.h>
+
 /** Print a number of bytes as fbp_bytes_text() does, but from a double, because an estimate may
  * exceed every integer type. */
 char *fbp_bytes_estimate_text(char *buf, size_t n, double bytes);
@@ -48,6 +51,16 @@ char *fbp_strdup(const char *text);
 
 /** Print as printf() does, into malloc'ed memory; NULL when out of memory. */
 char *fbp_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** Print the variable arguments of the calling function, which follow its parameter `fmt`, to
+ * buf[n] as vsnprintf() does. */
+#define FBP_PRINT_ARGUMENTS(buf, n, fmt)          \
+    do {                                          \
+        va_list arguments_;                       \
+        va_start(arguments_, fmt);                \
+        (void)vsnprintf(buf, n, fmt, arguments_); \
+        va_end(arguments_);                       \
+    } while (0)
 
 /**
  * Parse text[n], which is followed by a 0 byte, as JSON.  cJSON_Delete() frees *out.

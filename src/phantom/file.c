@@ -7,10 +7,10 @@
 
 #include "base/base.h"
 #include "base/math.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +35,8 @@ static fbp_status __attribute__((format(printf, 2, 3)))
 wrong(const struct text *text, const char *fmt, ...)
 {
     char what[320];
-    va_list args;
 
-    va_start(args, fmt);
-    vsnprintf(what, sizeof what, fmt, args);
-    va_end(args);
+    FBP_PRINT_ARGUMENTS(what, sizeof what, fmt);
     return FBP_INVALID("%s:%zu: %s", text->path, text->line, what);
 }
 

@@ -10,10 +10,10 @@
 
 #include "base/base.h"
 #include "base/math.h"
+#include "base/text.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,11 +53,8 @@ static void __attribute__((format(printf, 3, 4)))
 legend_line(struct legend *l, const char *name, const char *fmt, ...)
 {
     char words[200];
-    va_list ap;
 
-    va_start(ap, fmt);
-    vsnprintf(words, sizeof words, fmt, ap);
-    va_end(ap);
+    FBP_PRINT_ARGUMENTS(words, sizeof words, fmt);
     fbp_svg_text(l->f, 540, l->y, "class=\"name\"", name);
     fbp_svg_text(l->f, 690, l->y, "class=\"value\"", words);
     l->y += 19;

@@ -17,7 +17,6 @@
 #include "scan/file/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -533,18 +532,6 @@ uint64_t fbp_job_fingerprint(const struct fbp_job_tables *t, const struct fbp_ba
     return fbp_prep_hash(h, &t->prep);
 }
 
-/* Append formatted text to buf[n]. */
-__attribute__((format(printf, 3, 4))) static void append(char *buf, size_t n, const char *format,
-                                                         ...)
-{
-    const size_t used = strlen(buf);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(buf + used, n - used, format, args);
-    va_end(args);
-}
-
 void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
 {
     char weights[200];
@@ -558,30 +545,31 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
         return;
     }
     fbp_weights_describe(t->weights, weights, sizeof weights);
-    append(buf, n, "%s; filter %s", weights, fbp_filter_name(t->filter_name));
+    fbp_text_add(buf, n, "", "%s; filter %s", weights, fbp_filter_name(t->filter_name));
     if (t->views)
-        append(buf, n, ", axis through (%.5g, %.5g, %.5g) mm", t->centre_mm[0], t->centre_mm[1],
-               t->centre_mm[2]);
+        fbp_text_add(buf, n, ", ", "axis through (%.5g, %.5g, %.5g) mm", t->centre_mm[0],
+                     t->centre_mm[1], t->centre_mm[2]);
     if (t->cutoff < 1)
-        append(buf, n, ", cut-off %.3g", t->cutoff);
+        fbp_text_add(buf, n, ", ", "cut-off %.3g", t->cutoff);
     if (t->shaped)
-        append(buf, n, ", times the given response");
+        fbp_text_add(buf, n, ", ", "times the given response");
     if (t->divided)
-        append(buf, n, ", divided by the reference spectrum");
+        fbp_text_add(buf, n, ", ", "divided by the reference spectrum");
     if (t->wiener > 0)
-        append(buf, n, " (Wiener %.3g)", t->wiener);
+        fbp_text_add(buf, n, "", " (Wiener %.3g)", t->wiener);
     if (t->filter.periodic)
-        append(buf, n, ", rows periodic");
+        fbp_text_add(buf, n, ", ", "rows periodic");
     if (t->job.padded.inserted)
-        append(buf, n, ", oversampled");
+        fbp_text_add(buf, n, ", ", "oversampled");
     if (t->job.epr.interpolation)
-        append(buf, n, ", %s interpolation", fbp_interpolation_name(t->job.epr.interpolation));
+        fbp_text_add(buf, n, ", ", "%s interpolation",
+                     fbp_interpolation_name(t->job.epr.interpolation));
     if (t->job.filtering.columns)
-        append(buf, n, ", Hann along columns, cut-off %.3g", t->cutoff_v);
+        fbp_text_add(buf, n, ", ", "Hann along columns, cut-off %.3g", t->cutoff_v);
     if (t->job.filtering.spatial)
-        append(buf, n, ", in space, S = %zu", t->filter.half_width);
+        fbp_text_add(buf, n, ", ", "in space, S = %zu", t->filter.half_width);
     if (t->job.filtering.pad)
-        append(buf, n, ", rows extrapolated (%s)", fbp_pad_name(t->pad_kind));
+        fbp_text_add(buf, n, ", ", "rows extrapolated (%s)", fbp_pad_name(t->pad_kind));
 }
 
 /* ---- Choice of the kernel by which a backend computes a job ---- */

@@ -20,18 +20,14 @@
 #include "prep/prep.h"
 #include "scan/file/scan.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *format, ...)
 {
     char line[1200], safe[1200]; /* may contain text from files */
-    va_list args;
 
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
+    FBP_PRINT_ARGUMENTS(line, sizeof line, format);
     if (!p->params.callbacks.log || !line[0])
         return;
     fbp_printable(safe, sizeof safe, line, strlen(line), "");

@@ -6,10 +6,10 @@
 
 #include "base/base.h"
 #include "base/system.h"
+#include "base/text.h"
 #include "picture/draw.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 /* A bar of the timeline.  The times of work on a device are those of the host's clock until
@@ -68,7 +68,6 @@ fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade,
     struct entry e = {.bar = {.lane = lane, .shade = shade}};
     fbp_timeline *t = span->to;
     fbp_status st = FBP_OK;
-    va_list args;
 
     if (!t)
         return FBP_OK;
@@ -76,9 +75,7 @@ fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade,
         FBP_TRY(span->backend->event.timestamp(span->dev, span->stage, &span->stamps[1]));
     e.span = *span;
     e.bar.begin = span->begin - t->zero;
-    va_start(args, fmt);
-    vsnprintf(e.bar.words, sizeof e.bar.words, fmt, args);
-    va_end(args);
+    FBP_PRINT_ARGUMENTS(e.bar.words, sizeof e.bar.words, fmt);
     pthread_mutex_lock(&t->lock);
     if (t->n == t->room) {
         const size_t room = t->room ? 2 * t->room : 256;

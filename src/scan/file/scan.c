@@ -230,14 +230,11 @@ size_t fbp_scan_assumed(const struct fbp_scan *given, char *buf, size_t n)
 void fbp_text_add(char *buf, size_t n, const char *separator, const char *fmt, ...)
 {
     const size_t at = n ? strlen(buf) : 0, gap = at ? strlen(separator) : 0;
-    va_list ap;
 
     if (at + gap + 1 >= n)
         return;
     memcpy(buf + at, separator, gap);
-    va_start(ap, fmt);
-    vsnprintf(buf + at + gap, n - at - gap, fmt, ap);
-    va_end(ap);
+    FBP_PRINT_ARGUMENTS(buf + at + gap, n - at - gap, fmt);
 }
 
 fbp_status fbp_scan_path(char **out, const char *base, const char *fmt, ...)
