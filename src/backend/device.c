@@ -9,10 +9,10 @@
 
 #include <string.h>
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* defaults need few of their parameters */
+
 static int one_device(char *why, size_t n)
 {
-    (void)why;
-    (void)n;
     return 1;
 }
 
@@ -20,13 +20,10 @@ static int one_device(char *why, size_t n)
  * backend's summary to it. */
 static void summary_alone(int index, struct fbp_device_info *out)
 {
-    (void)index;
-    (void)out;
 }
 
 static bool always(int index)
 {
-    (void)index;
     return true;
 }
 
@@ -40,50 +37,38 @@ static bool matrix_alone(struct fbp_job *job, const char *name)
 
 static void no_remark(const struct fbp_job *job, char *line, size_t n)
 {
-    (void)job;
     if (n > 0)
         line[0] = '\0';
 }
 
 static size_t no_tables(const struct fbp_job *job)
 {
-    (void)job;
     return 0;
 }
 
 static bool holds_any(int index, const struct fbp_job *job, const struct fbp_buffer *buffer,
                       char *why, size_t n)
 {
-    (void)index;
-    (void)job;
-    (void)buffer;
-    (void)why;
-    (void)n;
     return true;
 }
 
 static void no_rates(const struct fbp_job *job, struct fbp_rates *out)
 {
-    (void)job;
     *out = (struct fbp_rates){0};
 }
 
 static fbp_status host_alloc(fbp_device *dev, size_t bytes, const char *what, void **out)
 {
-    (void)dev;
     return fbp_alloc(out, bytes, what);
 }
 
 static void host_release(fbp_device *dev, void *memory)
 {
-    (void)dev;
     fbp_free(memory);
 }
 
 static int no_owner(const void *memory, size_t bytes)
 {
-    (void)memory;
-    (void)bytes;
     return -1;
 }
 
@@ -92,38 +77,27 @@ static const struct fbp_device_memory_access no_memory_of_callers = {.owner = no
 
 static bool reaches_nothing(fbp_device *dev, const void *host, size_t bytes)
 {
-    (void)dev;
-    (void)host;
-    (void)bytes;
     return false;
 }
 
 static fbp_status alloc(fbp_device *dev, const struct fbp_buffer *buffer, void **out)
 {
-    (void)dev;
     return fbp_alloc(out, buffer->bytes, fbp_purpose_name(buffer->purpose));
 }
 
 static void release(fbp_device *dev, enum fbp_purpose purpose, void *memory)
 {
-    (void)dev;
-    (void)purpose;
     fbp_free(memory);
 }
 
 /* Samples in host memory need no upload. */
 static fbp_status no_upload(fbp_device *dev, void *dst, const void *src, size_t n_samples)
 {
-    (void)dev;
-    (void)dst;
-    (void)src;
-    (void)n_samples;
     return FBP_OK;
 }
 
 static fbp_status copy_rows(fbp_device *dev, const float *rows, size_t n, float *host)
 {
-    (void)dev;
     if (host != rows)
         memcpy(host, rows, n * sizeof *host);
     return FBP_OK;
@@ -131,30 +105,23 @@ static fbp_status copy_rows(fbp_device *dev, const float *rows, size_t n, float 
 
 static fbp_status no_statistics(fbp_device *dev, struct fbp_statistics *out)
 {
-    (void)dev;
     *out = FBP_NO_STATISTICS;
     return FBP_OK;
 }
 
 static fbp_status record_nothing(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out)
 {
-    (void)dev;
     *out = (struct fbp_event){.stage = stage};
     return FBP_OK;
 }
 
 static fbp_status no_stage_wait(fbp_device *dev, enum fbp_stage stage, struct fbp_event event)
 {
-    (void)dev;
-    (void)stage;
-    (void)event;
     return FBP_OK;
 }
 
 static fbp_status no_host_wait(fbp_device *dev, struct fbp_event event)
 {
-    (void)dev;
-    (void)event;
     return FBP_OK;
 }
 
@@ -163,29 +130,23 @@ static fbp_status host_timestamp(fbp_device *dev, enum fbp_stage stage, uint64_t
 {
     const double now = fbp_seconds();
 
-    (void)dev;
-    (void)stage;
     memcpy(out, &now, sizeof now);
     return FBP_OK;
 }
 
 static fbp_status host_seconds(fbp_device *dev, uint64_t timestamp, double *seconds)
 {
-    (void)dev;
     memcpy(seconds, &timestamp, sizeof *seconds);
     return FBP_OK;
 }
 
 static fbp_status no_bitmap(fbp_device *dev, const struct fbp_row_bitmap *bitmap)
 {
-    (void)dev;
-    (void)bitmap;
     return FBP_OK;
 }
 
 static fbp_status no_counts(fbp_device *dev, struct fbp_prep_counts *out)
 {
-    (void)dev;
     *out = (struct fbp_prep_counts){0};
     return FBP_OK;
 }
