@@ -74,6 +74,11 @@ fbp_status gl_check_lost(void)
     return fbp_fail(FBP_ERR_DEVICE, "was reset during the computation");
 }
 
+fbp_status gl_fail_nomem(size_t bytes)
+{
+    return fbp_fail(FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes", bytes);
+}
+
 static const struct fbp_module_host host = {
     .fail = fbp_fail, .message = fbp_message, .message_clear = fbp_message_clear};
 

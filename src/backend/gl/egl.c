@@ -96,6 +96,13 @@ fbp_status gl_check(const char *what)
                                                     : "an unknown error");
 }
 
+fbp_status gl_fail_nomem(size_t bytes)
+{
+    return gpu_host->fail(FBP_ERR_NOMEM,
+                          "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
+                          bytes);
+}
+
 /* Contexts. */
 
 /* A renderer and its EGL device. */

@@ -64,6 +64,10 @@ void gl_egl_close(struct gl_egl *egl);
  * @return FBP_ERR_NOMEM if memory is exhausted, FBP_ERR_DEVICE for other errors */
 fbp_status gl_check(const char *what);
 
+/** Set the error message that `bytes` bytes of host memory cannot be allocated, and return
+ * FBP_ERR_NOMEM. */
+fbp_status gl_fail_nomem(size_t bytes);
+
 /** Returns the name of the renderer of this thread's OpenGL context, for messages. */
 const char *gl_check_name(void);
 

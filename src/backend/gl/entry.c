@@ -187,9 +187,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
 
     *out = NULL;
     if (!dev)
-        return gpu_host->fail(
-            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
-            sizeof *dev);
+        return gl_fail_nomem(sizeof *dev);
     *out = (fbp_device *)(void *)dev;
     pthread_mutex_init(&dev->moments_lock, NULL);
     dev->last_moment = &dev->moments;

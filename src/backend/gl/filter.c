@@ -562,9 +562,7 @@ fbp_status gl_set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap
     struct bitmap_command *e = malloc(bytes);
 
     if (!e)
-        return gpu_host->fail(
-            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
-            bytes);
+        return gl_fail_nomem(bytes);
     e->n_words = n;
     if (n > 0)
         memcpy(e->words, bitmap->bits, n * sizeof *e->words);

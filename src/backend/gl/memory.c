@@ -185,15 +185,9 @@ fbp_status gl_share_enter(struct gl_share **out, int index)
         *at = NULL;
     if (!*at) {
         struct gl_share *s = calloc(1, sizeof *s);
-        if (s) {
+        if (s)
             s->index = index;
-            st = gl_queue_open(&s->queue, &life, s);
-        } else {
-            st = gpu_host->fail(
-                FBP_ERR_NOMEM,
-                "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
-                sizeof *s);
-        }
+        st = s ? gl_queue_open(&s->queue, &life, s) : gl_fail_nomem(sizeof *s);
         if (st == FBP_OK)
             *at = s;
         else
@@ -263,9 +257,7 @@ static struct gl_buffer *new_buffer(size_t bytes, const void *owner)
     struct gl_buffer *b = calloc(1, sizeof *b);
 
     if (!b) {
-        (void)!gpu_host->fail(
-            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
-            sizeof *b);
+        (void)!gl_fail_nomem(sizeof *b);
         return NULL;
     }
     b->bytes = bytes ? bytes : 4;

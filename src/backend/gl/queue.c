@@ -309,9 +309,7 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
 
     *out = q;
     if (!q)
-        return gpu_host->fail(
-            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
-            sizeof *q);
+        return gl_fail_nomem(sizeof *q);
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -391,9 +389,7 @@ fbp_status gl_queue_submit_with(struct gl_queue *q, enum gl_order order, gl_comm
     struct gl_list *list = &q->lists[order];
 
     if (!c)
-        return gpu_host->fail(
-            FBP_ERR_NOMEM, "gl: cannot allocate %zu bytes; lower --memory, or close other programs",
-            sizeof *c + bytes);
+        return gl_fail_nomem(sizeof *c + bytes);
     *c = (struct gl_command){.fn = fn, .with = *with};
     if (bytes > 0)
         memcpy(c->copy, command, bytes);
