@@ -104,15 +104,12 @@ static int run(const struct command *self, int argc, char **argv)
     struct fbp_recon_params params = {.struct_size = sizeof params};
     struct fbp_calibration c = {.struct_size = sizeof c};
     double seconds = 0;
-    int rc = opt_parse(self, &a, argc, argv);
 
-    if (rc == OPT_GO_ON)
-        rc = geometry_check_usage(self, &a.from);
-    if (rc != OPT_GO_ON)
-        return rc;
+    OPT_TRY(opt_parse(self, &a, argc, argv));
+    OPT_TRY(geometry_check_usage(self, &a.from));
     if (a.output && !cli_ends_with(a.output, ".json"))
         return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", a.output);
-    rc = geometry_load(&a.from, &scan, a.quiet);
+    int rc = geometry_load(&a.from, &scan, a.quiet);
     if (rc == 0 && a.output)
         rc = cli_check_files(&(struct cli_files){
             .force = a.force, .scan = &scan, .inputs = {a.from.path}, .outputs = {a.output}});

@@ -44,10 +44,9 @@ static int run(const struct command *self, int argc, char **argv)
     struct compare_args a = {.tolerance = -1};
     struct fbp_comparison c = {.struct_size = sizeof c};
     char unit[2][16] = {"", ""};
-    int rc = opt_parse(self, &a, argc, argv);
+    int rc = 0;
 
-    if (rc != OPT_GO_ON)
-        return rc;
+    OPT_TRY(opt_parse(self, &a, argc, argv));
     if (cli_is_scan(a.a) || cli_is_scan(a.b))
         return 1;
     if (fbp_array_compare(a.a, a.b, a.inside_mm, &c) != FBP_OK)
@@ -72,7 +71,6 @@ static int run(const struct command *self, int argc, char **argv)
         printf("mean_a   %.6g\nmean_b   %.6g\ncount    %zu\n", c.mean_a, c.mean_b, c.count);
         if (c.not_finite > 0)
             printf("excluded %zu (NaN, or the same infinity, in both)\n", c.not_finite);
-        rc = 0;
     }
     if (a.tolerance >= 0 && !(c.rmse <= a.tolerance)) /* true for NaN */
         rc = cli_error("%s: the rmse %.6g against %s exceeds the tolerance %.6g", a.a, c.rmse, a.b,

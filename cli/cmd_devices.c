@@ -19,11 +19,9 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct devices_args a = {0};
     static struct fbp_device_info d[MAX_DEVICES] = {{.struct_size = sizeof *d}};
-    const int rc = opt_parse(self, &a, argc, argv);
     char bytes[24];
 
-    if (rc != OPT_GO_ON)
-        return rc;
+    OPT_TRY(opt_parse(self, &a, argc, argv));
     size_t n = fbp_devices(d, MAX_DEVICES);
     n = n < MAX_DEVICES ? n : MAX_DEVICES;
     if (a.json) {

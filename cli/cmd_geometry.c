@@ -63,15 +63,12 @@ static int run(const struct command *self, int argc, char **argv)
     struct geometry_args a = {.from = GEOMETRY_FROM, .cutoff = 1};
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct check c;
-    int rc = opt_parse(self, &a, argc, argv);
 
-    if (rc == OPT_GO_ON)
-        rc = geometry_check_usage(self, &a.from);
-    if (rc != OPT_GO_ON)
-        return rc;
+    OPT_TRY(opt_parse(self, &a, argc, argv));
+    OPT_TRY(geometry_check_usage(self, &a.from));
     if (a.output && !cli_ends_with(a.output, ".svg"))
         return opt_usage(self, "-o: expected a name that ends in .svg, got \"%s\"", a.output);
-    rc = geometry_load(&a.from, &scan, a.quiet);
+    int rc = geometry_load(&a.from, &scan, a.quiet);
     if (rc == 0)
         rc = check_geometry(&scan, a.from.path, a.cutoff, &c);
     if (rc == 0 && !a.output)
@@ -135,13 +132,10 @@ static int run_convert(const struct command *self, int argc, char **argv)
 {
     struct convert_args args = {.from = GEOMETRY_FROM}, *a = &args;
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    int rc = opt_parse(self, a, argc, argv);
 
-    if (rc == OPT_GO_ON)
-        rc = geometry_check_usage(self, &a->from);
-    if (rc != OPT_GO_ON)
-        return rc;
-    rc = geometry_load(&a->from, &scan, a->quiet);
+    OPT_TRY(opt_parse(self, a, argc, argv));
+    OPT_TRY(geometry_check_usage(self, &a->from));
+    int rc = geometry_load(&a->from, &scan, a->quiet);
     if (rc == 0)
         rc = cli_check_files(&(struct cli_files){.force = a->force,
                                                  .scan = &scan,

@@ -284,10 +284,8 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct info_args a = {0};
     struct fbp_scan scan = {.struct_size = sizeof scan};
-    const int rc = opt_parse(self, &a, argc, argv);
 
-    if (rc != OPT_GO_ON)
-        return rc;
+    OPT_TRY(opt_parse(self, &a, argc, argv));
     if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct")) {
         /* Data sets (.rctd) and results (.rct) of the benchmark RabbitCT are printed by `fbp-bench
          * rabbitct info`. */

@@ -78,8 +78,9 @@ static int find_base(const struct init_args *args, char target[PATH_MAX])
 static int run(const struct command *self, int argc, char **argv)
 {
     struct init_args a = {0}, *args = &a;
-    const int rc = opt_parse(self, args, argc, argv);
     char base[PATH_MAX], *text;
+
+    OPT_TRY(opt_parse(self, args, argc, argv));
     const struct fbp_folder_known known = {.struct_size = sizeof known,
                                            .kind = args->kind,
                                            .pitch_mm = args->pitch,
@@ -91,9 +92,6 @@ static int run(const struct command *self, int argc, char **argv)
                                            .base = base,
                                            .log = cli_log,
                                            .user = &args->quiet};
-
-    if (rc != OPT_GO_ON)
-        return rc;
     if (args->output && !cli_ends_with(args->output, ".json"))
         return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", args->output);
     if (find_base(args, base) != 0)

@@ -236,24 +236,19 @@ static int run(const struct command *self, int argc, char **argv)
                                                               .callbacks.user = &progress)};
     struct fbp_scan scan = {.struct_size = sizeof scan};
     fbp_plan *plan = NULL;
-    int rc = opt_parse(self, &a, argc, argv);
+    const int parsed = opt_parse(self, &a, argc, argv);
+    char *kept;
 
     progress.quiet = a.quiet;
     if (!a.part)
         team_let_first_speak();
-    if (rc == OPT_GO_ON)
-        rc = adjust_check(self, a.adjust);
-    if (rc == OPT_GO_ON)
-        rc = recon_check_part(self, &a);
-    if (rc == OPT_GO_ON)
-        rc = recon_check_planned(self, &a);
-    if (rc == OPT_GO_ON)
-        rc = recon_choose_part(self, &a);
-    if (rc != OPT_GO_ON)
-        return rc;
+    OPT_TRY(parsed);
+    OPT_TRY(adjust_check(self, a.adjust));
+    OPT_TRY(recon_check_part(self, &a));
+    OPT_TRY(recon_check_planned(self, &a));
+    OPT_TRY(recon_choose_part(self, &a));
     recon_complete(&a);
-    char *kept;
-    rc = recon_name_scan(&a, &kept);
+    int rc = recon_name_scan(&a, &kept);
     if (rc == 0)
         rc = recon_prepare(&a, &scan, &plan);
     if (rc == 0)

@@ -7,6 +7,7 @@
 #include "say.h"
 #include "simulate.h"
 
+#include "base/base.h"
 #include "geometry/directions.h"
 #include "geometry/kind.h"
 #include "geometry/view.h"
@@ -159,9 +160,7 @@ static fbp_status make_directions(const struct simulate_args *a, double (**out)[
         }
         return loaded;
     }
-    const fbp_status st = fbp_directions_make(&set, NULL, n);
-    if (st != FBP_OK)
-        return st;
+    FBP_TRY(fbp_directions_make(&set, NULL, n));
     *out = calloc(*n, sizeof **out);
     return *out ? fbp_directions_make(&set, *out, NULL) : FBP_ERR_NOMEM;
 }
@@ -203,22 +202,19 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
                                          .at_centres = a->at_centres,
                                          .decay = a->decay,
                                          .in_double = a->type == FBP_F64};
-    fbp_status st;
 
-    if (is_prj(a)) {
-        st = fbp_scan_sink_prj(&params.sink, a->output, scan, a->gradient > 0 ? a->gradient : 1,
-                               &how);
-        if (st == FBP_OK)
-            st = write_truth(a, phantom, scan);
-        if (st == FBP_OK)
-            st = fbp_phantom_simulate(phantom, scan, NULL, &params);
-        fbp_sink_close(&params.sink);
-        return st;
+    if (!is_prj(a)) {
+        FBP_TRY(fbp_phantom_simulate(phantom, scan, scan->projections, &params));
+        FBP_TRY(write_truth(a, phantom, scan));
+        return fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
     }
-    st = fbp_phantom_simulate(phantom, scan, scan->projections, &params);
+    FBP_TRY(
+        fbp_scan_sink_prj(&params.sink, a->output, scan, a->gradient > 0 ? a->gradient : 1, &how));
+    fbp_status st = write_truth(a, phantom, scan);
     if (st == FBP_OK)
-        st = write_truth(a, phantom, scan);
-    return st ? st : fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
+        st = fbp_phantom_simulate(phantom, scan, NULL, &params);
+    fbp_sink_close(&params.sink);
+    return st;
 }
 
 /* Fill *scan (kind, panel, views, volume, path of the projections) from the options;
@@ -423,9 +419,7 @@ static int check(const struct command *self, const struct simulate_args *a)
                          cli_volumes(), a->truth);
     if (fabs(a->arc_deg) <= 0)
         return opt_usage(self, "--arc: expected an angle other than 0");
-    const int rc = check_kind(self, a);
-    if (rc != OPT_GO_ON)
-        return rc;
+    OPT_TRY(check_kind(self, a));
     if (!has_source(a) && a->trajectory == C_ARM)
         return opt_usage(self, "--trajectory c-arm needs a source; use --kind cone");
     if (has_source(a) && a->sod_mm <= reach_mm(a))
@@ -442,12 +436,10 @@ static int check(const struct command *self, const struct simulate_args *a)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct simulate_args a = simulate_defaults;
-    int rc = opt_parse(self, &a, argc, argv);
 
-    if (rc != OPT_GO_ON)
-        return rc;
-    rc = check(self, &a);
-    return rc == OPT_GO_ON ? simulate_scan(&a) : rc;
+    OPT_TRY(opt_parse(self, &a, argc, argv));
+    OPT_TRY(check(self, &a));
+    return simulate_scan(&a);
 }
 
 const struct command cmd_simulate = {

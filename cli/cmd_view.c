@@ -224,13 +224,10 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct view_args a = {
         .window = {NAN, NAN}, .slice = {SIZE_MAX, 0, 0}, .frame = SIZE_MAX, .device = "auto"};
-    int rc = opt_parse(self, &a, argc, argv);
-    const bool is_page = a.serve || (a.output && cli_ends_with(a.output, ".html"));
 
-    if (rc == OPT_GO_ON)
-        rc = check(self, &a, is_page);
-    if (rc != OPT_GO_ON)
-        return rc;
+    OPT_TRY(opt_parse(self, &a, argc, argv));
+    const bool is_page = a.serve || (a.output && cli_ends_with(a.output, ".html"));
+    OPT_TRY(check(self, &a, is_page));
     if (cli_is_scan(a.volume))
         return 1;
     cli_warn_missing(a.volume, a.quiet);

@@ -109,6 +109,14 @@ enum { OPT_ABOUT = 1200 }; /* size of a buffer for opt_about() [bytes] */
  */
 int opt_parse(const struct command *command, void *args, int argc, char **argv);
 
+/** Evaluate `expr`, and return its value from the calling function unless it is OPT_GO_ON. */
+#define OPT_TRY(expr)                \
+    do {                             \
+        const int opt_try_ = (expr); \
+        if (opt_try_ != OPT_GO_ON)   \
+            return opt_try_;         \
+    } while (0)
+
 /** Print an error about wrong usage of a command, with a reference to its --help; returns
  * OPT_USAGE. */
 int opt_usage(const struct command *command, const char *fmt, ...)

@@ -150,8 +150,8 @@ static int check_sweep(const struct command *self, const struct recon_args *a)
     if (!a->output || !cli_ends_with(a->output, ".png"))
         return opt_usage(self, "--sweep: expected -o FILE.png, for the contact sheet, got \"%s\"",
                          a->output ? a->output : "");
-    const int rc = check_name(self, "curve", a->curve, ".svg");
-    return rc == OPT_GO_ON ? check_folder(a->output) : rc;
+    OPT_TRY(check_name(self, "curve", a->curve, ".svg"));
+    return check_folder(a->output);
 }
 
 static int check_output(const struct command *self, const struct recon_args *a)
@@ -196,22 +196,18 @@ int recon_check_planned(const struct command *self, const struct recon_args *a)
 {
     if (!a->output)
         return OPT_GO_ON;
-    const int rc = check_output(self, a);
-    if (rc == OPT_GO_ON && !strchr(a->output, ':') && !cli_is_stack(a->output) &&
-        !cli_is_volume_folder(a->output))
+    OPT_TRY(check_output(self, a));
+    if (!strchr(a->output, ':') && !cli_is_stack(a->output) && !cli_is_volume_folder(a->output))
         return check_folder(a->output);
-    return rc;
+    return OPT_GO_ON;
 }
 
 int recon_check(const struct command *self, const struct recon_args *a)
 {
-    int rc = adjust_check(self, a->adjust);
-
-    if (rc == OPT_GO_ON)
-        rc = recon_check_part(self, a);
-    if (rc == OPT_GO_ON)
-        rc = check_sweep(self, a);
-    if (rc == OPT_GO_ON && !isnan(a->water[3])) {
+    OPT_TRY(adjust_check(self, a->adjust));
+    OPT_TRY(recon_check_part(self, a));
+    OPT_TRY(check_sweep(self, a));
+    if (!isnan(a->water[3])) {
         if (!(a->water[3] > 0))
             return opt_usage(self, "--hu-from-roi: expected a radius above 0, got \"%g\"",
                              a->water[3]);
@@ -226,13 +222,12 @@ int recon_check(const struct command *self, const struct recon_args *a)
                              "--hu-from-roi needs a first pass over the complete scan; omit %s",
                              a->plan ? "--plan" : "--follow");
     }
-    if (rc == OPT_GO_ON && a->report && (a->plan || a->sweep))
+    if (a->report && (a->plan || a->sweep))
         return opt_usage(self, "--report describes a complete run; omit %s",
                          a->plan ? "--plan" : "--sweep");
-    if (rc == OPT_GO_ON)
-        rc = check_name(self, "report", a->report, ".html");
-    if (rc != OPT_GO_ON || a->sweep)
-        return rc;
+    OPT_TRY(check_name(self, "report", a->report, ".html"));
+    if (a->sweep)
+        return OPT_GO_ON;
     if (a->p.input.follow && centre_is_auto(a->adjust))
         return opt_usage(
             self, "--centre auto needs the complete scan; omit --follow, or give the column");
@@ -249,11 +244,10 @@ int recon_check(const struct command *self, const struct recon_args *a)
         return recon_check_planned(self, a);
     if (!a->output)
         return opt_usage(self, "-o VOLUME is missing");
-    rc = check_output(self, a);
-    if (rc == OPT_GO_ON)
-        rc = check_name(self, "timeline", a->timeline, ".svg");
-    if (rc == OPT_GO_ON && a->preview && !recon_is_file(a->output))
+    OPT_TRY(check_output(self, a));
+    OPT_TRY(check_name(self, "timeline", a->timeline, ".svg"));
+    if (a->preview && !recon_is_file(a->output))
         return opt_usage(self, "--preview needs a volume on disk; expected -o FILE, got \"%s\"",
                          a->output);
-    return rc == OPT_GO_ON ? check_name(self, "preview", a->preview, ".png") : rc;
+    return check_name(self, "preview", a->preview, ".png");
 }
