@@ -46,10 +46,12 @@ fbp_status fbp_bench_random(const struct fbp_scan *scan, int n_threads, enum fbp
 fbp_status fbp_bench_project(const struct fbp_scan *scan, double half_mm, int n_threads,
                              float *views)
 {
+    const struct fbp_simulate_params params = {
+        .struct_size = sizeof params, .n_threads = n_threads, .samples = views};
     struct fbp_phantom phantom = {0};
 
     FBP_TRY(fbp_phantom_create(&phantom, "shepp-logan", half_mm, FBP_BENCH_WATER));
-    const fbp_status st = fbp_phantom_views(&phantom, scan, n_threads, views);
+    const fbp_status st = fbp_phantom_simulate(&phantom, scan, NULL, &params);
     fbp_phantom_clear(&phantom);
     return st;
 }

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/math.h"
 #include "base/system.h"
+#include "bench/common/device_memory.h"
 #include "bench/common/memory.h"
 #include "bench/common/truth.h"
 #include "bench/common/views.h"
@@ -221,14 +222,14 @@ static fbp_status make_source(const struct host_bench *b, const void *views, fbp
 
 static fbp_status alloc(const struct host_bench *b, size_t bytes, void **out)
 {
-    return b->on_device ? fbp_device_memory_alloc(b->params.device, bytes, out)
+    return b->on_device ? fbp_bench_memory_alloc(b->params.device, bytes, out)
                         : fbp_plan_alloc(b->plan, bytes, out);
 }
 
 static void release(const struct host_bench *b, void *memory)
 {
     if (b->on_device)
-        fbp_device_memory_release(b->params.device, memory);
+        fbp_bench_memory_release(b->params.device, memory);
     else if (b->plan)
         fbp_plan_release(b->plan, memory);
 }
@@ -244,7 +245,7 @@ static fbp_status fill(const struct host_bench *b, size_t bytes)
     FBP_TRY(fbp_alloc(&host, bytes, "views"));
     fbp_status st = fbp_bench_random(&b->scan, b->params.n_threads, type, host);
     if (st == FBP_OK)
-        st = fbp_device_memory_copy(b->params.device, b->views, host, bytes);
+        st = fbp_bench_memory_copy(b->params.device, b->views, host, bytes);
     fbp_free(host);
     return st;
 }

@@ -1,6 +1,7 @@
 /* Makes a RabbitCT data set from a scan: filtered views, matrices, references. Called by
  * make_command.c.
  * Used by: make_command.c. */
+#include "bench/common/filtered.h"
 #include "bench/rabbitct/rabbitct.h"
 
 #include "array/file/bytes.h"
@@ -101,7 +102,7 @@ static fbp_status write_views(struct making *m)
     FBP_TRY(fbp_rabbitct_put_header(&m->out, &m->info));
     if (fflush(m->out.f) != 0)
         return fbp_fail(FBP_ERR_IO, "%s: cannot write: check the free space", m->out.path);
-    FBP_TRY(fbp_filter_views(&m->tables.job, m->source, m->top_down, write_view, m));
+    FBP_TRY(fbp_bench_filter(&m->tables.job, m->source, m->top_down, write_view, m));
     return fbp_source_unchanged(m->source);
 }
 

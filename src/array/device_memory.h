@@ -3,7 +3,7 @@
  * Only the backend of a device copies from and to such memory: CUDA implements struct
  * fbp_device_memory and struct fbp_device_memory_access. source_caller.c and sink_caller.c open
  * sources and sinks on it.
- * Used by: array/, backend/, pipeline/.
+ * Used by: bench/common/, array/, backend/, pipeline/.
  */
 #ifndef FBP_SRC_ARRAY_DEVICE_MEMORY_H
 #define FBP_SRC_ARRAY_DEVICE_MEMORY_H

@@ -29,11 +29,6 @@ static inline struct fbp_slab fbp_slab_asked(const struct fbp_job *job, size_t z
     return out;
 }
 
-/** Sets the slab *out to the voxels [box[axis][0], box[axis][1]) along x, y and z.
- * @return FBP_ERR_INVALID if the box is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
- * job's kernel computes whole slices only */
-fbp_status fbp_slab_box(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out);
-
 /** Returns the number of voxels per slice of a slab, in one channel. */
 static inline size_t fbp_slab_slice(const struct fbp_slab *slab)
 {

@@ -165,11 +165,6 @@ double fbp_poisson(struct fbp_random *random, double mean);
 /** Draw a Gaussian variate of mean 0 and variance 1. */
 double fbp_normal(struct fbp_random *random);
 
-/** Compute all views of a valid scan, without noise: out[n_views][n_rows][n_columns]. n_threads 0:
- * one thread per core. */
-FBP_MUST_CHECK fbp_status fbp_phantom_views(const struct fbp_phantom *phantom,
-                                            const struct fbp_scan *scan, int n_threads, float *out);
-
 /* file.c: phantom files, and the axes of their shapes. */
 
 /** Load a phantom file in the format of fbp, RTK or LEAP into the empty phantom *out; densities are

@@ -413,14 +413,6 @@ fbp_status fbp_phantom_simulate(const struct fbp_phantom *phantom, const struct 
     return simulate(&job, path, p->samples);
 }
 
-fbp_status fbp_phantom_views(const struct fbp_phantom *phantom, const struct fbp_scan *scan,
-                             int n_threads, float *out)
-{
-    struct job job = {.phantom = phantom, .scan = scan, .params.n_threads = n_threads};
-
-    return simulate(&job, NULL, out);
-}
-
 fbp_status fbp_phantom_volume(const struct fbp_phantom *phantom, const struct fbp_grid *grid,
                               enum fbp_kind kind, enum fbp_unit unit, const char *path,
                               int n_threads)

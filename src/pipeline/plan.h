@@ -328,17 +328,6 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
 fbp_status fbp_plan_team_written(struct fbp_plan_run_team *t, fbp_status status);
 void fbp_plan_team_end(struct fbp_plan_run_team **run);
 
-/* devices.c: memory of devices, for benchmarks and tests */
-
-/** Allocate device memory on the first device that the text `device` names, such as "cuda:0".
- *  @return FBP_ERR_UNSUPPORTED if callers cannot allocate memory on this device. */
-fbp_status fbp_device_memory_alloc(const char *device, size_t bytes, void **out);
-void fbp_device_memory_release(const char *device, void *memory);
-
-/** Copy `bytes` bytes between host and device memory, in either direction; returns when the copy is
- * done. */
-fbp_status fbp_device_memory_copy(const char *device, void *to, const void *from, size_t bytes);
-
 /** One of several parts of the output. */
 struct fbp_part {
     size_t struct_size;

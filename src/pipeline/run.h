@@ -2,7 +2,8 @@
  * write them (internal). Also the parts of a run: the mask of finished slices, sums of partial
  * volumes, the timeline, workers, loading of batches of views, and filtered views in a scratch
  * file.
- * Used by: bench/papers/qiao2015/, bench/papers/zinsser2013/, bench/rabbitct/, pipeline/. */
+ * Used by: bench/common/, bench/papers/qiao2015/, bench/papers/zinsser2013/, bench/rabbitct/,
+ * pipeline/. */
 #ifndef FBP_SRC_PIPELINE_RUN_H
 #define FBP_SRC_PIPELINE_RUN_H
 
@@ -199,20 +200,6 @@ fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 fbp_status fbp_load(fbp_source *source, bool top_down, const struct fbp_job *job,
                     const struct fbp_batch *batch, fbp_pool *pool, fbp_data_check *check,
                     void *out);
-
-/* scratch_rows.c: views filtered in double precision, for tests and benchmarks */
-
-/** Callback that gets the filtered samples of one view, [row][column of the padded detector].
- * Several threads call it, with views in any order. */
-typedef fbp_status fbp_filtered_fn(void *user, size_t view, const float *samples);
-
-/**
- * Weight and filter all views of a job in double precision, by the backend `ref`, and call `take`
- * with each view, rounded to float; the row index grows with +v. Each thread needs memory for about
- * four views of floats.
- */
-fbp_status fbp_filter_views(const struct fbp_job *job, fbp_source *source, bool top_down,
-                            fbp_filtered_fn *take, void *user);
 
 /* scratch_rows.c: views that are filtered once, into a scratch file, and read from it
  *

@@ -2,7 +2,7 @@
  * (worker.h): a thread that reads batches of views from the source into host buffers, and checks
  * the views for bad data. If the scan is still being measured, the stage waits for new views.
  * fbp_load() reads one batch, also for the filtering into a scratch file (scratch_rows.c).
- * Used by: plan_run.c, run.c, scratch_rows.c. */
+ * Used by: bench/common/filtered.c, plan_run.c, run.c, scratch_rows.c. */
 #include "pipeline/worker.h"
 
 #include "array/array.h"

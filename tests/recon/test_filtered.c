@@ -2,6 +2,7 @@
  */
 #include "recon/fixture.h"
 
+#include "bench/common/filtered.h"
 #include "bench/rabbitct/feed.h"
 #include "bench/rabbitct/rabbitct.h"
 
@@ -165,7 +166,7 @@ TEST(test_in_order)
     for (int i = 0; i < 5; i++) {
         next_view = 0;
         went_back = false;
-        OK(fbp_filter_views(&tables.job, source, false, forget, NULL));
+        OK(fbp_bench_filter(&tables.job, source, false, forget, NULL));
         assert_int_equal(next_view, VIEWS - 1);
         assert_false(went_back);
     }

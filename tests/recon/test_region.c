@@ -4,6 +4,7 @@
  */
 #include "recon/side.h"
 
+#include "bench/papers/ino2010/measure.h"
 #include "devices/mock/mock.h"
 
 enum { N_REGIONS = 7 };
@@ -232,7 +233,7 @@ static void no_slab(const struct fbp_job *job, const size_t box[3][2], fbp_statu
     struct fbp_slab slab;
 
     fbp_message_clear();
-    assert_fails(fbp_slab_box(job, box, &slab), status, sentence);
+    assert_fails(s2_slab_of(job, box, &slab), status, sentence);
 }
 
 /* Boxes of slices as slabs: kernels that compute whole slices are not handed any. */
@@ -252,7 +253,7 @@ TEST(slabs_that_are_not_are_refused)
                 "along y are no range of the volume, which has 0:");
         no_slab(job, (const size_t[3][2]){{0, nx}, {0, ny}, {1, nz + 1}}, FBP_ERR_INVALID,
                 "box: voxels 1:");
-        OK(fbp_slab_box(job, (const size_t[3][2]){{0, nx}, {0, ny}, {1, 3}}, &slab));
+        OK(s2_slab_of(job, (const size_t[3][2]){{0, nx}, {0, ny}, {1, 3}}, &slab));
         if (!cases[i].boxes)
             no_slab(job, (const size_t[3][2]){{0, nx}, {2, ny}, {0, 1}}, FBP_ERR_UNSUPPORTED,
                     "computes only whole slices");

@@ -6,6 +6,7 @@
 #include "bench/papers/ino2010/measure.h"
 
 #include "backend/slab.h"
+#include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"
 
@@ -314,6 +315,31 @@ static fbp_status fetch_box(struct s2_worker *w, struct boxes *b, const struct f
     return FBP_OK;
 }
 
+fbp_status s2_slab_of(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out)
+{
+    const size_t *most = job->grid.n;
+    static const char axes[] = "xyz";
+
+    for (int i = 0; i < 3; i++)
+        if (box[i][0] >= box[i][1] || box[i][1] > most[i])
+            return FBP_INVALID(
+                "box: voxels %zu:%zu along %c are no range of the volume, which has 0:%zu (the end "
+                "is excluded); give a first voxel below the end, and an end inside the volume",
+                box[i][0], box[i][1], axes[i], most[i]);
+    *out = (struct fbp_slab){.x0 = box[0][0],
+                             .nx = box[0][1] - box[0][0],
+                             .y0 = box[1][0],
+                             .ny = box[1][1] - box[1][0],
+                             .z0 = box[2][0],
+                             .nz = box[2][1] - box[2][0]};
+    if (job->selection.boxes || (out->nx == most[0] && out->ny == most[1]))
+        return FBP_OK;
+    return FBP_UNSUPPORTED(
+        "box: kernel %s computes only whole slices of %zu x %zu voxels, not %zu x %zu "
+        "voxels; use kernel \"matrix\", or whole slices",
+        job->selection.name, most[0], most[1], out->nx, out->ny);
+}
+
 /* Compute boxes at, at + C, …  If two boxes fit on the device, one is fetched while the next is
  * computed. */
 fbp_status s2_worker_backproject(struct s2_worker *w)
@@ -327,7 +353,7 @@ fbp_status s2_worker_backproject(struct s2_worker *w)
     for (size_t i = w->at; i < p->subvolumes; i += w->n, at = (at + 1) % p->volumes) {
         const struct fbp_slab s = s2_box(p, i);
         const size_t range[3][2] = {{s.x0, s.x0 + s.nx}, {s.y0, s.y0 + s.ny}, {s.z0, s.z0 + s.nz}};
-        FBP_TRY(fbp_slab_box(&w->s->rows, range, &box));
+        FBP_TRY(s2_slab_of(&w->s->rows, range, &box));
         FBP_TRY(compute(w, &b, &box, at));
         if (both && before.nz)
             FBP_TRY(fetch_box(w, &b, &before, (at + 1) % p->volumes));

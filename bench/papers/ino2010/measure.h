@@ -96,6 +96,11 @@ struct s2_worker {
     double lap; /**< time at which the last step ended */
 };
 
+/** Sets the slab *out to the voxels [box[axis][0], box[axis][1]) along x, y and z.
+ * @return FBP_ERR_INVALID if the box is empty or not inside the volume, FBP_ERR_UNSUPPORTED if the
+ * job's kernel computes whole slices only */
+fbp_status s2_slab_of(const struct fbp_job *job, const size_t box[3][2], struct fbp_slab *out);
+
 /** Open the devices of a worker, and allocate all its memory. */
 fbp_status s2_worker_open(struct s2_worker *w);
 void s2_worker_close(struct s2_worker *w);

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"
+#include "bench/common/filtered.h"
 #include "bench/common/modules.h"
 #include "bench/common/truth.h"
 #include "fbp/phantom.h"
@@ -141,7 +142,7 @@ static fbp_status filter(struct fbp_s4 *s)
     fbp_source *source = NULL;
 
     FBP_TRY(fbp_source_memory(&source, s->views, &info));
-    const fbp_status st = fbp_filter_views(&s->tables.job, source, false, keep_filtered, s);
+    const fbp_status st = fbp_bench_filter(&s->tables.job, source, false, keep_filtered, s);
     fbp_source_close(&source);
     return st;
 }
