@@ -162,29 +162,17 @@ const char *choices_kind_or_none(size_t i)
     return i == 0 || !name || fbp_kind_has_lines((enum fbp_kind)(i - 1)) ? name : "";
 }
 
-const char *choices_weights(size_t i)
-{
-    static const char *const names[] = {
-        [FBP_ANGULAR_DEFAULT] = "", [FBP_ANGULAR_AUTO] = "auto", [FBP_ANGULAR_EQUAL] = "equal"};
-
-    return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+FBP_NAMES(choices_weights, [FBP_ANGULAR_DEFAULT] = "", [FBP_ANGULAR_AUTO] = "auto",
+          [FBP_ANGULAR_EQUAL] = "equal")
 
 const char *choices_quadrature(size_t i)
 {
     return i == 0 || i == FBP_QUADRATURE_GIVEN + 1 ? "" : fbp_quadrature_name(i - 1);
 }
 
-const char *choices_precision(size_t i)
-{
-    static const char *const names[] = {[FBP_PRECISION_DEFAULT] = "",
-                                        [FBP_PRECISION_EXACT] = "exact",
-                                        [FBP_PRECISION_FAST] = "fast",
-                                        [FBP_PRECISION_HALF] = "half",
-                                        [FBP_PRECISION_DOUBLE] = "double"};
-
-    return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+FBP_NAMES(
+    choices_precision, [FBP_PRECISION_DEFAULT] = "", [FBP_PRECISION_EXACT] = "exact",
+    [FBP_PRECISION_FAST] = "fast", [FBP_PRECISION_HALF] = "half", [FBP_PRECISION_DOUBLE] = "double")
 
 const char *choices_output_type(size_t i)
 {

@@ -1,6 +1,7 @@
 /** @file text.h  Text: sizes in bytes, similar names and aliases, paths, JSON, and safe printing of
- * text from files. Used by: bench/, cli/, analysis/, array/, base/, phantom/, pipeline/, prep/,
- * scan/. */
+ * text from files.
+ * Used by: bench/, cli/, analysis/, array/, base/, filter/, geometry/, phantom/, picture/,
+ * pipeline/, prep/, scan/. */
 #ifndef FBP_SRC_BASE_TEXT_H
 #define FBP_SRC_BASE_TEXT_H
 
@@ -30,6 +31,15 @@ const char *fbp_nearest(const char *word, const char *const *candidates, size_t 
 /** Return true if two names are equal apart from case, dashes, underscores and spaces: "Ram_Lak"
  * equals "ram-lak". */
 bool fbp_same_name(const char *a, const char *b);
+
+/** Define the function `const char *function(size_t i)`, which returns name i of the list of names
+ * that follows; NULL beyond the last. */
+#define FBP_NAMES(function, ...)                                   \
+    const char *function(size_t i)                                 \
+    {                                                              \
+        static const char *const names[] = {__VA_ARGS__};          \
+        return i < sizeof names / sizeof *names ? names[i] : NULL; \
+    }
 
 /** Translate a name of a choice from other programs to fbp ("hanning" to "hann", "ramp" to
  * "ram-lak"); all other texts are returned unchanged. */

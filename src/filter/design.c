@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/math.h"
+#include "base/text.h"
 
 #include <complex.h>
 #include <math.h>
@@ -49,20 +50,11 @@ const struct fbp_window_term *fbp_filter_terms(enum fbp_filter filter)
                : NULL;
 }
 
-const char *fbp_interpolation_name(size_t i)
-{
-    static const char *const all[] = {[FBP_INTERPOLATION_LINEAR] = "linear",
-                                      [FBP_INTERPOLATION_NEAREST] = "nearest",
-                                      [FBP_INTERPOLATION_CUBIC] = "cubic"};
-    return i < sizeof all / sizeof *all ? all[i] : NULL;
-}
+FBP_NAMES(fbp_interpolation_name, [FBP_INTERPOLATION_LINEAR] = "linear",
+          [FBP_INTERPOLATION_NEAREST] = "nearest", [FBP_INTERPOLATION_CUBIC] = "cubic")
 
-const char *fbp_ring_interpolation_name(size_t i)
-{
-    static const char *const all[] = {
-        [FBP_RINGS_FFT] = "fft", [FBP_RINGS_SPLINE] = "spline", [FBP_RINGS_LINEAR] = "linear"};
-    return i < sizeof all / sizeof *all ? all[i] : NULL;
-}
+FBP_NAMES(fbp_ring_interpolation_name, [FBP_RINGS_FFT] = "fft", [FBP_RINGS_SPLINE] = "spline",
+          [FBP_RINGS_LINEAR] = "linear")
 
 bool fbp_filter_is_window(enum fbp_filter filter)
 {

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/math.h"
+#include "base/text.h"
 
 /* COSINE_PART: length of a cosine extrapolation; MOST_PART: greatest length of an elliptic one;
  * both as fractions of the length of a row. LENGTHS_AN_OCTAVE: number of tabulated lengths per
@@ -13,13 +14,8 @@ static const double COSINE_PART = 0.15;
 static const double MOST_PART = 0.4;
 static const double LENGTHS_AN_OCTAVE = 4;
 
-const char *fbp_pad_name(size_t i)
-{
-    static const char *const names[] = {
-        [FBP_PAD_NONE] = "none", [FBP_PAD_COSINE] = "cosine", [FBP_PAD_ELLIPSE] = "ellipse"};
-
-    return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+FBP_NAMES(fbp_pad_name, [FBP_PAD_NONE] = "none", [FBP_PAD_COSINE] = "cosine",
+          [FBP_PAD_ELLIPSE] = "ellipse")
 
 fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq)
 {

@@ -9,41 +9,20 @@
 
 #include "base/base.h"
 #include "base/math.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "geometry/view.h"
 
 #include <string.h>
 
-static const char *const sets[] = {"solid-angle", "linear-angle", "fibonacci"};
-static const char *const orders[] = {"plain", "flip", "msps"};
-static const char *const poles[] = {"z", "x", "y"};
-static const char *const quadratures[] = {"auto", "bands", "voronoi", "harmonics", "given"};
+FBP_NAMES(fbp_direction_set_name, "solid-angle", "linear-angle", "fibonacci")
+FBP_NAMES(fbp_direction_order_name, "plain", "flip", "msps")
+FBP_NAMES(fbp_pole_name, "z", "x", "y")
+FBP_NAMES(fbp_quadrature_name, "auto", "bands", "voronoi", "harmonics", "given")
 
 /* Greatest number of directions that may be put into maximally spaced order ("msps"), which takes a
  * time proportional to the square of the number. */
 static const double MOST_SPACED = 50000;
-
-#define N_OF(array) (sizeof(array) / sizeof *(array))
-
-const char *fbp_direction_set_name(size_t i)
-{
-    return i < N_OF(sets) ? sets[i] : NULL;
-}
-
-const char *fbp_direction_order_name(size_t i)
-{
-    return i < N_OF(orders) ? orders[i] : NULL;
-}
-
-const char *fbp_pole_name(size_t i)
-{
-    return i < N_OF(poles) ? poles[i] : NULL;
-}
-
-const char *fbp_quadrature_name(size_t i)
-{
-    return i < N_OF(quadratures) ? quadratures[i] : NULL;
-}
 
 /* Return the angle [rad] from the pole, with sign, of ring i of n rings, which is also the azimuth
  * of direction i of n directions in a ring. */
