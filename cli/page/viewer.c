@@ -6,6 +6,7 @@
 
 #include "array/file/bytes.h"
 #include "base/text.h"
+#include "picture/draw.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,12 +151,6 @@ static void packed_put(struct markup *page, const struct reduced *r, struct pack
 
 enum { BINS = 512 };
 
-static int compare_floats(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 enum { SAMPLE = 1 << 18 };
 
 /* Choose a grey window (values of black and white): the range of at most 2^18 of the shown values,
@@ -177,16 +172,7 @@ static bool find_window(const struct reduced *r, bool mip, double window[2])
             if (isfinite(values[k]))
                 sample[n++] = values[k];
     }
-    window[0] = 0;
-    window[1] = 0;
-    if (n > 0) {
-        qsort(sample, n, sizeof *sample, compare_floats);
-        window[0] = (double)sample[n / 1000];
-        window[1] = (double)sample[n - 1 - n / 1000];
-    }
-    if (!(window[1] > window[0]))
-        window[1] = window[0] + 1;
-    free(sample);
+    fbp_grey_window(sample, n, 1000, &window[0], &window[1]);
     return true;
 }
 

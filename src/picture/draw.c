@@ -1,7 +1,7 @@
 /* Draws PNG pictures: fbp_viewer_draw(), three orthogonal slices or maximum intensity projections
  * (MIP) of a volume; fbp_sheet_write(), contact sheets of several labelled images;
  * fbp_font_write(), text in letters of 5 x 7 dots.
- * Used by: bench/papers/qiao2015/pictures.c, cli/sweep.c, pipeline/picture.c. */
+ * Used by: bench/papers/qiao2015/pictures.c, cli/page/viewer.c, cli/sweep.c, pipeline/picture.c. */
 #include "picture/draw.h"
 
 #include "array/file/format.h"
@@ -97,13 +97,13 @@ static int compare_floats(const void *a, const void *b)
 /* Approximate greatest number of values from which a grey window is computed. */
 enum { SAMPLE = 1 << 18 };
 
-/* Compute the grey window [*lo, *hi]: the range of the n values in `sample` without the n / part
- * lowest and the n / part highest ones. Sorts and frees `sample`. */
-static void choose_window(float *sample, size_t n, size_t part, double *lo, double *hi)
+void fbp_grey_window(float *sample, size_t n, size_t part, double *lo, double *hi)
 {
     qsort(sample, n, sizeof *sample, compare_floats);
     *lo = n ? (double)sample[n / part] : 0;
     *hi = n ? (double)sample[n - 1 - n / part] : 1;
+    if (!(*hi > *lo))
+        *hi = *lo + 1;
     free(sample);
 }
 
@@ -403,10 +403,8 @@ fbp_status fbp_viewer_draw(fbp_source *volume, const char *name, const char *png
             for (size_t b = 0; b < v.planes[i].bins[0] * v.planes[i].bins[1]; b += step)
                 if (isfinite(v.planes[i].value[b]))
                     sample[n++] = v.planes[i].value[b];
-        choose_window(sample, n, 1000, &lo, &hi);
+        fbp_grey_window(sample, n, 1000, &lo, &hi);
     }
-    if (lo == hi)
-        hi = lo + 1;
     if (p->shown) {
         p->shown[0] = lo;
         p->shown[1] = hi;
@@ -542,9 +540,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
             for (size_t k = 0; k < each; k += every)
                 if (isfinite(tiles[i].values[k]))
                     sample[n++] = tiles[i].values[k];
-        choose_window(sample, n, 200, &s.lo, &s.hi);
-        if (!(s.hi > s.lo))
-            s.hi = s.lo + 1;
+        fbp_grey_window(sample, n, 200, &s.lo, &s.hi);
     }
     for (size_t i = 0; i < n_tiles; i++) { /* the longest label and line */
         const char *text = tiles[i].label;

@@ -84,6 +84,10 @@ struct fbp_projector {
 
 /* draw.c: views and labels as PNG */
 
+/** Compute the grey window [*lo, *hi], hi > lo: the range of the n finite values in `sample`
+ * without the n / part lowest and the n / part highest ones. Sorts and frees `sample`. */
+void fbp_grey_window(float *sample, size_t n, size_t part, double *lo, double *hi);
+
 /** Draw a volume as fbp_picture_write() does; the caller has checked the parameters and set all of
  * them, and `name` is the volume's name in messages. Device `index` of the projector computes
  * maximum intensity projections; projector NULL: the host does. */

@@ -617,6 +617,14 @@ fbp_status fbp_scan_draw(const struct fbp_scan *given, const struct fbp_grid *gr
 
 /* A curve through points. */
 
+/* Step of grid lines: 1, 2 or 5 times a power of ten, at least `least`. */
+static double round_step(double least)
+{
+    const double ten = pow(10, floor(log10(least))), times = least / ten;
+
+    return (times > 5 ? 10 : times > 2 ? 5 : times > 1 ? 2 : 1) * ten;
+}
+
 enum { CURVE_WIDTH = 720, CURVE_HEIGHT = 420, LEFT = 90, RIGHT = 30, TOP = 56, BOTTOM = 60 };
 
 struct chart {
@@ -640,11 +648,7 @@ static double y_of(const struct chart *d, double y)
 static void draw_axis(FILE *f, const struct chart *d, int axis)
 {
     const double *range = axis ? d->y : d->x;
-    const double about = (range[1] - range[0]) / 6, ten = pow(10, floor(log10(about)));
-    const double step = about / ten > 5   ? 10 * ten
-                        : about / ten > 2 ? 5 * ten
-                        : about / ten > 1 ? 2 * ten
-                                          : ten;
+    const double step = round_step((range[1] - range[0]) / 6);
     char words[40];
 
     for (double i = ceil(range[0] / step); i * step <= range[1] * (1 + 1e-12); i++) {
@@ -780,11 +784,7 @@ static void draw_bars(FILE *f, const void *user)
                                              {"#2c7a7b", "#38b2ac"}};
     enum { N = sizeof colours / sizeof *colours };
     const struct bars_chart *c = user;
-    const double about = c->seconds / 10, ten = pow(10, floor(log10(about)));
-    const double step = about / ten >= 5   ? 10 * ten
-                        : about / ten >= 2 ? 5 * ten
-                        : about / ten > 1  ? 2 * ten
-                                           : ten;
+    const double step = round_step(c->seconds / 10);
     const double bottom = bars_y_of(c, c->n_lanes);
     char words[40];
 
