@@ -303,9 +303,7 @@ static fbp_status project_all(const struct fbp_scan *scan, struct check *c)
         c->iso[i] = c->corners[i] = (struct span){.lo = INFINITY, .hi = -INFINITY};
     for (size_t k = 0; k < scan->n_views; k++) {
         bool behind = false;
-        const fbp_status st = fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P);
-        if (st != FBP_OK)
-            return st;
+        FBP_TRY(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
         project(P, iso, cr);
         for (int i = 0; i < 2; i++)
             widen(&c->iso[i], cr[i], k);

@@ -123,11 +123,16 @@ static void put_file(struct markup *m, const char *path, const char *type, const
         (void)fclose(f);
 }
 
+static void put_element(struct markup *m, const char *begin, const char *text, const char *end)
+{
+    markup_put(m, begin);
+    markup_escaped(m, text);
+    markup_put(m, end);
+}
+
 static void put_item(struct markup *m, const char *text)
 {
-    markup_put(m, "<li>");
-    markup_escaped(m, text);
-    markup_put(m, "</li>\n");
+    put_element(m, "<li>", text, "</li>\n");
 }
 
 static void put_list(struct markup *m, const char *class, const cJSON *list)
@@ -211,9 +216,7 @@ static fbp_status put_geometry(struct markup *m, const struct recon_report *repo
     char path[4200], line[400];
 
     snprintf(path, sizeof path, "%s/geometry.svg", report->folder);
-    const fbp_status st = fbp_geometry_svg(fbp_scan_views(scan), &p->whole, p->facts, path);
-    if (st != FBP_OK)
-        return st;
+    FBP_TRY(fbp_geometry_svg(fbp_scan_views(scan), &p->whole, p->facts, path));
     markup_put(m, "<section aria-label=\"Geometry\">\n<h2>Geometry</h2>\n");
     put_file(m, path, "image/svg+xml", "the set-up from above and from the side",
              "fbp geometry show writes this drawing to a separate file");
@@ -226,11 +229,8 @@ static fbp_status put_geometry(struct markup *m, const struct recon_report *repo
             "the bottom of the volume.</p>\n",
             100 * e[0], 100 * e[1], 100 * e[2], 100 * e[3]);
     }
-    for (size_t i = 0; fbp_geometry_remark(p->facts, i, line, sizeof line); i++) {
-        markup_put(m, "<p class=\"facts\">");
-        markup_escaped(m, line);
-        markup_put(m, "</p>\n");
-    }
+    for (size_t i = 0; fbp_geometry_remark(p->facts, i, line, sizeof line); i++)
+        put_element(m, "<p class=\"facts\">", line, "</p>\n");
     markup_put(m, "</section>\n");
     return FBP_OK;
 }
@@ -352,13 +352,9 @@ static void find_why(char *why, const char *name, const struct recon_args *a,
 
 static void put_row(struct markup *m, const char *name, const char *text, const char *why)
 {
-    markup_put(m, "<tr><th scope=\"row\">");
-    markup_escaped(m, name);
-    markup_put(m, "</th><td>");
-    markup_escaped(m, text);
-    markup_put(m, "</td><td>");
-    markup_escaped(m, why);
-    markup_put(m, "</td></tr>\n");
+    put_element(m, "<tr><th scope=\"row\">", name, "</th>");
+    put_element(m, "<td>", text, "</td>");
+    put_element(m, "<td>", why, "</td></tr>\n");
 }
 
 static void put_settings(struct markup *m, const struct recon_args *a,
@@ -414,9 +410,8 @@ static void put_input(struct markup *m, const char *role, const char *path)
             snprintf(file, sizeof file, "%.*s", (int)n - 1, path);
             found = stat(file, &info) == 0;
         }
-    markup_printf(m, "<tr><th scope=\"row\">%s</th><td>", role);
-    markup_escaped(m, path);
-    markup_put(m, "</td><td>");
+    markup_printf(m, "<tr><th scope=\"row\">%s</th>", role);
+    put_element(m, "<td>", path, "</td><td>");
     if (!found)
         markup_put(m, "several files");
     else if (S_ISDIR(info.st_mode))
@@ -590,10 +585,9 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
     if (report->written || signals_status() != 0 || (!a->loaded && !is_free(a->report)))
         return;
     snprintf(title, sizeof title, "Failed: reconstruction of %.500s", a->scan);
-    markup_put(&page.before, "<section aria-label=\"Failure\">\n<h2>This run failed</h2>\n"
-                             "<p class=\"problem\" role=\"alert\">");
-    markup_escaped(&page.before, say_first_error());
-    markup_printf(&page.before, "</p>\n<p class=\"facts\">%s</p>\n</section>\n",
+    markup_put(&page.before, "<section aria-label=\"Failure\">\n<h2>This run failed</h2>\n");
+    put_element(&page.before, "<p class=\"problem\" role=\"alert\">", say_first_error(), "</p>\n");
+    markup_printf(&page.before, "<p class=\"facts\">%s</p>\n</section>\n",
                   report->computed ? "The volume was already complete, and has been kept."
                                    : "This run wrote no volume.");
     put_messages(&page.before, NULL);

@@ -280,9 +280,7 @@ static fbp_status take_slice(struct reduced *r, struct layer *l, size_t frame, s
 
     for (size_t at = 0; at < r->n[1]; at += l->band_rows) {
         const size_t n = r->n[1] - at < l->band_rows ? r->n[1] - at : l->band_rows;
-        const fbp_status st = fbp_source_read(r->source, slice, 1, at, n, FBP_F32, l->band);
-        if (st != FBP_OK)
-            return st;
+        FBP_TRY(fbp_source_read(r->source, slice, 1, at, n, FBP_F32, l->band));
         histogram_add(&r->histogram, l->band, n * r->n[0]);
         for (size_t i = 0; i < n; i++) {
             const float *row = l->band + i * r->n[0];
@@ -315,9 +313,7 @@ static fbp_status read_all(struct reduced *r, struct layer *l, bool quiet)
             l->sums[b] = 0;
             l->count[b] = 0;
         }
-        const fbp_status st = take_slice(r, l, frame, z);
-        if (st != FBP_OK)
-            return st;
+        FBP_TRY(take_slice(r, l, frame, z));
         if ((z + 1) % r->k[2] == 0 || z + 1 == r->n[2])
             for (size_t b = 0; b < bins; b++)
                 r->values[(frame * r->bins[2] + z / r->k[2]) * bins + b] =
