@@ -30,14 +30,6 @@ float sample_of_part(uint at)
     return part == 0u ? rows_in[at].x : rows_in[at].y;
 }
 
-/* Find the row of this group; false: the group has no row. */
-bool own_pair(out uint number, out Pair p)
-{
-    number = group_number();
-    p = pair_of(number);
-    return number < n && p.there;
-}
-
 #ifdef FORMAT
 /* Store a row in a layered texture, times the views' scale. Rows of two texels per column begin and
  * end with the mean of a sample and the zero outside. Two rows of zeros follow the last row if the
@@ -62,13 +54,8 @@ void put(uint x, uint row, uint layer, uint lane, float q)
     imageStore(views, at, texel);
 }
 
-void main()
+void store_row(uint number, Pair p)
 {
-    uint number;
-    Pair p;
-
-    if (!own_pair(number, p))
-        return;
     uint from = number * row_length, layer = bound_group + p.group, last = n_rows - 1u;
     for (uint x = gl_LocalInvocationID.x; x < wide_columns + texels - 1u; x += 64u) {
         float q = x < wide_columns ? sample_of_part(from + x) : 0.0;
@@ -89,13 +76,8 @@ void main()
 
 layout(std430, binding = 1) writeonly buffer Out { float plain_out[]; };
 
-void main()
+void store_row(uint number, Pair p)
 {
-    uint number;
-    Pair p;
-
-    if (!own_pair(number, p))
-        return;
     uint to = views_skip + ((p.stored - bound_view) * n_rows + p.row) * wide_columns;
     for (uint i = gl_LocalInvocationID.x; i < wide_columns; i += 64u)
         plain_out[to + i] = sample_of_part(number * row_length + i);
@@ -107,13 +89,8 @@ layout(std430, binding = 1) writeonly buffer Views { float views[]; };
 
 const uint BORDER = 2u; /* GPU_BORDER */
 
-void main()
+void store_row(uint number, Pair p)
 {
-    uint number;
-    Pair p;
-
-    if (!own_pair(number, p))
-        return;
     uint from = number * row_length;
     uint to = views_skip + ((p.group - bound_group) * group + (BORDER + p.row) * stride) * lanes +
               p.lane;
@@ -123,4 +100,13 @@ void main()
     }
 }
 #endif
+
+void main()
+{
+    uint number = group_number();
+    Pair p = pair_of(number);
+
+    if (number < n && p.there)
+        store_row(number, p);
+}
 #endif
