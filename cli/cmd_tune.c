@@ -770,7 +770,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_tune = {
     .name = "tune",
-    .summary = "change geometry, corrections and filter in a browser, and see the slices",
+    .summary = "tune geometry, corrections and filter in a browser",
     .usage = "SCAN [-o VOLUME] [options]",
     .about = "Prints the address of a page for a browser on this machine. Three slices of the page "
              "follow its controls. Save writes a scan file; Run computes the volume, and shows it. "
