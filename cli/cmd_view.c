@@ -241,7 +241,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_view = {
     .name = "view",
-    .summary = "write a picture of a volume, or a page that shows it in a browser",
+    .summary = "write a picture of a volume, or a page with a viewer",
     .usage = "volume.mha -o picture.png|page.html|--serve [options]",
     .about = "Draws the slices xy, xz and yz. In xy, x points to the right and y up; in xz and "
              "yz, z points up. Projections are seen from +z, from -y and from +x. A page shows the "

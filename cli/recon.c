@@ -20,7 +20,7 @@ const struct opt_group recon_groups[] = {
     {"Input", "every bin follow", "views skip follow-timeout"},
     {"Geometry", "centre sod sdd pitch flip-u flip-v reverse sweep",
      "offset tilt angular-weights score curve"},
-    {"Corrections", "bad-pixels zingers rings beam-hardening paganin", NULL},
+    {"Corrections", "bad-pixels rings beam-hardening paganin", "zingers"},
     {"Filter", "filter cutoff pad", "cutoff-v spatial half-width"},
     {"Volume", "size voxel slice roi region hu", "volume-centre hu-from-roi unit mask"},
     {"Device and memory", "device precision threads memory scratch",
