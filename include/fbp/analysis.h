@@ -108,8 +108,9 @@ FBP_API const char *fbp_calibrated_unit(enum fbp_calibrated which);
  *
  * Cone beams: pairs of views must agree on the plane integrals that both determine (epipolar
  * consistency, Aichert et al., IEEE Trans. Med. Imaging 34 (2015) 2205), and rays in the plane of
- * the sources with the rays that are measured from the opposite side.  Parallel beams: rows at
- * right angles to the axis are sampled, and must be consistent.  The scale (distance from source to
+ * the sources with the rays that are measured from the opposite side.  Parallel beams: a line is
+ * fitted to the columns of the axis at several heights, and rows at right angles to the axis must
+ * be consistent.  The scale (distance from source to
  * axis) is not observable without a known length.
  *
  * params          threads and source are used; NULL: defaults

@@ -1,8 +1,8 @@
 /* fbp_calibrate() (public): determines the geometry of a circular scan from its views. Cone beams:
  * column, row and roll by epipolar consistency (epipolar.c), then column, distance, arc and yaw by
- * opposite rays in the plane of the sources (match.c). Parallel beams: the column and the roll for
- * which rows at right angles to the axis are most consistent (match.c, wedge.c). Also names and
- * units of the values (public).
+ * opposite rays in the plane of the sources (match.c). Parallel beams: a line through the columns
+ * of the axis at several heights, and the roll for which rows at right angles to the axis are most
+ * consistent (match.c, wedge.c). Also names and units of the values (public).
  * Used by: cli/cmd_calibrate.c, cli/cmd_tune.c, epipolar.c. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
@@ -522,6 +522,106 @@ fail:
     return st;
 }
 
+/* Column of the axis in one row of a sinogram of parallel beams, near c. */
+static fbp_status column_of_row(const struct fbp_sinogram *s, double c, double range,
+                                double *column, double *error)
+{
+    struct fbp_match m = {0};
+    struct fbp_wedge wedge;
+    double best = INFINITY, least = c;
+    fbp_status st;
+
+    *error = INFINITY;
+    FBP_TRY_GOTO(fbp_match_create(&m, s, 4));
+    const size_t stride = m.joins ? 1 : (s->n_views + 199) / 200;
+    for (int round = 0; round < 4; round++) {
+        const double step = round ? 1.0 / (1 << round) : 0.5, reach = round ? step : range;
+        const double middle = least;
+        double y[3] = {0, 0, 0};
+        for (double x = middle - reach; x <= middle + reach + 1e-9; x += step) {
+            struct fbp_agreement a;
+            fbp_match_at(&m, x, round ? 1 : stride, 0, 1, &a);
+            if (round)
+                y[(int)lround((x - middle) / step) + 1] = a.misfit;
+            else if (a.misfit < best) {
+                best = a.misfit;
+                least = x;
+            }
+        }
+        if (round)
+            least = fbp_vertex(middle, step, y[0], y[1], y[2]);
+    }
+    *column = least;
+    double squares = 0; /* scatter of the results of parts of the views */
+    for (size_t part = 0; part < PARTS; part++) {
+        double y[3];
+        for (int i = 0; i < 3; i++) {
+            struct fbp_agreement a;
+            fbp_match_at(&m, least + 0.5 * (i - 1), 1, part, PARTS, &a);
+            y[i] = a.misfit;
+        }
+        const double x = fbp_vertex(least, 0.5, y[0], y[1], y[2]) - least;
+        squares += x * x / (PARTS * (PARTS - 1));
+    }
+    *error = fmax(sqrt(squares), 0.01);
+    if (m.joins) { /* all views of half a turn are consistent only for the right column */
+        st = fbp_wedge_find(&wedge, s, least);
+        if (st == FBP_OK && isfinite(wedge.error)) {
+            *column = wedge.column;
+            *error = fmax(wedge.error, 0.01);
+        }
+        if (st == FBP_ERR_UNSUPPORTED) {
+            fbp_message_clear();
+            st = FBP_OK;
+        }
+    }
+fail:
+    fbp_match_clear(&m);
+    return st;
+}
+
+/* A straight line through columns of the axis at several rows. */
+struct axis_line {
+    double at, slope; /* column at row 0, and columns per row */
+    double error[2];  /* standard deviations of both */
+};
+
+/* Fit a line to n columns with standard deviations error[]; columns far from it count less
+ * (Cauchy's weights). */
+static void fit_axis(const double *row, const double *column, const double *error, size_t n,
+                     struct axis_line *line)
+{
+    double sums[5], determinant = 1, squares = 0, count = 0;
+
+    line->at = line->slope = 0;
+    for (int round = 0; round < 30; round++) {
+        memset(sums, 0, sizeof sums);
+        for (size_t i = 0; i < n; i++) {
+            const double x = row[i], width = hypot(0.1, 2 * error[i]);
+            const double r = round ? (column[i] - line->at - line->slope * x) / width : 0;
+            const double k = 1 / (error[i] * error[i] * (1 + r * r));
+            sums[0] += k;
+            sums[1] += k * x;
+            sums[2] += k * x * x;
+            sums[3] += k * column[i];
+            sums[4] += k * x * column[i];
+        }
+        determinant = sums[0] * sums[2] - sums[1] * sums[1];
+        line->slope = n > 3 ? (sums[0] * sums[4] - sums[1] * sums[3]) / determinant : 0;
+        line->at = (sums[3] - line->slope * sums[1]) / sums[0];
+    }
+    for (size_t i = 0; i < n; i++) { /* scatter about the line */
+        const double r = column[i] - line->at - line->slope * row[i],
+                     width = hypot(0.1, 2 * error[i]);
+        const double k = 1 / (1 + r * r / (width * width));
+        squares += k * r * r / (error[i] * error[i]);
+        count += k;
+    }
+    const double variance = squares / fmax(count - 2, 1);
+    line->error[0] = n > 3 ? sqrt(variance * sums[2] / determinant) : error[0];
+    line->error[1] = n > 3 ? sqrt(variance * sums[0] / determinant) : INFINITY;
+}
+
 /* Consistency of parallel beams for an assumed direction of the axis: rows at right angles to it,
  * which are shifted so that the axis has one column; in GROUPS groups of interleaved rows. */
 enum { GROUPS = 4, MOST_ROWS = 64 };
@@ -638,8 +738,61 @@ static fbp_status find_slope(struct upright *u, double *slope, double *error)
     return set_upright(u, best);
 }
 
-/* Parallel beams and fans: find the column, and for parallel beams the roll, for which rows at
- * right angles to the axis are most consistent. */
+/* Fit a line to the columns of the axis at up to BANDS rows, which are found along lines at right
+ * angles to that line; in: the line of the scan.  This estimate suffers less from noise than
+ * find_slope(), and more from the outlines of objects. */
+static fbp_status find_line(struct upright *u, struct axis_line *line)
+{
+    enum { BANDS = 32, ROUNDS = 6 };
+    const size_t n_rows = u->lines.rows.n_rows, bands = n_rows < BANDS ? n_rows : BANDS;
+    const double width = fmax(1, 0.3 * (double)n_rows / (double)bands), slope = line->slope;
+    double column[BANDS], error[BANDS], row[BANDS];
+
+    /* A row that is not at right angles to the axis compares rays of different heights, and the
+     * object's outline moves the column found: the slope g of these columns depends on the slope x
+     * of the rows. g(x) = x is solved by the secant method. */
+    double x = slope, last = 0, difference = 0, response = 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        const double range = round ? 1.5 : 2 + 0.02 * (double)n_rows, at = line->at;
+        for (size_t i = 0; i < bands; i++) {
+            row[i] = ((double)i + 0.5) / (double)bands * (double)n_rows - 0.5 - u->iso_row;
+            column[i] = at + line->slope * row[i];
+            set_line(&u->lines, column[i], row[i] + u->iso_row, -x * u->aspect * u->aspect, 0,
+                     width);
+            FBP_TRY(column_of_row(&u->lines.line, column[i], range, &column[i], &error[i]));
+        }
+        fit_axis(row, column, error, bands, line);
+        const double now_difference = line->slope - x;
+        if (round > 0 && fabs(x - last) > 1e-6)
+            response = (now_difference - difference) / (x - last);
+        const double step = round == 0 ? (fabs(now_difference) > 2e-3 ? now_difference : 5e-3)
+                                       : -now_difference / fmin(response, -0.03);
+        last = x;
+        difference = now_difference;
+        if (round + 1 < ROUNDS)
+            x += fmax(-0.03, fmin(0.03, step));
+    }
+    line->slope = x;
+    line->error[1] /= fmax(fmin(fabs(response), 1), 0.03);
+    return FBP_OK;
+}
+
+/* Mean of two estimates, weighted by 1 / variance.  The second standard deviation, from few groups,
+ * may be too small by chance; estimates that differ by more than both errors increase *error. */
+static double join_estimates(double a, double error_a, double b, double error_b, double *error)
+{
+    const double vb = fmax(error_b * error_b, error_a * error_a / 16), va = error_a * error_a;
+
+    if (!isfinite(va)) {
+        *error = error_b;
+        return b;
+    }
+    *error = sqrt(va * vb / (va + vb)) * fmax(1, fabs(a - b) / sqrt(va + vb) / 2);
+    return (a * vb + b * va) / (va + vb);
+}
+
+/* Parallel beams and fans: find the column, and for parallel beams the roll, from the columns of
+ * single rows, and from the consistency of all rows. */
 static fbp_status by_rows(struct work *w)
 {
     struct fbp_calibration *out = w->out;
@@ -651,7 +804,7 @@ static fbp_status by_rows(struct work *w)
     double before[N], now[N], column, error, slope, slope_error;
     fbp_status st;
 
-    out->method = "consistency of rows at right angles to the axis";
+    out->method = "axis column of single rows, and consistency of all rows";
     FBP_TRY_GOTO(values_of(found, before));
     before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
     for (int i = 0; i < N; i++)
@@ -690,9 +843,16 @@ static fbp_status by_rows(struct work *w)
         u.aspect = fbp_norm(view->u) / fbp_norm(view->v);
         const double start = slope = fbp_dot(w->facts.axis, view->u) /
                                      fbp_dot(w->facts.axis, view->v) / (u.aspect * u.aspect);
+        struct axis_line line = {.at = u.near, .slope = slope};
+        FBP_TRY_GOTO(find_line(&u, &line));
+        slope = line.slope;
+        u.near = line.at;
         FBP_TRY_GOTO(find_slope(&u, &slope, &slope_error));
-        column = before[FBP_CALIBRATED_COLUMN] +
-                 (mean_of(u.column, &error) - now[FBP_CALIBRATED_COLUMN]) * (double)bin;
+        slope = join_estimates(line.slope, line.error[1], slope, slope_error, &slope_error);
+        const double group_column = mean_of(u.column, &error);
+        column = join_estimates(line.at, line.error[0], group_column, error, &error);
+        column =
+            before[FBP_CALIBRATED_COLUMN] + (column - now[FBP_CALIBRATED_COLUMN]) * (double)bin;
         error *= (double)bin;
         slope_error *= u.aspect * DEGREES;
         const double roll = atan(slope * u.aspect) - atan(start * u.aspect);
