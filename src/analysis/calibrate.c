@@ -407,6 +407,41 @@ fail:
     return st;
 }
 
+/* Decide the direction of rotation by opposite rays, if pairs of views fit both about as well:
+ * planes that leave the panel through its sides, because the object is wider than the panel, do not
+ * agree for any geometry.  Opposite rays, which a full turn measures, also give the column from
+ * which the fit begins.  same, opposite: changes for the scan's direction and for the opposite one.
+ */
+static fbp_status by_opposite_rays(struct work *w, struct fbp_epipolar_fit *same,
+                                   struct fbp_epipolar_fit *opposite)
+{
+    const double pitch = fbp_norm(w->scan->views[0].u);
+    struct fbp_scan other = {.struct_size = sizeof other};
+    struct fbp_centre found[2] = {{.struct_size = sizeof *found}, {.struct_size = sizeof *found}};
+    double before[N];
+    fbp_status st;
+
+    FBP_TRY_GOTO(values_of(w->scan, before));
+    FBP_TRY_GOTO(fbp_scan_copy(&other, w->scan));
+    for (int i = 0; i < 2; i++) {
+        FBP_TRY_GOTO(fbp_centre_find(&other, w->params, &found[i]));
+        FBP_TRY_GOTO(fbp_scan_flip(&other, FBP_FLIP_DIRECTION));
+        struct fbp_epipolar_fit *fit = i == 0 ? same : opposite;
+        if (found[i].sure) /* the axis moves by less than the panel, in the opposite direction */
+            fit->change.p[FBP_CALIBRATED_COLUMN] =
+                (before[FBP_CALIBRATED_COLUMN] - found[i].column) * pitch;
+    }
+    if (found[0].sure != found[1].sure ||
+        (found[0].sure && found[1].misfit < found[0].misfit / 2) ||
+        (found[1].sure && found[0].misfit < found[1].misfit / 2)) {
+        w->out->reversed = found[1].sure && (!found[0].sure || found[1].misfit < found[0].misfit);
+        w->out->sense_known = true;
+    }
+fail:
+    fbp_scan_clear(&other);
+    return st;
+}
+
 static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
 {
     bool free_values[N] = {
@@ -425,6 +460,8 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     out->reversed = opposite.misfit < same.misfit;
     const double ratio = fmax(opposite.misfit, same.misfit) / fmin(opposite.misfit, same.misfit);
     out->sense_known = ratio > 1.5;
+    if (!out->sense_known)
+        FBP_TRY_GOTO(by_opposite_rays(w, &same, &opposite));
 
     struct fbp_epipolar_fit fit = out->reversed ? opposite : same;
     struct fbp_change none = {{0}};
@@ -902,6 +939,8 @@ fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_par
     FBP_TRY_GOTO(fbp_views_facts(fbp_scan_views(&whole), NULL, &w.facts));
     FBP_TRY_GOTO(fbp_pool_create(&w.pool, p.n_threads > 0 ? p.n_threads : fbp_core_count()));
     FBP_TRY_GOTO(fbp_scan_copy(&copy, &whole));
+    /* dead and hot pixels move the roll by more than its uncertainty */
+    whole.find_bad_pixels |= fbp_scan_is_intensity(&whole);
     FBP_TRY_GOTO(fbp_calloc((void **)&w.angles, whole.n_views, sizeof *w.angles, "angles"));
     FBP_TRY_GOTO(fbp_calloc((void **)&w.sorted, whole.n_views, sizeof *w.sorted, "angles"));
     FBP_TRY_GOTO(fbp_calloc((void **)&order, whole.n_views, sizeof *order, "angles"));
