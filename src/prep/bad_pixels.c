@@ -333,8 +333,8 @@ fbp_status fbp_bad_pixels_find(struct fbp_scan *scan, fbp_source *source, bool t
     if (!scan->find_bad_pixels)
         return FBP_OK;
     if (!fbp_kind_has_lines(scan->kind) || scan->filtered)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "bad_pixels: auto needs unfiltered line integrals or "
-                                             "intensities; omit bad_pixels auto");
+        return FBP_UNSUPPORTED("bad_pixels: auto needs unfiltered line integrals or intensities; "
+                               "omit bad_pixels auto");
     fbp_reduction_of(scan, &r);
     stored.panel = r.stored;
     stored.every = stored.bin = 0;
@@ -399,8 +399,8 @@ fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
     if (n_bad == 0)
         return FBP_OK;
     if (n_bad == n_pixels)
-        return fbp_fail(FBP_ERR_INVALID, "bad pixels: every pixel is marked bad, or its flat is "
-                                         "not above its dark; check mask, flat and dark");
+        return FBP_INVALID("bad pixels: every pixel is marked bad, or its flat is not above its "
+                           "dark; check mask, flat and dark");
     FBP_TRY(fbp_calloc((void **)&p->bridges, n_bad, sizeof *p->bridges, "bad pixels"));
     for (size_t i = 0; i < n_pixels; i++) {
         if (!bad[i])
@@ -426,10 +426,9 @@ fbp_status fbp_bridges_find(struct fbp_prep *p, const unsigned char *bad)
                 p->margin_rows = above;
         }
         if (n == 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "bad pixels: the pixel (column %zu, row %zu) has no good pixel in its "
-                            "row or column; check mask, flat and dark",
-                            c, r);
+            return FBP_INVALID("bad pixels: the pixel (column %zu, row %zu) has no good pixel in "
+                               "its row or column; check mask, flat and dark",
+                               c, r);
         for (int k = 0; k < n; k++)
             sum += b->weight[k];
         for (int k = 0; k < 4;

@@ -31,10 +31,9 @@ fbp_status fbp_prep_image(double **out, const struct fbp_scan *scan, enum fbp_im
     if (!kept && !path)
         return FBP_OK;
     if (kept && !fbp_images_fit(scan->images, panel))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the image in memory and the panel differ in size; set the panel "
-                        "first, then the image",
-                        fbp_image_name(which));
+        return FBP_INVALID("%s: the image in memory and the panel differ in size; set the panel "
+                           "first, then the image",
+                           fbp_image_name(which));
     FBP_TRY(fbp_alloc((void **)out, nc * nr * sizeof **out, "an image"));
     double *image = *out;
     if (kept) {
@@ -49,10 +48,9 @@ fbp_status fbp_prep_image(double **out, const struct fbp_scan *scan, enum fbp_im
         const struct fbp_array_info *info = fbp_source_info(source);
         fbp_status st;
         if (info->n[0] != nc || info->n[1] != nr || info->n[2] == 0)
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: the image has %zu columns and %zu rows, but the projections have "
-                          "%zu and %zu; use the image that belongs to this scan",
-                          path, info->n[0], info->n[1], nc, nr);
+            st = FBP_INVALID("%s: the image has %zu columns and %zu rows, but the projections have "
+                             "%zu and %zu; use the image that belongs to this scan",
+                             path, info->n[0], info->n[1], nc, nr);
         else
             st = fbp_source_mean(source, image);
         if (st == FBP_OK)
@@ -120,10 +118,9 @@ fbp_status fbp_prep_create(struct fbp_prep *out, const struct fbp_scan *scan, bo
     const size_t n_pixels = out->panel.n_columns * out->panel.n_rows;
     if (out->intensity) {
         if (!bright && !(scan->i0 > 0))
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: a dark image needs a flat or i0 to compute transmissions; "
-                                  "add \"flat\" or \"i0\"",
-                                  scan->path ? scan->path : "scan"));
+            FBP_TRY_GOTO(FBP_INVALID("%s: a dark image needs a flat or i0 to compute "
+                                     "transmissions; add \"flat\" or \"i0\"",
+                                     scan->path ? scan->path : "scan"));
         out->inverse_i0 = scan->i0 > 0 ? (float)(1 / scan->i0) : 0;
     }
     if (out->intensity && dark) {

@@ -272,15 +272,13 @@ static fbp_status tabulate(struct traces *t, const struct fbp_scan *scan)
         size_t rows = 0;
         FBP_TRY(fbp_number_table_load(p->profile, 1, "one number per sample", &t->gain, &rows));
         if (rows != t->n_out)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: the profile has %zu numbers, but the rows that it divides have "
-                            "%zu samples; give one number per sample",
-                            p->profile, rows, t->n_out);
+            return FBP_INVALID("%s: the profile has %zu numbers, but the rows that it divides have "
+                               "%zu samples; give one number per sample",
+                               p->profile, rows, t->n_out);
         for (size_t i = 0; i < rows; i++)
             most = fmax(most, t->gain[i]);
         if (!(most > 0) || !isfinite(most))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: the profile has no number above 0; check that it is the right file",
                 p->profile);
         for (size_t i = 0; i < rows; i++)
@@ -318,20 +316,17 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     src->close = close_traces;
     src->read_block = read_traces;
     if (fbp_source_in_order(below) && below->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: prepare needs all rows, so it excludes --follow; reconstruct when the "
-                        "scan is complete",
-                        below->path);
+        return FBP_UNSUPPORTED("%s: prepare needs all rows, so it excludes --follow; reconstruct "
+                               "when the scan is complete",
+                               below->path);
     if (info->n[0] != p->n_samples)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: has rows of %zu samples, but the scan file gives %zu; correct the scan file",
             below->path, info->n[0], p->n_samples);
     if (scan->reference && (p->fft || p->places || p->profile))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: the division by a reference spectrum excludes the preparation steps "
-                        "fft, resample and profile; omit them",
-                        scan->reference);
+        return FBP_UNSUPPORTED("%s: the division by a reference spectrum excludes the preparation "
+                               "steps fft, resample and profile; omit them",
+                               scan->reference);
     if (p->fft > 0 || p->phase != FBP_PHASE_NONE) /* both parts of complex samples are needed */
         FBP_TRY(fbp_source_open_as(&t->imaginary, below->path, &scan->raw, FBP_SOURCE_IMAGINARY));
     FBP_TRY(tabulate(t, scan));

@@ -48,10 +48,9 @@ fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path)
     *out = (struct fbp_bes3t){.path = path};
     FBP_TRY(fbp_read_text(path, MAX_BYTES, &out->text, &n));
     if (!fbp_bes3t_detect(path, (const unsigned char *)out->text, n) || strlen(out->text) != n)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: is not a BES3T description (a text file that begins with #DESC); name "
-                        "the .DSC file of the measurement",
-                        path);
+        return FBP_INVALID("%s: is not a BES3T description (a text file that begins with #DESC); "
+                           "name the .DSC file of the measurement",
+                           path);
     for (const char *p = out->text; *p; p++)
         n_lines += *p == '\n';
     FBP_TRY(fbp_calloc((void **)&out->items, n_lines, sizeof *out->items, "lines"));
@@ -95,8 +94,8 @@ const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const ch
 
 fbp_status fbp_bes3t_missing(const struct fbp_bes3t *d, const char *part, const char *key)
 {
-    return fbp_fail(FBP_ERR_INVALID, "%s: %s: %s is missing; check that the file is complete",
-                    d->path, part, key);
+    return FBP_INVALID("%s: %s: %s is missing; check that the file is complete", d->path, part,
+                       key);
 }
 
 fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
@@ -109,8 +108,7 @@ fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const c
         return fbp_bes3t_missing(d, part, key);
     const double x = fbp_number(text, &end);
     if (end == text || (*end && !isspace((unsigned char)*end)) || !isfinite(x))
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s: found \"%.40s\", expected a number", d->path, key,
-                        text);
+        return FBP_INVALID("%s: %s: found \"%.40s\", expected a number", d->path, key, text);
     *out = x;
     if (unit)
         *unit = end + strspn(end, " \t");
@@ -124,9 +122,8 @@ fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const ch
 
     FBP_TRY(fbp_bes3t_number(d, part, key, &x, NULL));
     if (!(x >= 1 && x <= 1e6 && x == floor(x)))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s: found %g, expected a whole number from 1 to 1000000", d->path, key,
-                        x);
+        return FBP_INVALID("%s: %s: found %g, expected a whole number from 1 to 1000000", d->path,
+                           key, x);
     *out = (size_t)x;
     return FBP_OK;
 }
@@ -150,10 +147,9 @@ static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char 
         snprintf(list + used, sizeof list - used, "%s%s", i ? i + 1 < n ? ", " : " or " : "",
                  words[i]);
     }
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s: found \"%.40s\", expected %s; %s", d->path, key,
-                    text, list,
-                    strchr(text, ',') ? "save each of its data sets as a file of its own"
-                                      : "save the file in one of these forms");
+    return FBP_UNSUPPORTED("%s: %s: found \"%.40s\", expected %s; %s", d->path, key, text, list,
+                           strchr(text, ',') ? "save each of its data sets as a file of its own"
+                                             : "save the file in one of these forms");
 }
 
 fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples *out)
@@ -169,10 +165,9 @@ fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples
     FBP_TRY(choose(d, "IRFMT", formats, 5, false, &format));
     const char *other = part == 1 ? fbp_bes3t_text(d, "DESC", "IIFMT") : NULL;
     if (other && strcmp(other, formats[format]) != 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: IRFMT is %s, but IIFMT is %.20s; save real and imaginary parts in the "
-                        "same number format",
-                        d->path, formats[format], other);
+        return FBP_UNSUPPORTED("%s: IRFMT is %s, but IIFMT is %.20s; save real and imaginary parts "
+                               "in the same number format",
+                               d->path, formats[format], other);
     *out = (struct fbp_bes3t_samples){
         .n = {1, 1, 1}, .type = types[format], .big_endian = order == 0, .complex = part == 1};
     for (int i = 0; i < 3; i++)
@@ -215,8 +210,7 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
         if (strcmp(format, types[i].name) == 0)
             type = types[i].type;
     if (type == FBP_TYPE_NONE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: XFMT: found \"%.20s\", expected D, F, I or S",
-                        d->path, format);
+        return FBP_UNSUPPORTED("%s: XFMT: found \"%.20s\", expected D, F, I or S", d->path, format);
     FBP_TRY(fbp_file_exists(*path, &there));
     if (!there)
         return fbp_fail(FBP_ERR_IO,
@@ -230,10 +224,9 @@ fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t
     unsigned char *const in = (unsigned char *)out + n * (sizeof *out - size);
     fbp_status st = fbp_open_file(*path, &fd, &bytes);
     if (st == FBP_OK && bytes != (uint64_t)n * size)
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: the .XGF file has %llu bytes, but XPTS and XFMT describe %llu; copy "
-                      "both files again",
-                      d->path, (unsigned long long)bytes, (unsigned long long)n * size);
+        st = FBP_INVALID("%s: the .XGF file has %llu bytes, but XPTS and XFMT describe %llu; copy "
+                         "both files again",
+                         d->path, (unsigned long long)bytes, (unsigned long long)n * size);
     if (st == FBP_OK)
         st = fbp_read_at(fd, *path, 0, in, n * size);
     if (fd >= 0)
@@ -269,13 +262,12 @@ static fbp_status open_bes3t(struct fbp_source *src)
     FBP_TRY_GOTO(fbp_bes3t_load(&d, path));
     FBP_TRY_GOTO(fbp_bes3t_samples(&d, &s));
     if (src->member && !sinogram && !(s.complex && imaginary))
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: has no array %.40s; omit the name, or give the name sinogram to "
-                              "read the spectra as views of one row%s",
-                              src->file, src->member,
-                              s.complex   ? ", or imaginary to read the imaginary parts"
-                              : imaginary ? "; the samples are not complex"
-                                          : ""));
+        FBP_TRY_GOTO(FBP_INVALID("%s: has no array %.40s; omit the name, or give the name sinogram "
+                                 "to read the spectra as views of one row%s",
+                                 src->file, src->member,
+                                 s.complex   ? ", or imaginary to read the imaginary parts"
+                                 : imaginary ? "; the samples are not complex"
+                                             : ""));
     memcpy(info->n, s.n, sizeof s.n);
     if (sinogram) {
         info->n[2] = s.n[1] * s.n[2];
@@ -298,10 +290,9 @@ static fbp_status open_bes3t(struct fbp_source *src)
     FBP_TRY_GOTO(st);
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
     if (__builtin_mul_overflow(bytes, s.complex ? 2 : 1, &bytes) || bytes != size)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: the .DTA file has %llu bytes, but XPTS, YPTS, ZPTS, IRFMT and "
-                              "IKKF describe %llu; copy both files again",
-                              src->path, (unsigned long long)size, (unsigned long long)bytes));
+        FBP_TRY_GOTO(FBP_INVALID("%s: the .DTA file has %llu bytes, but XPTS, YPTS, ZPTS, IRFMT "
+                                 "and IKKF describe %llu; copy both files again",
+                                 src->path, (unsigned long long)size, (unsigned long long)bytes));
     src->imaginary |= imaginary;
     if (s.complex)
         fbp_source_take_complex_part(src);

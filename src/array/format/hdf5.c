@@ -80,9 +80,8 @@ static fbp_status parse_member(struct data_set *l)
     }
     const size_t n = query ? (size_t)(query - l->requested) : strlen(l->requested);
     if (n >= sizeof l->member)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%.100s: the name of the data set is too long; rename the data set",
-                        l->path);
+        return FBP_INVALID("%.100s: the name of the data set is too long; rename the data set",
+                           l->path);
     memcpy(l->member, l->requested, n);
     l->member[n] = '\0';
     l->a.sinogram = query && strcmp(query, FBP_SINOGRAM) == 0;
@@ -91,10 +90,9 @@ static fbp_status parse_member(struct data_set *l)
     if (strncmp(query, select, sizeof select - 1) == 0)
         l->key = strtol(query + sizeof select - 1, &end, 10);
     if (!end || end == query + sizeof select - 1 || *end || l->key < 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: after the '?', expected image_key=0 (projections), 1 (flats) or 2 "
-                        "(darks), or sinogram",
-                        l->path);
+        return FBP_INVALID("%s: after the '?', expected image_key=0 (projections), 1 (flats) or 2 "
+                           "(darks), or sinogram",
+                           l->path);
     return FBP_OK;
 }
 
@@ -116,16 +114,15 @@ static fbp_status open_all(struct data_set *l)
             return fbp_hdf5_missing(l->file, l->member, &l->list);
         fbp_hdf5_link(l->id, l->member, link, sizeof link);
         fbp_hdf5_unread(l->member, link, why, text, sizeof text);
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s", l->file, text);
+        return FBP_INVALID("%s: %s", l->file, text);
     }
     l->type = H5Dget_type(l->data);
     l->space = H5Dget_space(l->data);
     l->plist = H5Dget_create_plist(l->data);
     if (l->type < 0 || l->space < 0 || l->plist < 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the header of the data set cannot be read%s; the file may be damaged, "
-                        "copy it again",
-                        l->path, fbp_hdf5_reason(why, sizeof why));
+        return FBP_INVALID("%s: the header of the data set cannot be read%s; the file may be "
+                           "damaged, copy it again",
+                           l->path, fbp_hdf5_reason(why, sizeof why));
     return FBP_OK;
 }
 
@@ -150,16 +147,14 @@ static fbp_status take_size(struct data_set *l)
         return FBP_OK;
     }
     if (a->rank != 2 && a->rank != 3)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %d dimension%s, expected two or three ([view][row][column])%s; "
-                        "name another data set, or reshape it",
-                        l->path, a->rank, a->rank == 1 ? "" : "s",
-                        a->rank == 4 ? "" : ", or four ([frame][z][y][x])");
+        return FBP_INVALID("%s: has %d dimension%s, expected two or three ([view][row][column])%s; "
+                           "name another data set, or reshape it",
+                           l->path, a->rank, a->rank == 1 ? "" : "s",
+                           a->rank == 4 ? "" : ", or four ([frame][z][y][x])");
     if (a->rank != (a->sinogram ? 2 : l->key >= 0 ? 3 : a->rank))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %d dimensions, but a sinogram must have two, and images with "
-                        "image_key three; name another data set",
-                        l->path, a->rank);
+        return FBP_INVALID("%s: has %d dimensions, but a sinogram must have two, and images with "
+                           "image_key three; name another data set",
+                           l->path, a->rank);
     a->info.n[1] = a->info.n[2] = 1;
     for (int i = 0; i < a->rank; i++)
         a->info.n[fbp_hdf5_axis(a, i)] = n[i];
@@ -196,10 +191,9 @@ static fbp_status take_type(struct data_set *l)
         if (!plain && size > 4)
             a->info.type = FBP_F64;
     } else {
-        st = fbp_fail(FBP_ERR_UNSUPPORTED,
-                      "%s: its elements are neither integers nor floats; name a data set of "
-                      "integers or floats",
-                      l->path);
+        st = FBP_UNSUPPORTED("%s: its elements are neither integers nor floats; name a data set of "
+                             "integers or floats",
+                             l->path);
     }
     if (a->info.type == FBP_TYPE_NONE)
         a->info.type = FBP_F64;
@@ -237,10 +231,9 @@ static fbp_status take_attributes(struct data_set *l)
     if (!fbp_hdf5_numbers_of(l->data, FBP_HDF5_OFFSET, &offset, 1) && !scaled)
         return FBP_OK;
     if (!isfinite(scale) || scale == 0 || !isfinite(offset))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: its attributes give value = %g * number + %g, which is invalid; "
-                        "correct or remove " FBP_HDF5_SCALE " and " FBP_HDF5_OFFSET,
-                        l->path, scale, offset);
+        return FBP_INVALID("%s: its attributes give value = %g * number + %g, which is invalid; "
+                           "correct or remove " FBP_HDF5_SCALE " and " FBP_HDF5_OFFSET,
+                           l->path, scale, offset);
     if (scale < 1 || scale > 1 || offset < 0 || offset > 0) {
         i->scale = scale;
         i->offset = offset;
@@ -278,9 +271,8 @@ static fbp_status take_selection(struct data_set *l)
             best = e;
     }
     if (!best)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file has no image_key of %zu entries; omit ?image_key=", l->path,
-                        l->a.n_slices);
+        return FBP_INVALID("%s: the file has no image_key of %zu entries; omit ?image_key=",
+                           l->path, l->a.n_slices);
     FBP_TRY(fbp_hdf5_keys(l->id, l->path, best->path, &l->list, &keys, &n));
     fbp_status st = fbp_calloc((void **)&l->map, n, sizeof *l->map, "selected images");
     for (size_t i = 0; st == FBP_OK && i < n; i++)
@@ -289,8 +281,7 @@ static fbp_status take_selection(struct data_set *l)
     free(keys);
     FBP_TRY(st);
     if (count == 0)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: no image has this key in %s; use 0 (projections), 1 (flats) or 2 (darks)", l->path,
             best->path);
     l->a.selected = true;
@@ -322,9 +313,8 @@ static uint64_t bytes_of_file(const char *path)
 
 static fbp_status damaged(const struct data_set *l, const char *what)
 {
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: %s; the file is truncated, damaged or was not closed, copy it again",
-                    l->path, what);
+    return FBP_INVALID("%s: %s; the file is truncated, damaged or was not closed, copy it again",
+                       l->path, what);
 }
 
 /* Describe in info.missing the slices whose chunks were never written. missing: [chunk] 1: the
@@ -379,11 +369,11 @@ static fbp_status take_chunks(struct data_set *l, struct fbp_hdf5_chunk **chunks
         } else {
             l->a.how = FBP_HDF5_LIBRARY;
             if (H5Zfilter_avail(id) <= 0)
-                return fbp_fail(FBP_ERR_UNSUPPORTED,
-                                "%s: is compressed with HDF5 filter %d (%.40s), which is not "
-                                "installed; install it and set HDF5_PLUGIN_PATH, or rewrite the "
-                                "file by h5repack -f GZIP=1 on a machine that has the filter",
-                                l->path, (int)id, name);
+                return FBP_UNSUPPORTED(
+                    "%s: is compressed with HDF5 filter %d (%.40s), which is not installed; "
+                    "install it and set HDF5_PLUGIN_PATH, or rewrite the file by h5repack -f "
+                    "GZIP=1 on a machine that has the filter",
+                    l->path, (int)id, name);
         }
     }
     l->a.n_chunks = fbp_hdf5_grid(&l->a, grid);
@@ -551,8 +541,7 @@ static fbp_status take_library(struct data_set *l)
     a->info.big_endian = fbp_is_foreign(false);
     a->n_chunks = fbp_hdf5_grid(a, grid);
     if (a->n_chunks == 0 || a->n_chunks > MAX_BLOCKS)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: is too large to be read through the HDF5 library; rewrite it contiguously "
             "(h5repack -l CONTI), as integers of 8 to 32 bits or as float32 or float64",
             l->path);
@@ -569,21 +558,17 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
     /* The file that contains the data set: an external link may lead to another file. */
     const ssize_t n = H5Fget_name(l->data, a->file, sizeof a->file);
     if (n <= 0 || (size_t)n >= sizeof a->file)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the path of the file is too long, or unknown to the HDF5 library; use "
-                        "a shorter one",
-                        l->path);
+        return FBP_INVALID("%s: the path of the file is too long, or unknown to the HDF5 library; "
+                           "use a shorter one",
+                           l->path);
     const ssize_t m = H5Iget_name(l->data, a->data_set, sizeof a->data_set);
     if (m <= 0 || (size_t)m >= sizeof a->data_set)
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: the data set has no path within its file, or one longer than %zu bytes; "
-            "rename the data set",
-            l->path, sizeof a->data_set - 1);
+        return FBP_INVALID("%s: the data set has no path within its file, or one longer than %zu "
+                           "bytes; rename the data set",
+                           l->path, sizeof a->data_set - 1);
     if (a->rank == 4 && layout != H5D_VIRTUAL &&
         (a->how != FBP_HDF5_CONTIGUOUS || layout != H5D_CONTIGUOUS))
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: a data set of four dimensions must be stored contiguously and uncompressed, as "
             "integers of 8 to 32 bits or as float32 or float64; rewrite it (h5repack -l CONTI), or "
             "store the volumes one after the other as [z][y][x]",
@@ -599,10 +584,9 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
         const haddr_t at = H5Dget_offset(l->data);
         const uint64_t stored = H5Dget_storage_size(l->data);
         if (H5Pget_external_count(l->plist) > 0)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: its samples are stored in external raw files; name these files "
-                            "with \"raw\" in the scan file",
-                            l->path);
+            return FBP_UNSUPPORTED("%s: its samples are stored in external raw files; name these "
+                                   "files with \"raw\" in the scan file",
+                                   l->path);
         if (at == HADDR_UNDEF || stored == 0)
             return damaged(l, "its samples were never written");
         if (stored / fbp_type_size(a->info.type) / a->info.n[0] / a->info.n[1] < a->n_slices)
@@ -774,19 +758,17 @@ static fbp_status take_tables(const struct fbp_source *src, struct fbp_hdf5_arra
     if (a->how != FBP_HDF5_CONTIGUOUS)
         return FBP_OK;
     if (slice * a->n_slices + a->offset > fbp_file_bytes(src->fd))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: its samples extend beyond the end of the file; the file is truncated, "
-                        "copy it again",
-                        src->path);
+        return FBP_INVALID("%s: its samples extend beyond the end of the file; the file is "
+                           "truncated, copy it again",
+                           src->path);
     for (size_t i = 1; i < n; i++)
         one_run = one_run && (*map)[i] == (*map)[0] + i;
     if (one_run)
         return FBP_OK;
     if (slice > UINT32_MAX)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: ?image_key= does not support images of more than 4 GiB; store the "
-                        "projections in a data set of their own",
-                        src->path);
+        return FBP_UNSUPPORTED("%s: ?image_key= does not support images of more than 4 GiB; store "
+                               "the projections in a data set of their own",
+                               src->path);
     FBP_TRY(fbp_calloc((void **)chunks, a->n_slices, sizeof **chunks, "a table of images"));
     for (size_t k = 0; k < a->n_slices; k++)
         (*chunks)[k] = (struct fbp_hdf5_chunk){a->offset + k * slice, (uint32_t)slice, 0};

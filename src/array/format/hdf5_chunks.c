@@ -32,8 +32,7 @@ static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t
     char why[200];
 
     if (data < 0)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: cannot be opened again%s; the file may be damaged or have changed, copy it again",
             b->path, fbp_hdf5_reason(why, sizeof why));
     for (int i = 0; i < a->rank; i++) { /* dimensions of the data set */
@@ -56,10 +55,9 @@ static fbp_status read_slices(hid_t file, const struct fbp_hdf5_block *b, size_t
         H5Sclose(to);
         H5Sclose(from);
         if (!done)
-            st = fbp_fail(FBP_ERR_INVALID,
-                          "%s: slices from %zu on cannot be read%s; the file may be damaged, so "
-                          "copy it again, or install the HDF5 filter that it needs",
-                          b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
+            st = FBP_INVALID("%s: slices from %zu on cannot be read%s; the file may be damaged, so "
+                             "copy it again, or install the HDF5 filter that it needs",
+                             b->path, b->first[2], fbp_hdf5_reason(why, sizeof why));
     }
     H5Dclose(data);
     if (st != FBP_OK || fits)
@@ -209,10 +207,9 @@ static fbp_status load(void *user, size_t k, void *out)
         if (code == Z_MEM_ERROR)
             return fbp_fail_nomem(h->chunk_bytes, "zlib");
         if (code != Z_OK || got != h->chunk_bytes)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: chunk %zu does not have its full size, or cannot be decompressed; "
-                            "the file is damaged, copy it again",
-                            src->path, k);
+            return FBP_INVALID("%s: chunk %zu does not have its full size, or cannot be "
+                               "decompressed; the file is damaged, copy it again",
+                               src->path, k);
         if (shuffled)
             unshuffle(inflated, size, n, out);
     } else { /* a chunk that was never written */
@@ -353,18 +350,16 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
         __builtin_mul_overflow(h->chunk_bytes, a->chunk[2], &h->chunk_bytes) ||
         __builtin_mul_overflow(h->chunk_bytes, fbp_type_size(a->info.type), &h->chunk_bytes) ||
         h->chunk_bytes == 0)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: its chunks are too large; rewrite it with smaller chunks (h5repack -l CHUNK=...)",
             src->path);
     for (size_t k = 0; chunks && k < a->n_chunks; k++)
         if (chunks[k].bytes > h->stored_bytes)
             h->stored_bytes = chunks[k].bytes;
     if (chunks && h->chunk_bytes / FBP_DEFLATE_AT_MOST > h->stored_bytes)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the %zu bytes of a chunk do not fit into the %zu stored bytes; the "
-                        "file is damaged, copy it again",
-                        src->path, h->chunk_bytes, h->stored_bytes);
+        return FBP_INVALID("%s: the %zu bytes of a chunk do not fit into the %zu stored bytes; the "
+                           "file is damaged, copy it again",
+                           src->path, h->chunk_bytes, h->stored_bytes);
 
     const size_t each = by_library ? 0 : h->stored_bytes + h->chunk_bytes;
     const size_t fit = SCRATCH_BYTES / (each + h->chunk_bytes), n = (size_t)fbp_core_count();

@@ -231,10 +231,9 @@ fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out)
     if (fbp_hdf5_system_failed())
         return fbp_fail(FBP_ERR_IO, "%s: cannot be read: %s", name, system_error);
     fbp_hdf5_reason(why, sizeof why);
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: cannot be opened as HDF5%s; the file is truncated, damaged or still being "
-                    "written%s; copy it again",
-                    name, why, *why ? "" : ", or there was not enough memory");
+    return FBP_INVALID("%s: cannot be opened as HDF5%s; the file is truncated, damaged or still "
+                       "being written%s; copy it again",
+                       name, why, *why ? "" : ", or there was not enough memory");
 }
 
 hid_t fbp_hdf5_type(enum fbp_type type)
@@ -447,9 +446,8 @@ fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out
         return fbp_fail_nomem(out->room * sizeof *out->entries, "a list of data sets");
     if (read)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: its groups cannot be read%s; the file may be damaged, copy it again", name,
-                    fbp_hdf5_reason(why, sizeof why));
+    return FBP_INVALID("%s: its groups cannot be read%s; the file may be damaged, copy it again",
+                       name, fbp_hdf5_reason(why, sizeof why));
 }
 
 const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path)
@@ -487,15 +485,15 @@ fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct f
     nearest = member ? fbp_nearest(member, names, n_names) : NULL;
     free(names);
     if (!n && list->unread[0])
-        return fbp_fail(FBP_ERR_INVALID, "%s: %s", file, list->unread);
+        return FBP_INVALID("%s: %s", file, list->unread);
     if (!member)
-        return fbp_fail(
-            FBP_ERR_INVALID, "%s: %s%s%s%s", file,
+        return FBP_INVALID(
+            "%s: %s%s%s%s", file,
             n ? "contains several data sets; name one as FILE:DATASET; the data sets are "
               : "contains no array of numbers of two or more dimensions",
             known, n > SHOWN ? ", …" : "", n ? "" : "; check the file name");
-    return fbp_fail(
-        FBP_ERR_INVALID, "%s: has no data set \"%.80s\"%s%s%s; the file has %s%s", file, member,
+    return FBP_INVALID(
+        "%s: has no data set \"%.80s\"%s%s%s; the file has %s%s", file, member,
         nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "",
         n ? known : "no array of numbers of two or more dimensions", n > SHOWN ? ", …" : "");
 }
@@ -515,8 +513,7 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
     *out = NULL;
     *n = 0;
     if (count <= 0 || (size_t)count > most || !is_numeric(type))
-        FBP_TRY_GOTO(fbp_fail(
-            FBP_ERR_INVALID,
+        FBP_TRY_GOTO(FBP_INVALID(
             "%s: %s: expected 1 to %zu numbers, found %lld elements%s; correct the file", name,
             path, most, (long long)count, is_numeric(type) ? "" : " that are no numbers"));
     FBP_TRY_GOTO(fbp_hdf5_check_block(data, name, NULL, NULL, SIZE_MAX, &fits));
@@ -527,10 +524,9 @@ fbp_status fbp_hdf5_numbers(hid_t file, const char *name, const char *path, size
                               name, path));
     FBP_TRY_GOTO(fbp_calloc((void **)out, (size_t)count, sizeof **out, path));
     if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0) {
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: %s cannot be read%s; the file may be damaged, so copy it again, or "
-                      "install the HDF5 filter that it needs",
-                      name, path, fbp_hdf5_reason(why, sizeof why));
+        st = FBP_INVALID("%s: %s cannot be read%s; the file may be damaged, so copy it again, or "
+                         "install the HDF5 filter that it needs",
+                         name, path, fbp_hdf5_reason(why, sizeof why));
         free(*out);
         *out = NULL;
         goto fail;
@@ -557,8 +553,8 @@ fbp_status fbp_hdf5_keys(hid_t file, const char *name, const char *path,
         return FBP_OK;
     fbp_status st = fbp_hdf5_numbers(file, name, control, MAX_FRAMES, &finer, &n_finer);
     if (st == FBP_OK && n_finer != *n)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: %s has %zu entries, but %s has %zu; correct the file",
-                      name, control, n_finer, path, *n);
+        st = FBP_INVALID("%s: %s has %zu entries, but %s has %zu; correct the file", name, control,
+                         n_finer, path, *n);
     for (size_t i = 0; st == FBP_OK && i < *n; i++)
         if ((*out)[i] >= 0 && (*out)[i] <= 0)
             (*out)[i] = finer[i];

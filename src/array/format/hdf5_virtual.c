@@ -99,9 +99,8 @@ static fbp_status missing(const struct virtual_set *v, const char *file, const c
 {
     const bool here = strcmp(file, ".") == 0;
 
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: is a virtual data set with samples in %.300s%s%.200s, but %s; %s", v->path,
-                    here ? "" : file, here ? "" : ":", set, what, remedy);
+    return FBP_INVALID("%s: is a virtual data set with samples in %.300s%s%.200s, but %s; %s",
+                       v->path, here ? "" : file, here ? "" : ":", set, what, remedy);
 }
 
 /* Check that source i of a virtual data set, the data set `set` in `file`, exists and is large
@@ -128,8 +127,7 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
         f = v->last_file;
     }
     if (++*v->n_looked > MAX_SOURCES)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: the virtual data set has more than %zu sources; rewrite it as a plain data set",
             v->path, MAX_SOURCES);
     if (f < 0)
@@ -203,10 +201,9 @@ static fbp_status check_mapping(struct virtual_set *v, size_t i)
     const ssize_t n = H5Pget_virtual_filename(v->plist, i, s->file, NAME);
     const ssize_t m = H5Pget_virtual_dsetname(v->plist, i, s->set, NAME);
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: the name of source %zu of the virtual data set is too long or damaged; "
-                      "give the source a shorter name, or copy the file again",
-                      v->path, i);
+        st = FBP_INVALID("%s: the name of source %zu of the virtual data set is too long or "
+                         "damaged; give the source a shorter name, or copy the file again",
+                         v->path, i);
     if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
         /* In the names of sources, "%b" stands for the number of a block of an unlimited selection:
          * count the blocks in the current size of the data set. */
@@ -245,8 +242,7 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
         goto fail;
     }
     if (depth > MAX_DEPTH)
-        FBP_TRY_GOTO(fbp_fail(
-            FBP_ERR_INVALID,
+        FBP_TRY_GOTO(FBP_INVALID(
             "%s: virtual data sets refer to each other more than %d levels deep; correct the file",
             like->path, MAX_DEPTH));
     FBP_TRY_GOTO(fbp_calloc((void **)&v, 1, sizeof *v, "a virtual data set"));
@@ -257,15 +253,13 @@ static fbp_status check_set(const struct virtual_set *like, hid_t data, int dept
     v->last_file = -1;
     const ssize_t length = H5Fget_name(data, v->file, sizeof v->file);
     if (length >= (ssize_t)sizeof v->file)
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: the path of the file that contains the virtual data set has %zd bytes, "
-                      "at most %d are supported; move the file to a shorter path",
-                      v->path, length, NAME - 1);
+        st = FBP_INVALID("%s: the path of the file that contains the virtual data set has %zd "
+                         "bytes, at most %d are supported; move the file to a shorter path",
+                         v->path, length, NAME - 1);
     else if (length < 0 || H5Pget_virtual_count(plist, &n) < 0)
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: the list of source files in the virtual data set cannot be read; the "
-                      "file may be damaged, copy it again",
-                      v->path);
+        st = FBP_INVALID("%s: the list of source files in the virtual data set cannot be read; the "
+                         "file may be damaged, copy it again",
+                         v->path);
     for (size_t i = 0; i < n && st == FBP_OK && *v->n_files <= v->most; i++) {
         const hid_t to = v->first ? H5Pget_virtual_vspace(plist, i) : -1;
         const int rank = v->first ? H5Sget_simple_extent_ndims(to) : 0;

@@ -75,8 +75,8 @@ static fbp_status not_made(const struct draft *w, const char *what)
             return fbp_fail(error == ENOMEM ? FBP_ERR_NOMEM : FBP_ERR_IO, "%s: %s: %s%s", w->path,
                             what, strerror(error), remedy);
     fbp_hdf5_reason(why, sizeof why);
-    return fbp_fail(FBP_ERR_INVALID, "%s: %s%s", w->path, what,
-                    *why ? why : ", perhaps because memory is exhausted");
+    return FBP_INVALID("%s: %s%s", w->path, what,
+                       *why ? why : ", perhaps because memory is exhausted");
 }
 
 /* Create an HDF5 file in memory with a data set, whose samples are not written, and its attributes.
@@ -202,10 +202,9 @@ static fbp_status spare_others(const struct draft *w)
     }
     if (!*lost)
         return FBP_OK; /* fbp_hdf5_contain() closes all objects */
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: this output would replace the whole file, which %s%s; choose another "
-                    "file, or remove that one first",
-                    w->path, is_hdf5 ? "may hold " : "also holds ", lost);
+    return FBP_INVALID("%s: this output would replace the whole file, which %s%s; choose another "
+                       "file, or remove that one first",
+                       w->path, is_hdf5 ? "may hold " : "also holds ", lost);
 }
 
 /* Create an HDF5 file in memory; called by fbp_hdf5_contain(). reply: the bytes of the file before
@@ -235,10 +234,9 @@ static fbp_status make_header(void *arg, struct fbp_blob *reply)
                         "again",
                         w->path, strerror(errno));
     if (at == HADDR_UNDEF || at > MAX_HEADER || (uint64_t)is.st_size != at + bytes)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: this version of the HDF5 library stores the samples in an unsuitable "
-                        "order; write .mha instead",
-                        w->path);
+        return FBP_UNSUPPORTED("%s: this version of the HDF5 library stores the samples in an "
+                               "unsuitable order; write .mha instead",
+                               w->path);
     FBP_TRY(fbp_alloc(&header, at, "an HDF5 header"));
     st = fbp_read_at(w->fd, w->path, 0, header, at);
     if (st == FBP_OK)

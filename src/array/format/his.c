@@ -29,14 +29,13 @@ static fbp_status open_his(fbp_source *src)
         fbp_swap_bytes(h, sizeof *h, BYTES / 2);
     info->n[2] = h[10];
     if (h[0] != 0x7000 || h[1] != BYTES || h[8] < h[6] || h[9] < h[7] || h[10] == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the HIS header has %u images of columns %u to %u and rows %u to %u; "
-                        "the file is damaged, or not a HIS file",
-                        src->path, h[10], h[6], h[8], h[7], h[9]);
+        return FBP_INVALID("%s: the HIS header has %u images of columns %u to %u and rows %u to "
+                           "%u; the file is damaged, or not a HIS file",
+                           src->path, h[10], h[6], h[8], h[7], h[9]);
     if (h[16] != TYPE_UINT16)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: samples of the HIS type %u are not supported; write uint16 (type 4)",
-                        src->path, h[16]);
+        return FBP_UNSUPPORTED(
+            "%s: samples of the HIS type %u are not supported; write uint16 (type 4)", src->path,
+            h[16]);
     info->n[0] = (size_t)h[8] - h[6] + 1;
     info->n[1] = (size_t)h[9] - h[7] + 1;
     info->type = FBP_U16;

@@ -105,19 +105,19 @@ static fbp_status choose(const struct fbp_mat *mat, const char *file, const char
     if (*given && all->n)
         nearest = fbp_nearest(given, names, all->n);
     if (!all->n && all->other[0])
-        st = fbp_fail(FBP_ERR_UNSUPPORTED,
-                      "%s: %s, but only full real arrays of double, single or integers of 8 to 32 "
-                      "bits are supported; save it as single",
-                      file, all->other);
+        st = FBP_UNSUPPORTED("%s: %s, but only full real arrays of double, single or integers of 8 "
+                             "to 32 bits are supported; save it as single",
+                             file, all->other);
     else if (!*given)
-        st = fbp_fail(FBP_ERR_INVALID, "%s: %s%s%s", file,
-                      all->n ? "contains several arrays; name one as FILE:VARIABLE; the arrays are "
+        st = FBP_INVALID("%s: %s%s%s", file,
+                         all->n
+                             ? "contains several arrays; name one as FILE:VARIABLE; the arrays are "
                              : "contains no array of real numbers; check the file name",
-                      known, more);
+                         known, more);
     else
-        st = fbp_fail(FBP_ERR_INVALID, "%s: has no array \"%.80s\"%s%s%s; the file has %s%s", file,
-                      given, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                      nearest ? "\"?" : "", all->n ? known : "no array of real numbers", more);
+        st = FBP_INVALID("%s: has no array \"%.80s\"%s%s%s; the file has %s%s", file, given,
+                         nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                         nearest ? "\"?" : "", all->n ? known : "no array of real numbers", more);
     free(all);
     return st;
 }
@@ -134,22 +134,19 @@ static fbp_status take_sizes(const char *path, const struct fbp_mat_array *a, en
     const bool sinogram = order == SINOGRAM, three = a->rank == 3;
 
     if ((a->complex && order != SPECTRA) || a->class == FBP_MX_SPARSE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: is %s; save it as a full array of real numbers",
-                        path, a->complex ? "complex" : "sparse");
+        return FBP_UNSUPPORTED("%s: is %s; save it as a full array of real numbers", path,
+                               a->complex ? "complex" : "sparse");
     if (fbp_mat_type(a) == FBP_TYPE_NONE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: is not an array of a supported type (double, single, integers of 8 to "
-                        "32 bits); save it as single",
-                        path);
+        return FBP_UNSUPPORTED("%s: is not an array of a supported type (double, single, integers "
+                               "of 8 to 32 bits); save it as single",
+                               path);
     if (a->rank != 2 && a->rank != 3 && !(a->rank == 4 && order == VOLUME))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has %zu dimensions, expected two or three ([view][row][column]; only "
-                        "volumes that fbp wrote may have four); reshape it",
-                        path, a->rank);
+        return FBP_INVALID("%s: has %zu dimensions, expected two or three ([view][row][column]; "
+                           "only volumes that fbp wrote may have four); reshape it",
+                           path, a->rank);
     if (sinogram && a->rank != 2)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: has three dimensions, but a sinogram must have two; omit ?sinogram",
-                        path);
+        return FBP_INVALID("%s: has three dimensions, but a sinogram must have two; omit ?sinogram",
+                           path);
     info->n[0] = a->sizes[three ? 2 : 1];
     info->n[1] = three ? a->sizes[1] : sinogram ? 1 : a->sizes[0];
     info->n[2] = three || sinogram ? a->sizes[0] : 1;
@@ -220,11 +217,10 @@ static fbp_status open_mat(struct fbp_source *src)
     close(src->fd);
     src->fd = fd;
     if (query && !spectra && strcmp(query, FBP_SINOGRAM) != 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: after the '?', expected sinogram or spectra",
-                        src->path);
+        return FBP_INVALID("%s: after the '?', expected sinogram or spectra", src->path);
     if (n >= sizeof member)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%.200s: the name of the array is too long; rename the array", src->path);
+        return FBP_INVALID("%.200s: the name of the array is too long; rename the array",
+                           src->path);
     memcpy(member, given, n);
     FBP_TRY(fbp_mat_open(src->file, &mat));
     FBP_TRY_GOTO(choose(mat, src->file, member, name));
@@ -397,10 +393,9 @@ fbp_status fbp_mat_spare_others(const char *path, const char *file)
     FBP_TRY(fbp_read_head(file, head, sizeof head, &n));
     if (n < sizeof head || memcmp(head, "MATLAB", 6) != 0 || memcmp(head, TITLE, n) == 0)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: this output would replace the whole file, which another program has "
-                    "written; choose another file, or remove that one first",
-                    path);
+    return FBP_INVALID("%s: this output would replace the whole file, which another program has "
+                       "written; choose another file, or remove that one first",
+                       path);
 }
 
 fbp_status fbp_mat_check_size(const char *path, const struct fbp_array_info *info,
@@ -409,10 +404,9 @@ fbp_status fbp_mat_check_size(const char *path, const struct fbp_array_info *inf
     FBP_TRY(fbp_array_bytes(path, info, bytes));
     if (*bytes < (uint64_t)1 << 31)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: the array is too large, because MAT files of version 5 are limited to "
-                    "arrays of less than 2 GiB; write %s",
-                    path, instead);
+    return FBP_INVALID("%s: the array is too large, because MAT files of version 5 are limited to "
+                       "arrays of less than 2 GiB; write %s",
+                       path, instead);
 }
 
 /* ---- writing volumes */
@@ -444,8 +438,7 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
     for (size_t i = 0; good && i < sizeof ours / sizeof *ours; i++)
         good = strcmp(name, ours[i]) != 0;
     if (!good)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: \"%.80s\" is not a valid name for the volume; use up to %d letters, digits and "
             "'_', with a letter first, such as %s, but no reserved name of the format",
             path, name, LONGEST, FBP_MAT_VOLUME);

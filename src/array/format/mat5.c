@@ -42,8 +42,8 @@ struct part {
 
 static fbp_status damaged(const struct fbp_mat *m, const char *what)
 {
-    return fbp_fail(FBP_ERR_INVALID, "%s: %s %llu; the file is truncated or damaged, copy it again",
-                    m->path, what, (unsigned long long)m->variable);
+    return FBP_INVALID("%s: %s %llu; the file is truncated or damaged, copy it again", m->path,
+                       what, (unsigned long long)m->variable);
 }
 
 /* ---- bytes of a MATLAB variable, uncompressed or inflated */
@@ -334,8 +334,7 @@ static fbp_status get_members(struct fbp_mat *m, uint64_t *left, const struct pa
     char inside[FBP_MAT_NAME] = "";
 
     if (n > MOST_ARRAYS - m->n_members)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: its structs have more than %d members; save the needed arrays to a separate file",
             m->path, MOST_ARRAYS);
     m->n_members += n;
@@ -408,10 +407,9 @@ static fbp_status get_array(struct fbp_mat *m, uint64_t n, // NOLINT(misc-no-rec
                             int depth, bool in_tree, const char *requested, struct fbp_mat_array *a)
 {
     if (depth > DEPTH)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: too many levels of structs (more than %d) in the variable at byte "
-                        "%llu; save the needed arrays to a separate file",
-                        m->path, (int)DEPTH, (unsigned long long)m->variable);
+        return FBP_INVALID("%s: too many levels of structs (more than %d) in the variable at byte "
+                           "%llu; save the needed arrays to a separate file",
+                           m->path, (int)DEPTH, (unsigned long long)m->variable);
     if (n > 0)
         FBP_TRY(get_head(m, &n, a));
     if (a->class == FBP_MX_CELL || a->class == FBP_MX_STRUCT) {
@@ -508,22 +506,19 @@ fbp_status fbp_mat_open(const char *path, struct fbp_mat **out)
         const uint32_t length = number(m, head + 16);
         if (type < 5000 && type / 100 % 10 == 0 && type / 10 % 10 < 6 && type % 10 < 3 &&
             complex < 2 && length > 0 && length < 256 && 20 + length <= m->end)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                                  "%s: is a MAT file of version 4, which is not supported; save it "
-                                  "by save -v7 (scipy: format='5')",
-                                  path));
+            FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: is a MAT file of version 4, which is not supported; "
+                                         "save it by save -v7 (scipy: format='5')",
+                                         path));
     }
     if (m->end < HEADER)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID, "%s: is too short for a MAT file; copy it again", path));
+        FBP_TRY_GOTO(FBP_INVALID("%s: is too short for a MAT file; copy it again", path));
     m->swap = fbp_is_foreign(head[126] == 'M');
 
     /* All variables. */
     for (uint64_t at = HEADER; at < m->end;) {
         size_t room = m->room;
         if (m->n >= MOST_ARRAYS)
-            FBP_TRY_GOTO(fbp_fail(
-                FBP_ERR_UNSUPPORTED,
+            FBP_TRY_GOTO(FBP_UNSUPPORTED(
                 "%s: has more than %d variables; save the needed variables to a separate file",
                 path, MOST_ARRAYS));
         FBP_TRY_GOTO(fbp_reserve((void **)&m->v, sizeof *m->v, m->n + 1, &room, "variables"));
@@ -679,8 +674,8 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const struct fbp_
     *out = NULL;
     *n = real && array->real ? (size_t)array->count : 0;
     if (*n == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: %s: expected real numbers, found none; correct the file", path, name);
+        return FBP_INVALID("%s: %s: expected real numbers, found none; correct the file", path,
+                           name);
     FBP_TRY(fbp_calloc((void **)out, *n, sizeof **out, name));
     for (size_t i = 0; i < *n; i++)
         (*out)[i] = fbp_mat_element(array, i);

@@ -161,13 +161,11 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
             *equal = '\0';
             const char *key = trim(line), *value = trim(equal + 1);
             if (!set(h, key, value))
-                return fbp_fail(FBP_ERR_INVALID,
-                                "%s: MetaImage header: \"%s = %.80s\" is damaged or not supported; "
-                                "correct the header",
-                                path, key, value);
+                return FBP_INVALID("%s: MetaImage header: \"%s = %.80s\" is damaged or not "
+                                   "supported; correct the header",
+                                   path, key, value);
         } else if (*trim(line)) {
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: MetaImage header: no '=' in the line \"%.40s\"; correct the header", path,
                 line);
         }
@@ -175,39 +173,34 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
     }
 
     if (h->wide)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: MetaImage: integers of 64 bits are not supported; save the file as "
-                        "MET_INT, or as MET_DOUBLE if the numbers are large",
-                        path);
+        return FBP_UNSUPPORTED("%s: MetaImage: integers of 64 bits are not supported; save the "
+                               "file as MET_INT, or as MET_DOUBLE if the numbers are large",
+                               path);
     if (!h->data_file[0] || !h->n_sizes || h->type == FBP_TYPE_NONE)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: MetaImage header: %s is missing; the file is damaged, copy it again",
-                        path,
-                        !h->n_sizes                ? "DimSize"
-                        : h->type == FBP_TYPE_NONE ? "ElementType"
-                                                   : "ElementDataFile");
+        return FBP_INVALID(
+            "%s: MetaImage header: %s is missing; the file is damaged, copy it again", path,
+            !h->n_sizes                ? "DimSize"
+            : h->type == FBP_TYPE_NONE ? "ElementType"
+                                       : "ElementDataFile");
     if (h->n_dims < 2 || h->n_sizes != h->n_dims)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: MetaImage header: found NDims = %zu and %zu numbers in DimSize; give "
-                        "two to four dimensions (x, y, z, time), with one number per dimension",
-                        path, h->n_dims, h->n_sizes);
+        return FBP_INVALID(
+            "%s: MetaImage header: found NDims = %zu and %zu numbers in DimSize; give two to four "
+            "dimensions (x, y, z, time), with one number per dimension",
+            path, h->n_dims, h->n_sizes);
     for (size_t i = 4; i < h->n_dims; i++)
         if (h->sizes[i] != 1)
-            return fbp_fail(
-                FBP_ERR_UNSUPPORTED,
+            return FBP_UNSUPPORTED(
                 "%s: MetaImage: has %zu dimensions, and dimension %zu has size %zu, but dimensions "
                 "after the fourth must have size 1; save each series of volumes as a separate file",
                 path, h->n_dims, i + 1, h->sizes[i]);
     if (h->ascii || (h->channels != 0 && h->channels != 1))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: MetaImage: text samples and several channels are not supported; save "
-                        "the file as one binary channel",
-                        path);
+        return FBP_UNSUPPORTED("%s: MetaImage: text samples and several channels are not "
+                               "supported; save the file as one binary channel",
+                               path);
     if (h->header_size < -1 || (h->header_size == -1 && h->compressed))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: MetaImage header: HeaderSize = %lld is invalid%s; correct the header",
-                        path, h->header_size,
-                        h->header_size == -1 ? " with compressed samples" : "");
+        return FBP_INVALID(
+            "%s: MetaImage header: HeaderSize = %lld is invalid%s; correct the header", path,
+            h->header_size, h->header_size == -1 ? " with compressed samples" : "");
 
     /* Refuse samples in several files: ElementDataFile is then "LIST", or a pattern such as
      * "slice%03d.raw 1 100 1". */
@@ -217,11 +210,11 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
         many |= *p == 'd';
     }
     if (many)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: MetaImage: samples in several files (ElementDataFile = %.80s) are not "
-                        "supported; save them as one file, or name the files by a pattern with "
-                        "\"raw\" in the scan file, such as \"slice%%03d.raw 1 100\"",
-                        path, h->data_file);
+        return FBP_UNSUPPORTED(
+            "%s: MetaImage: samples in several files (ElementDataFile = %.80s) are not supported; "
+            "save them as one file, or name the files by a pattern with \"raw\" in the scan file, "
+            "such as \"slice%%03d.raw 1 100\"",
+            path, h->data_file);
     return FBP_OK;
 }
 
@@ -237,25 +230,22 @@ static fbp_status take_spacing(struct fbp_source *src, const struct header *h)
     bool turned = false;
 
     if ((given && given != nd) || (h->n_origin && h->n_origin != nd))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: MetaImage header: %zu spacings and %zu offsets do not fit %zu "
-                        "dimensions; correct the header",
-                        src->path, given, h->n_origin, nd);
+        return FBP_INVALID("%s: MetaImage header: %zu spacings and %zu offsets do not fit %zu "
+                           "dimensions; correct the header",
+                           src->path, given, h->n_origin, nd);
     src->info.has_spacing = given > 0;
     for (size_t i = 0; i < 3; i++) {
         src->info.spacing_mm[i] = i < given ? from[i] : 1;
         src->info.origin_mm[i] = i < h->n_origin ? h->origin[i] : 0;
         if (!(src->info.spacing_mm[i] > 0))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: MetaImage header: the element spacing %g is not positive; correct the header",
                 src->path, src->info.spacing_mm[i]);
     }
     if (h->n_matrix && h->n_matrix != nd * nd)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: MetaImage header: a TransformMatrix of %zu numbers does not fit %zu "
-                        "dimensions; correct the header",
-                        src->path, h->n_matrix, nd);
+        return FBP_INVALID("%s: MetaImage header: a TransformMatrix of %zu numbers does not fit "
+                           "%zu dimensions; correct the header",
+                           src->path, h->n_matrix, nd);
     memcpy(origin, src->info.origin_mm, sizeof origin);
     for (size_t i = 0; i < n && h->n_matrix; i++)
         for (size_t c = 0; c < n; c++) {
@@ -300,10 +290,10 @@ static fbp_status open_mha(struct fbp_source *src)
 
     /* The samples are in the file of the header (ElementDataFile = LOCAL), or in another file. */
     if (src->growing && h->header_size == -1)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: MetaImage header: --follow cannot read a file with HeaderSize = "
-                              "-1, which counts from the end; give the size of the header",
-                              src->path));
+        FBP_TRY_GOTO(
+            FBP_UNSUPPORTED("%s: MetaImage header: --follow cannot read a file with HeaderSize = "
+                            "-1, which counts from the end; give the size of the header",
+                            src->path));
     src->offset = local ? h->end : 0;
     if (!local) {
         path = fbp_path_join(src->path, h->data_file);
@@ -313,10 +303,9 @@ static fbp_status open_mha(struct fbp_source *src)
         FBP_TRY_GOTO(fbp_source_use_file(src, path, &size));
         if (known && fstat(src->fd, &samples) == 0 && header.st_dev == samples.st_dev &&
             header.st_ino == samples.st_ino && h->header_size == 0)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: ElementDataFile names the header itself; name the file of "
-                                  "the samples, or LOCAL if they follow the header",
-                                  src->path));
+            FBP_TRY_GOTO(FBP_INVALID("%s: ElementDataFile names the header itself; name the file "
+                                     "of the samples, or LOCAL if they follow the header",
+                                     src->path));
     }
     if (h->header_size > 0)
         src->offset = (uint64_t)h->header_size;

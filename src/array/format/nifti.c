@@ -247,41 +247,34 @@ static fbp_status check_facts(const char *path, const struct facts *f, enum fbp_
             name = datatypes[i].name;
         }
     if (f->dim[0] < 1 || f->dim[0] > 7)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NIfTI header: %lld axes; the file is damaged, copy it again", path,
-                        (long long)f->dim[0]);
+        return FBP_INVALID("%s: NIfTI header: %lld axes; the file is damaged, copy it again", path,
+                           (long long)f->dim[0]);
     for (int64_t i = 1; i <= f->dim[0]; i++)
         if (f->dim[i] < 1)
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: NIfTI header: axis %lld has %lld samples; the file is damaged, copy it again",
                 path, (long long)i, (long long)f->dim[i]);
     for (int64_t i = 5; i <= f->dim[0]; i++)
         if (f->dim[i] != 1)
-            return fbp_fail(
-                FBP_ERR_UNSUPPORTED,
+            return FBP_UNSUPPORTED(
                 "%s: NIfTI: %lld samples along axis %lld, but only three axes, or four for a "
                 "series, are supported; save one volume, or one component, as a separate file",
                 path, (long long)f->dim[i], (long long)i);
     if (f->dim[0] < 2)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: NIfTI: one axis, expected two or three; save it as an image or a volume", path);
     if (*type == FBP_TYPE_NONE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NIfTI: elements of type %d (%s) are not supported; save the file as "
-                        "int8 to int32, uint8 to uint32, float32 or float64",
-                        path, f->datatype, name);
+        return FBP_UNSUPPORTED("%s: NIfTI: elements of type %d (%s) are not supported; save the "
+                               "file as int8 to int32, uint8 to uint32, float32 or float64",
+                               path, f->datatype, name);
     if (f->bitpix != 8 * (int)fbp_type_size(*type))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NIfTI header: %d bits do not fit elements of type %s; the file is "
-                        "damaged, copy it again",
-                        path, f->bitpix, fbp_type_name(*type));
+        return FBP_INVALID("%s: NIfTI header: %d bits do not fit elements of type %s; the file is "
+                           "damaged, copy it again",
+                           path, f->bitpix, fbp_type_name(*type));
     if (f->offset < least)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NIfTI header: vox_offset is below %lld, the end of the header; the "
-                        "file is damaged, copy it again",
-                        path, (long long)least);
+        return FBP_INVALID("%s: NIfTI header: vox_offset is below %lld, the end of the header; the "
+                           "file is damaged, copy it again",
+                           path, (long long)least);
     return FBP_OK;
 }
 
@@ -339,11 +332,11 @@ static fbp_status open_nifti(struct fbp_source *src)
         FBP_TRY(open_sibling(src, ".hdr", &packed));
     FBP_TRY(read_head(src, head, &n, &packed));
     if (!recognise(head, n, &f))
-        return fbp_fail(FBP_ERR_INVALID, "%s: not a NIfTI-1 or NIfTI-2 header%s", src->path,
-                        n >= 4 && (int_at(head, 0, 4, false) == N1_BYTES ||
-                                   int_at(head, 0, 4, true) == N1_BYTES)
-                            ? ", but an Analyze 7.5 header, or damaged; save the file as NIfTI"
-                            : ", despite its file name; convert the file, or correct the name");
+        return FBP_INVALID("%s: not a NIfTI-1 or NIfTI-2 header%s", src->path,
+                           n >= 4 && (int_at(head, 0, 4, false) == N1_BYTES ||
+                                      int_at(head, 0, 4, true) == N1_BYTES)
+                               ? ", but an Analyze 7.5 header, or damaged; save the file as NIfTI"
+                               : ", despite its file name; convert the file, or correct the name");
     take_facts(head, &f);
     FBP_TRY(check_facts(src->path, &f, &info->type));
 
@@ -420,10 +413,9 @@ static fbp_status layout(const char *path, const struct fbp_array_info *info,
             h.datatype = (int16_t)datatypes[i].datatype;
     for (int i = 0; i < 4; i++) {
         if (n[i] > SHRT_MAX)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NIfTI-1 allows at most %d voxels along an axis, and as many "
-                            "frames, but the volume has %zu; write .nrrd or .mha",
-                            path, SHRT_MAX, n[i]);
+            return FBP_INVALID("%s: NIfTI-1 allows at most %d voxels along an axis, and as many "
+                               "frames, but the volume has %zu; write .nrrd or .mha",
+                               path, SHRT_MAX, n[i]);
         h.dim[i + 1] = (int16_t)n[i];
     }
     h.dim[0] = n[3] > 1 ? 4 : 3;

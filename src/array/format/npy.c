@@ -61,10 +61,9 @@ static fbp_status parse_descr(struct fbp_source *src, const char *v)
     }
     if (src->info.type != FBP_TYPE_NONE)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_UNSUPPORTED,
-                    "%s: NPY element type %.*s is not supported; save the array as float32 "
-                    "(array.astype('float32'))",
-                    src->path, value_length(v), v ? v : "(none)");
+    return FBP_UNSUPPORTED("%s: NPY element type %.*s is not supported; save the array as float32 "
+                           "(array.astype('float32'))",
+                           src->path, value_length(v), v ? v : "(none)");
 }
 
 static fbp_status parse_shape(struct fbp_source *src, const char *v)
@@ -89,10 +88,9 @@ static fbp_status parse_shape(struct fbp_source *src, const char *v)
             fits = false;
     }
     if (!fits || count < (src->list ? 1 : 2))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NPY shape %.*s, expected two or three dimensions [z][y][x], or four "
-                        "for a series [frame][z][y][x]; reshape the array",
-                        src->path, value_length(v), v ? v : "(none)");
+        return FBP_INVALID("%s: NPY shape %.*s, expected two or three dimensions [z][y][x], or "
+                           "four for a series [frame][z][y][x]; reshape the array",
+                           src->path, value_length(v), v ? v : "(none)");
     for (size_t i = 0; i < 3; i++)
         src->info.n[i] = i < count ? n[count - 1 - i] : 1;
     return fbp_frames_take(src->path, &src->info, count == 4 ? n[0] : 1);
@@ -109,25 +107,22 @@ static fbp_status open_npy(struct fbp_source *src)
 
     FBP_TRY(fbp_read_at(src->fd, src->path, 0, h, 10));
     if (memcmp(h, magic, sizeof magic) != 0)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: not an NPY file, despite its file name; convert it, or correct the name",
             src->path);
     n = h[8] | (size_t)h[9] << 8;
     if (h[6] < 1 || h[6] > 3)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NPY version %d is unknown (versions 1 to 3 are supported); save the "
-                        "file by a current numpy.save()",
-                        src->path, h[6]);
+        return FBP_UNSUPPORTED("%s: NPY version %d is unknown (versions 1 to 3 are supported); "
+                               "save the file by a current numpy.save()",
+                               src->path, h[6]);
     if (h[6] >= 2) {
         at = 12;
         FBP_TRY(fbp_read_at(src->fd, src->path, 10, h + 10, 2));
         n |= (size_t)h[10] << 16 | (size_t)h[11] << 24;
     }
     if (n > MAX_HEADER)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the NPY header of %zu bytes is damaged; copy the file again",
-                        src->path, n);
+        return FBP_INVALID("%s: the NPY header of %zu bytes is damaged; copy the file again",
+                           src->path, n);
     src->offset = at + n;
 
     FBP_TRY(fbp_calloc((void **)&dict, n + 1, 1, "an NPY header"));
@@ -136,31 +131,27 @@ static fbp_status open_npy(struct fbp_source *src)
     FBP_TRY_GOTO(parse_shape(src, value_of(dict, "shape")));
     const char *fortran = value_of(dict, "fortran_order");
     if (fortran && strncmp(fortran, "True", 4) == 0)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
-                              "%s: the NPY array is in Fortran order, which is not supported; save "
-                              "numpy.ascontiguousarray(array)",
-                              src->path));
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("%s: the NPY array is in Fortran order, which is not "
+                                     "supported; save numpy.ascontiguousarray(array)",
+                                     src->path));
     if (!fortran || strncmp(fortran, "False", 5) != 0)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID,
-                     "%s: the NPY header lacks fortran_order; the file is damaged, copy it again",
-                     src->path));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: the NPY header lacks fortran_order; the file is damaged, copy it again",
+            src->path));
     if (src->complex) {
         /* Check that the file contains all complex samples, because source.c checks only files of
          * real samples. */
         const uint64_t size = fbp_file_bytes(src->fd);
         FBP_TRY_GOTO(fbp_array_bytes(src->path, &src->info, &bytes));
         if (src->growing)
-            FBP_TRY_GOTO(fbp_fail(
-                FBP_ERR_UNSUPPORTED,
+            FBP_TRY_GOTO(FBP_UNSUPPORTED(
                 "%s: --follow cannot read complex samples; reconstruct when the file is complete",
                 src->path));
         if (bytes > UINT64_MAX / 4 || size < src->offset + 2 * bytes)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: the file has %llu bytes, but its header describes %llu; the "
-                                  "file is truncated, copy it again",
-                                  src->path, (unsigned long long)size,
-                                  (unsigned long long)(src->offset + 2 * bytes)));
+            FBP_TRY_GOTO(FBP_INVALID("%s: the file has %llu bytes, but its header describes %llu; "
+                                     "the file is truncated, copy it again",
+                                     src->path, (unsigned long long)size,
+                                     (unsigned long long)(src->offset + 2 * bytes)));
         fbp_source_take_complex_part(src);
     }
     if (!src->growing)

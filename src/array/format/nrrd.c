@@ -255,9 +255,8 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
             continue;
         const char *colon = strchr(line, ':');
         if (!colon)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: no field in the line \"%.40s\"; correct the header",
-                            path, line);
+            return FBP_INVALID(
+                "%s: NRRD header: no field in the line \"%.40s\"; correct the header", path, line);
         if (colon[1] == '=') { /* "key:=value" */
             const char *value = colon + 2;
             length = (size_t)(colon - line);
@@ -269,8 +268,7 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
             else if (length == sizeof HISTORY - 1 && strncmp(line, HISTORY, length) == 0)
                 snprintf(h->history, sizeof h->history, "%.255s", value);
             if (!fine)
-                return fbp_fail(FBP_ERR_INVALID,
-                                "%s: NRRD header: \"%.80s\" is damaged; correct it", path, line);
+                return FBP_INVALID("%s: NRRD header: \"%.80s\" is damaged; correct it", path, line);
             continue;
         }
         if (colon - line >= (long)sizeof key) /* longer than any known field */
@@ -281,8 +279,7 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
         key[length] = '\0';
         const char *value = skip_blanks(colon + 1);
         if (!set(h, key, value))
-            return fbp_fail(
-                FBP_ERR_INVALID,
+            return FBP_INVALID(
                 "%s: NRRD header: \"%.40s: %.80s\" is not supported or damaged; correct it", path,
                 key, value);
         if (strncmp(h->data_file, "LIST", 4) == 0 && strchr(" \t", h->data_file[4])) {
@@ -304,18 +301,16 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     char chunk[4096];
 
     if (src->growing && h->byte_skip == -1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD header: --follow cannot read a file with \"byte skip: -1\", "
-                        "which counts from the end; give the number of bytes",
-                        src->path);
+        return FBP_UNSUPPORTED("%s: NRRD header: --follow cannot read a file with \"byte skip: "
+                               "-1\", which counts from the end; give the number of bytes",
+                               src->path);
     FBP_TRY(fbp_array_bytes(src->path, &src->info, &bytes));
     for (long long lines = h->line_skip; lines > 0;) {
         const size_t n = size - at < sizeof chunk ? (size_t)(size - at) : sizeof chunk;
         if (n == 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: the file has fewer lines than \"line skip\"; correct "
-                            "\"line skip\"",
-                            src->path);
+            return FBP_INVALID("%s: NRRD header: the file has fewer lines than \"line skip\"; "
+                               "correct \"line skip\"",
+                               src->path);
         FBP_TRY(fbp_read_at(src->fd, src->path, at, chunk, n));
         const char *p = chunk;
         while (lines > 0 && (p = memchr(p, '\n', n - (size_t)(p - chunk)))) {
@@ -332,11 +327,10 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
     else
         src->offset += (uint64_t)h->byte_skip;
     if (!src->growing && (size < bytes || src->offset > size - bytes))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file has %llu bytes, but its header describes %llu bytes of "
-                        "samples from byte %llu on; the file is truncated, copy it again",
-                        src->path, (unsigned long long)size, (unsigned long long)bytes,
-                        (unsigned long long)src->offset);
+        return FBP_INVALID("%s: the file has %llu bytes, but its header describes %llu bytes of "
+                           "samples from byte %llu on; the file is truncated, copy it again",
+                           src->path, (unsigned long long)size, (unsigned long long)bytes,
+                           (unsigned long long)src->offset);
     return FBP_OK;
 }
 
@@ -455,10 +449,9 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     struct parts *s = NULL;
 
     if (src->growing)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: --follow cannot read NRRD samples in several files; name the files by "
-                        "a pattern in the scan file",
-                        src->path);
+        return FBP_UNSUPPORTED("%s: --follow cannot read NRRD samples in several files; name the "
+                               "files by a pattern in the scan file",
+                               src->path);
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a list of files"));
     pthread_mutex_init(&s->lock, NULL);
     src->state = s;
@@ -491,27 +484,23 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
         (void)parse_pattern(s->text, p); /* open_nrrd() has checked it */
         if (p->step == 0 || (p->step > 0) != (p->last >= p->first) ||
             (p->last - p->first) % p->step != 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: data file: %s: steps of %lld do not lead from %lld "
-                            "to %lld; correct the numbers",
-                            src->path, h->data_file, p->step, p->first, p->last);
+            return FBP_INVALID("%s: NRRD header: data file: %s: steps of %lld do not lead from "
+                               "%lld to %lld; correct the numbers",
+                               src->path, h->data_file, p->step, p->first, p->last);
         s->n = (size_t)((p->last - p->first) / p->step) + 1;
     }
 
     const long long slice_dim = p->slice_dim ? p->slice_dim : dim - 1;
     if (slice_dim < 2 || slice_dim > dim)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD header: data files of %lld axes are not supported, only of 2 to "
-                        "%lld; store whole slices in each file",
-                        src->path, slice_dim, dim);
+        return FBP_UNSUPPORTED("%s: NRRD header: data files of %lld axes are not supported, only "
+                               "of 2 to %lld; store whole slices in each file",
+                               src->path, slice_dim, dim);
     const size_t n_files = slice_dim == 2 ? n_slices : h->sizes[3]; /* if slice_dim < dim */
     if (s->n == 0 || n_slices % s->n != 0 || (slice_dim < dim && s->n != n_files))
-        return fbp_fail(
-            FBP_ERR_INVALID,
-            "%s: NRRD header: %zu files cannot contain %zu slices (one per file, or one "
-            "volume of a series per file, or equal numbers if the files have all "
-            "axes); correct \"data file\" or \"sizes\"",
-            src->path, s->n, n_slices);
+        return FBP_INVALID("%s: NRRD header: %zu files cannot contain %zu slices (one per file, or "
+                           "one volume of a series per file, or equal numbers if the files have "
+                           "all axes); correct \"data file\" or \"sizes\"",
+                           src->path, s->n, n_slices);
     s->n_slices = n_slices / s->n;
     for (size_t k = 0; k < s->n; k++) {
         fbp_source *one = NULL;
@@ -560,50 +549,42 @@ static fbp_status check_header(const char *path, struct header *h)
         series = series && !h->is_time[i] && !(has_steps && isnan(h->steps[i][0]));
 
     if (h->n_sizes == 0 || h->n_sizes != h->dim)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: NRRD header: dimension %zu, but %zu sizes; the file is damaged, copy it again",
             path, h->dim, h->n_sizes);
     if (h->dim < 2 || h->dim > 4 || h->has_components)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD: %zu axes%s, expected two or three axes of scalar values, or "
-                        "four for a series; save one component as a separate file",
-                        path, h->dim, h->has_components ? ", one of them of components" : "");
+        return FBP_UNSUPPORTED("%s: NRRD: %zu axes%s, expected two or three axes of scalar values, "
+                               "or four for a series; save one component as a separate file",
+                               path, h->dim,
+                               h->has_components ? ", one of them of components" : "");
     if (h->dim == 4 && !series)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: NRRD: four axes, but the last is not declared to be time (\"kinds: domain domain "
             "domain time\"); declare it, or save one volume, or one component, as a separate file",
             path);
     if (h->n_steps && h->n_steps != h->dim)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: %zu space directions for %zu axes; correct the header",
-                        path, h->n_steps, h->dim);
+        return FBP_INVALID("%s: NRRD header: %zu space directions for %zu axes; correct the header",
+                           path, h->n_steps, h->dim);
     if ((h->n_spacings && h->n_spacings != h->dim) || (h->n_mins && h->n_mins != h->dim))
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: NRRD header: %zu spacings and %zu axis mins for %zu axes; correct the header",
             path, h->n_spacings, h->n_mins, h->dim);
     if (type == FBP_TYPE_NONE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: NRRD header: type: \"%s\" is not supported; save it as int8 to int32, "
-                        "uint8 to uint32, float or double",
-                        path, h->type);
+        return FBP_UNSUPPORTED("%s: NRRD header: type: \"%s\" is not supported; save it as int8 to "
+                               "int32, uint8 to uint32, float or double",
+                               path, h->type);
     h->gzip = strcasecmp(h->encoding, "gzip") == 0 || strcasecmp(h->encoding, "gz") == 0;
     if (!h->gzip && strcasecmp(h->encoding, "raw") != 0)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: NRRD header: encoding: \"%s\" is not supported; save it as raw or gzip", path,
             h->encoding);
     if (!h->has_endian && fbp_type_size(type) > 1)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: NRRD header: endian is missing; add \"endian: little\" or \"endian: big\"", path);
     if (h->gzip && h->byte_skip == -1)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: NRRD header: \"byte skip: -1\" is allowed with \"encoding: raw\" "
-                        "only; give the number of bytes",
-                        path);
+        return FBP_INVALID("%s: NRRD header: \"byte skip: -1\" is allowed with \"encoding: raw\" "
+                           "only; give the number of bytes",
+                           path);
     return FBP_OK;
 }
 
@@ -637,9 +618,8 @@ static fbp_status take_place(struct fbp_source *src, const struct header *h)
         if (isnan(step[i][i]))
             return FBP_OK;
         if (step[i][i] <= 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: spacing %g is not positive; correct the header",
-                            src->path, h->spacings[i]);
+            return FBP_INVALID("%s: NRRD header: spacing %g is not positive; correct the header",
+                               src->path, h->spacings[i]);
         if (h->n_mins && !isnan(h->mins[i]))
             origin[i] = mm * (h->mins[i] + (h->is_cell[i] ? h->spacings[i] / 2 : 0));
         else if (h->has_origin && i < h->space_dim)
@@ -672,10 +652,9 @@ static fbp_status read_header(const struct fbp_source *src, char **out, size_t *
         if (has == size)
             return FBP_OK;
         if (most >= MAX_HEADER)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: NRRD header: the empty line at its end is missing; the file is "
-                            "damaged, copy it again",
-                            src->path);
+            return FBP_INVALID("%s: NRRD header: the empty line at its end is missing; the file is "
+                               "damaged, copy it again",
+                               src->path);
     }
 }
 
@@ -693,10 +672,9 @@ static fbp_status open_nrrd(struct fbp_source *src)
     FBP_TRY(fbp_calloc((void **)&h, 1, sizeof *h, "an NRRD header"));
     FBP_TRY_GOTO(read_header(src, &text, &n, &closed));
     if (n < 8 || memcmp(text, "NRRD", 4) != 0)
-        FBP_TRY_GOTO(
-            fbp_fail(FBP_ERR_INVALID,
-                     "%s: not an NRRD file, despite its file name; convert it, or correct the name",
-                     src->path));
+        FBP_TRY_GOTO(FBP_INVALID(
+            "%s: not an NRRD file, despite its file name; convert it, or correct the name",
+            src->path));
     FBP_TRY_GOTO(parse(src->path, text, n, h));
     FBP_TRY_GOTO(check_header(src->path, h));
     for (size_t i = 0; i < 3; i++) {
@@ -727,10 +705,9 @@ static fbp_status open_nrrd(struct fbp_source *src)
     } else if (closed) {
         st = place_samples(src, h, n);
     } else {
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: NRRD header: has neither an empty line at its end nor a \"data file\"; "
-                      "the file is truncated, copy it again",
-                      src->path);
+        st = FBP_INVALID("%s: NRRD header: has neither an empty line at its end nor a \"data "
+                         "file\"; the file is truncated, copy it again",
+                         src->path);
     }
 fail:
     free(path);

@@ -29,8 +29,7 @@ static bool detect_tiff(const char *path, const unsigned char *head, size_t n)
 fbp_status fbp_fail_no_library(const char *path, const char *files, const char *package,
                                const char *option)
 {
-    return fbp_fail(
-        FBP_ERR_UNSUPPORTED,
+    return FBP_UNSUPPORTED(
         "%s: this build of fbp does not support %s; install %s and build fbp again (%s=ON)", path,
         files, package, option);
 }

@@ -70,9 +70,9 @@ static void on_read_error(png_structp png, png_const_charp text)
 {
     const struct decoder *d = png_get_error_ptr(png);
 
-    (void)fbp_fail(FBP_ERR_INVALID,
-                   "%s: cannot be read as PNG: %s; the file is damaged or truncated, copy it again",
-                   d->path, text);
+    (void)FBP_INVALID(
+        "%s: cannot be read as PNG: %s; the file is damaged or truncated, copy it again", d->path,
+        text);
     png_longjmp(png, 1);
 }
 
@@ -188,10 +188,9 @@ static fbp_status open_png(struct fbp_source *src)
         const uint32_t bytes = png_get_uint_32(head);
         at += sizeof head + (uint64_t)bytes + 4;
         if (at > d->size && memcmp(head + 4, "IDAT", 4) != 0)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: PNG: a chunk of %u bytes extends beyond the end of the file; the "
-                            "file is truncated or damaged, copy it again",
-                            d->path, bytes);
+            return FBP_INVALID("%s: PNG: a chunk of %u bytes extends beyond the end of the file; "
+                               "the file is truncated or damaged, copy it again",
+                               d->path, bytes);
     }
     FBP_TRY(start(d, false));
 
@@ -204,8 +203,9 @@ static fbp_status open_png(struct fbp_source *src)
     else if (colour != PNG_COLOR_TYPE_GRAY)
         kind = "in colour";
     if (kind || interlaced)
-        return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: PNG: the image is %s; %s", src->path,
-                        kind ? kind : "interlaced", kind ? grey : "save it without interlacing");
+        return FBP_UNSUPPORTED("%s: PNG: the image is %s; %s", src->path,
+                               kind ? kind : "interlaced",
+                               kind ? grey : "save it without interlacing");
     i->n[0] = png_get_image_width(d->png, d->info);
     i->n[1] = png_get_image_height(d->png, d->info);
     i->n[2] = 1;
@@ -224,10 +224,9 @@ static fbp_status open_png(struct fbp_source *src)
     FBP_TRY(fbp_read_at(d->fd, d->path, d->size - n_tail, tail, n_tail));
     /* no overflow: sides are below 2^20 */
     if (!memmem(tail, n_tail, end, sizeof end - 1) || row * i->n[1] / FBP_DEFLATE_AT_MOST > d->size)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: PNG: the end (chunk IEND) is missing, or %llu bytes are too few for "
-                        "%zu x %zu pixels; the file is truncated or damaged, copy it again",
-                        src->path, (unsigned long long)d->size, i->n[0], i->n[1]);
+        return FBP_INVALID("%s: PNG: the end (chunk IEND) is missing, or %llu bytes are too few "
+                           "for %zu x %zu pixels; the file is truncated or damaged, copy it again",
+                           src->path, (unsigned long long)d->size, i->n[0], i->n[1]);
     png_destroy_read_struct(&d->png, &d->info, NULL);
     return fbp_alloc((void **)&d->skip, i->n[0] * fbp_type_size(i->type), "a row");
 }
@@ -366,8 +365,7 @@ static fbp_status check(const char *path, const struct fbp_array_info *info)
 {
     if (info->n[0] <= MOST_SIDE && info->n[1] <= MOST_SIDE)
         return FBP_OK;
-    return fbp_fail(
-        FBP_ERR_INVALID,
+    return FBP_INVALID(
         "%s: %zu x %zu pixels are too many for PNG, with at most 1000000 per side; write TIFF",
         path, info->n[0], info->n[1]);
 }

@@ -46,25 +46,22 @@ fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
     out->version = first == 2 ? 2 : 1;
     out->header_bytes = out->version == 2 ? 24 : 20;
     if (n < out->header_bytes)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: is shorter than the header of a RabbitCT data set; the file is "
-                        "damaged, copy it again",
-                        path);
+        return FBP_INVALID("%s: is shorter than the header of a RabbitCT data set; the file is "
+                           "damaged, copy it again",
+                           path);
     if (first != 2 && first < LEAST_V1_COLUMNS)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: version %u of the RabbitCT format is unknown (versions 1 and 2 are "
-                        "supported); check that it is a RabbitCT data set",
-                        path, (unsigned)first);
+        return FBP_UNSUPPORTED("%s: version %u of the RabbitCT format is unknown (versions 1 and 2 "
+                               "are supported); check that it is a RabbitCT data set",
+                               path, (unsigned)first);
     const unsigned char *at = head + (out->version == 2 ? 4 : 0);
     memcpy(sizes, at, sizeof sizes);
     memcpy(out->hu, at + sizeof sizes, sizeof out->hu);
     if (sizes[0] == 0 || sizes[0] > MOST_PIXELS || sizes[1] == 0 || sizes[1] > MOST_PIXELS ||
         sizes[2] == 0 || sizes[2] > MOST_VIEWS || !isfinite(out->hu[0]) || !isfinite(out->hu[1]))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the header gives %u views of %u x %u pixels and grey values %g * "
-                        "value + %g; the file is damaged, or not a RabbitCT data set",
-                        path, (unsigned)sizes[2], (unsigned)sizes[0], (unsigned)sizes[1],
-                        (double)out->hu[0], (double)out->hu[1]);
+        return FBP_INVALID("%s: the header gives %u views of %u x %u pixels and grey values %g * "
+                           "value + %g; the file is damaged, or not a RabbitCT data set",
+                           path, (unsigned)sizes[2], (unsigned)sizes[0], (unsigned)sizes[1],
+                           (double)out->hu[0], (double)out->hu[1]);
     out->n_columns = sizes[0];
     out->n_rows = sizes[1];
     out->n_views = sizes[2];
@@ -82,12 +79,11 @@ fbp_status fbp_rabbitct_read_info(int fd, const char *path, uint64_t size,
         const uint64_t side = fbp_rabbitct_side(out->n_references);
         end += 2 * side * side * side;
     }
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: has %llu bytes, but its header and %zu views of %zu x %zu pixels need "
-                    "%llu, and reference volumes of 128^3, 256^3, 512^3 and 1024^3 voxels do not "
-                    "explain the difference; the file is damaged, copy it again",
-                    path, (unsigned long long)size, out->n_views, out->n_columns, out->n_rows,
-                    (unsigned long long)views_end);
+    return FBP_INVALID("%s: has %llu bytes, but its header and %zu views of %zu x %zu pixels need "
+                       "%llu, and reference volumes of 128^3, 256^3, 512^3 and 1024^3 voxels do "
+                       "not explain the difference; the file is damaged, copy it again",
+                       path, (unsigned long long)size, out->n_views, out->n_columns, out->n_rows,
+                       (unsigned long long)views_end);
 }
 
 fbp_status fbp_rabbitct_probe(const char *path, struct fbp_rabbitct_info *out)
@@ -121,10 +117,9 @@ fbp_status fbp_rabbitct_matrices(const char *path, double **out, size_t *n_views
         FBP_TRY_GOTO(fbp_read_at(fd, path, fbp_rabbitct_view(&info, k), A, sizeof A));
         for (size_t i = 0; i < 12; i++) { /* by columns in the file, by rows here */
             if (!isfinite(A[i]))
-                FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                      "%s: the matrix of view %zu contains a number that is not "
-                                      "finite; the file is damaged, copy it again",
-                                      path, k));
+                FBP_TRY_GOTO(FBP_INVALID("%s: the matrix of view %zu contains a number that is not "
+                                         "finite; the file is damaged, copy it again",
+                                         path, k));
             P[12 * k + i % 3 * 4 + i / 3] = A[i];
         }
     }
@@ -170,8 +165,7 @@ static fbp_status open_source(fbp_source *src)
     src->read = read_rows;
     FBP_TRY(fbp_rabbitct_read_info(src->fd, src->path, fbp_file_bytes(src->fd), info));
     if (info->matrices_only)
-        return fbp_fail(
-            FBP_ERR_INVALID,
+        return FBP_INVALID(
             "%s: contains the matrices of %zu views, but no images; give RabbitInput.rct",
             src->path, info->n_views);
     src->info.n[0] = info->n_columns;

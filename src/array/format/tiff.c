@@ -29,7 +29,7 @@ static const struct codec {
 
 static fbp_status refuse(const struct fbp_tiff *t, size_t k, const char *what, const char *remedy)
 {
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: TIFF page %zu %s; %s", t->path, k, what, remedy);
+    return FBP_UNSUPPORTED("%s: TIFF page %zu %s; %s", t->path, k, what, remedy);
 }
 
 static uint16_t tag(const struct fbp_tiff *t, uint32_t name)
@@ -120,18 +120,16 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     /* The size of the page and of its bands (strips, or rows of tiles). */
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &p->w) ||
         !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &p->h) || p->w == 0 || p->h == 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF page %zu has no size; the file is damaged, copy it again",
-                        t->path, k);
+        return FBP_INVALID("%s: TIFF page %zu has no size; the file is damaged, copy it again",
+                           t->path, k);
     if (TIFFIsTiled(t->tif)) {
         TIFFGetField(t->tif, TIFFTAG_TILEWIDTH, &p->tile_w);
         TIFFGetField(t->tif, TIFFTAG_TILELENGTH, &tile_h);
         if (p->tile_w == 0 || tile_h == 0 || p->tile_w > (uint64_t)p->w + 65536 ||
             tile_h > (uint64_t)p->h + 65536)
-            return fbp_fail(FBP_ERR_INVALID,
-                            "%s: TIFF page %zu of %u x %u pixels has tiles of %u x %u; the file is "
-                            "damaged, copy it again",
-                            t->path, k, p->w, p->h, p->tile_w, tile_h);
+            return FBP_INVALID("%s: TIFF page %zu of %u x %u pixels has tiles of %u x %u; the file "
+                               "is damaged, copy it again",
+                               t->path, k, p->w, p->h, p->tile_w, tile_h);
         rows = tile_h;
     } else {
         TIFFGetFieldDefaulted(t->tif, TIFFTAG_ROWSPERSTRIP, &rows);
@@ -142,10 +140,9 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     p->n_bands = (p->h - 1) / rows + 1; // NOLINT(clang-analyzer-core.DivideZero): checked above
     const uint64_t size = fbp_type_size(p->type), row = (uint64_t)p->w * size;
     if (__builtin_mul_overflow(row, p->h, &all) || all > INT64_MAX / 16)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF page %zu: a size of %u x %u pixels is impossible; the file is "
-                        "damaged, copy it again",
-                        t->path, k, p->w, p->h);
+        return FBP_INVALID("%s: TIFF page %zu: a size of %u x %u pixels is impossible; the file is "
+                           "damaged, copy it again",
+                           t->path, k, p->w, p->h);
 
     /* Whether the page can be read without libtiff: its samples are uncompressed, in strips that
      * follow each other without gaps. Byte counts of strips are ignored, because they can be wrong
@@ -177,11 +174,10 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
         stored += take;
     }
     if (stored == 0 || all / codec->most > stored || piece / codec->most > stored)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF page %zu of %u x %u %s does not fit into the file's %llu bytes; "
-                        "the file is truncated or damaged, copy it again",
-                        t->path, k, p->w, p->h, fbp_type_name(p->type),
-                        (unsigned long long)t->size);
+        return FBP_INVALID("%s: TIFF page %zu of %u x %u %s does not fit into the file's %llu "
+                           "bytes; the file is truncated or damaged, copy it again",
+                           t->path, k, p->w, p->h, fbp_type_name(p->type),
+                           (unsigned long long)t->size);
     return t->failed;
 }
 
@@ -260,17 +256,15 @@ static fbp_status add_page(fbp_source *src, const struct fbp_tiff *t, const stru
         i->row_order = order;
     }
     if (i->row_order != order)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF page %zu has row 0 at the %s (Orientation %d), but the first "
-                        "page at the %s; save all pages in the same way",
-                        src->path, s->n, p->top_down ? "top" : "bottom", p->top_down ? 1 : 4,
-                        p->top_down ? "bottom" : "top");
+        return FBP_INVALID("%s: TIFF page %zu has row 0 at the %s (Orientation %d), but the first "
+                           "page at the %s; save all pages in the same way",
+                           src->path, s->n, p->top_down ? "top" : "bottom", p->top_down ? 1 : 4,
+                           p->top_down ? "bottom" : "top");
     if (i->n[0] != p->w || i->n[1] != p->h || i->type != p->type)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF page %zu is %u x %u %s, but the first page is %zu x %zu %s; save "
-                        "all pages with the same size and type",
-                        src->path, s->n, p->w, p->h, fbp_type_name(p->type), i->n[0], i->n[1],
-                        fbp_type_name(i->type));
+        return FBP_INVALID("%s: TIFF page %zu is %u x %u %s, but the first page is %zu x %zu %s; "
+                           "save all pages with the same size and type",
+                           src->path, s->n, p->w, p->h, fbp_type_name(p->type), i->n[0], i->n[1],
+                           fbp_type_name(i->type));
     /* memory of a libtiff handle: a strip (or row of tiles) and a tile, each of them compressed and
      * decoded */
     if (!p->plain) {
@@ -334,10 +328,9 @@ static fbp_status take_text(fbp_source *src, const struct fbp_tiff *t, const cha
     if (room >= slices)
         i->n[2] = slices;
     else if (TIFFCurrentDirOffset(t->tif) < at)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF: its description states %zu slices, but the file has space for "
-                        "%llu; the file is truncated, copy it again",
-                        src->path, slices, (unsigned long long)room);
+        return FBP_INVALID("%s: TIFF: its description states %zu slices, but the file has space "
+                           "for %llu; the file is truncated, copy it again",
+                           src->path, slices, (unsigned long long)room);
     return FBP_OK;
 }
 
@@ -369,8 +362,7 @@ fbp_status fbp_tiff_source(struct fbp_source *src)
             FBP_TRY_GOTO(fbp_tiff_go_on(t));
     }
     if (s->n == 0)
-        FBP_TRY_GOTO(fbp_fail(
-            FBP_ERR_INVALID,
+        FBP_TRY_GOTO(FBP_INVALID(
             "%s: TIFF: contains only thumbnails or masks; name the file of the image", src->path));
     src->info.n[2] = s->n;
     FBP_TRY_GOTO(fbp_tiff_go_to(t, t->first, "its first page cannot be read"));

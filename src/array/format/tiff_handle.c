@@ -109,10 +109,9 @@ static fbp_status mask(struct fbp_tiff *t, uint64_t at)
         }
     }
     if (there && end == t->mask + wide) /* libtiff would report missing memory instead */
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: TIFF: the directory at byte %llu describes no image; the file is "
-                        "damaged, copy it again",
-                        t->path, (unsigned long long)t->mask_at);
+        return FBP_INVALID("%s: TIFF: the directory at byte %llu describes no image; the file is "
+                           "damaged, copy it again",
+                           t->path, (unsigned long long)t->mask_at);
     if (there)
         FBP_TRY(read_bytes(t, at + wide + n * size, end, next, &there));
     if (!there)
@@ -210,10 +209,9 @@ static void look_for_memory(struct fbp_tiff *t, const char *text)
     if (!found)
         return;
     if (t->failed == FBP_OK && strstr(text, "beyond the"))
-        t->failed = fbp_fail(FBP_ERR_INVALID,
-                             "%s: TIFF: %s; the file may be damaged, so copy it again, or save it "
-                             "with larger strips or tiles",
-                             t->path, text);
+        t->failed = FBP_INVALID("%s: TIFF: %s; the file may be damaged, so copy it again, or save "
+                                "it with larger strips or tiles",
+                                t->path, text);
     else if (t->failed == FBP_OK)
         t->failed = fbp_fail(FBP_ERR_NOMEM, "%s: TIFF: not enough memory: %s; close other programs",
                              t->path, text);
@@ -318,10 +316,9 @@ static fbp_status call(struct fbp_tiff *t, const struct call *c, const char *wha
         return t->failed;
     if (done)
         return FBP_OK;
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: TIFF: %s%s%s; the file is damaged or truncated%s; copy it again", t->path,
-                    what, t->error[0] ? ": " : "", t->error,
-                    t->error[0] ? "" : ", or there was not enough memory");
+    return FBP_INVALID("%s: TIFF: %s%s%s; the file is damaged or truncated%s; copy it again",
+                       t->path, what, t->error[0] ? ": " : "", t->error,
+                       t->error[0] ? "" : ", or there was not enough memory");
 }
 
 fbp_status fbp_tiff_open(struct fbp_tiff **out, int fd, const char *path, uint64_t size)

@@ -330,8 +330,8 @@ fbp_status fbp_tiff_layout(const char *path, const struct fbp_array_info *info,
     (void)compressed_bytes;
     FBP_TRY(fbp_layout_one(out, path));
     if (info->n[0] > INT32_MAX || info->n[1] > INT32_MAX)
-        return fbp_fail(FBP_ERR_INVALID, "%s: %zu x %zu pixels are too many for TIFF; write MHA",
-                        path, info->n[0], info->n[1]);
+        return FBP_INVALID("%s: %zu x %zu pixels are too many for TIFF; write MHA", path,
+                           info->n[0], info->n[1]);
     FBP_TRY(arrange(info, &x));
     free(x.text);
     out->header_bytes = x.samples_at;

@@ -23,10 +23,9 @@ enum { HEAD = 512, ENTRY = 128, MINI_SHIFT = 6, MINI_CUTOFF = 4096 };
 
 static fbp_status damaged(const struct fbp_txrm *t, const char *what)
 {
-    return fbp_fail(FBP_ERR_INVALID,
-                    "%s: %s of the compound file (OLE2) is wrong; the file is damaged or "
-                    "truncated, copy it again",
-                    t->path, what);
+    return FBP_INVALID("%s: %s of the compound file (OLE2) is wrong; the file is damaged or "
+                       "truncated, copy it again",
+                       t->path, what);
 }
 
 static uint32_t u32(const unsigned char *p, size_t byte)
@@ -222,10 +221,9 @@ static fbp_status open_images(fbp_source *src)
     if (!got[0] || !got[1] || !got[2] || !got[3] || n[2] == 0 || n[2] > m->t.n)
         return damaged(&m->t, "the number, size or type of images");
     if ((type != 5 && type != 10) || (src->member && !reference))
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: has images of type %u, not an array \"%s\" of uint16 (5) or float32 "
-                        "(10); name the file, or FILE:reference",
-                        src->path, type, src->member ? src->member : "");
+        return FBP_UNSUPPORTED("%s: has images of type %u, not an array \"%s\" of uint16 (5) or "
+                               "float32 (10); name the file, or FILE:reference",
+                               src->path, type, src->member ? src->member : "");
     for (int i = 0; i < 3; i++)
         src->info.n[i] = n[i];
     const uint64_t needs = (uint64_t)n[0] * n[1];

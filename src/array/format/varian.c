@@ -77,9 +77,8 @@ static fbp_status read_xim(int fd, const char *path, struct fbp_varian *out)
     out->n[0] = h[3];
     out->n[1] = h[4];
     if (h[7] != 1)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: XIM compression %u is not supported; export compressed images", path,
-                        h[7]);
+        return FBP_UNSUPPORTED("%s: XIM compression %u is not supported; export compressed images",
+                               path, h[7]);
     out->table = at;
     out->table_bytes = h[8];
     at += out->table_bytes;
@@ -100,10 +99,9 @@ static fbp_status read_hn(int fd, const char *path, uint64_t size, bool compress
 
     FBP_TRY(fbp_read_at(fd, path, 0, h, sizeof h));
     if (memcmp(h, "VARIAN", 6) != 0)
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: does not begin with VARIAN, so it is no projection of a Varian "
-                        "imager; correct its name",
-                        path);
+        return FBP_INVALID("%s: does not begin with VARIAN, so it is no projection of a Varian "
+                           "imager; correct its name",
+                           path);
     memcpy(n, h + SIDES, sizeof n);
     memcpy(out->pitch_mm, h + PITCH, sizeof out->pitch_mm);
     memcpy(&out->angle_deg, h + ANGLE, sizeof out->angle_deg);
@@ -128,17 +126,15 @@ static fbp_status read_info(int fd, const char *path, uint64_t size, struct fbp_
         FBP_TRY(read_hn(fd, path, size, coded, out));
     const uint64_t w = out->n[0], n = w * out->n[1]; /* no overflow: both are below 2^32 */
     if (n == 0)
-        return fbp_fail(FBP_ERR_INVALID, "%s: contains no image; move the file to another folder",
-                        path);
+        return FBP_INVALID("%s: contains no image; move the file to another folder", path);
     if (w > MOST_SIDE || out->n[1] > MOST_SIDE || out->data > size ||
         out->data_bytes > size - out->data ||
         (coded ? n < w + 2 || n - w - 1 > 4 * out->table_bytes ||
                      4 * (w + 1) + n - w - 1 > out->data_bytes
                : 2 * n > out->data_bytes))
-        return fbp_fail(FBP_ERR_INVALID,
-                        "%s: the file is too short for %zu x %zu samples; it is damaged or "
-                        "truncated, copy it again",
-                        path, out->n[0], out->n[1]);
+        return FBP_INVALID("%s: the file is too short for %zu x %zu samples; it is damaged or "
+                           "truncated, copy it again",
+                           path, out->n[0], out->n[1]);
     return FBP_OK;
 }
 
@@ -175,10 +171,9 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
         const int size = 1 << (table[k / 4] >> 2 * (k % 4) & 3);
         uint32_t x = 0;
         if (size > 4 || size > end - data)
-            FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                                  "%s: the compressed samples end at pixel %zu; the file is "
-                                  "damaged or truncated, copy it again",
-                                  src->path, i));
+            FBP_TRY_GOTO(FBP_INVALID("%s: the compressed samples end at pixel %zu; the file is "
+                                     "damaged or truncated, copy it again",
+                                     src->path, i));
         memcpy(&x, data, (size_t)size);
         data += size;
         x = size == 1 ? (uint32_t)(int8_t)x : size == 2 ? (uint32_t)(int16_t)x : x;

@@ -114,7 +114,7 @@ static const char *text_of(const cJSON *of, const char *key)
 
 static fbp_status refuse(const fbp_source *src, const char *what, const char *remedy)
 {
-    return fbp_fail(FBP_ERR_UNSUPPORTED, "%s: %s: %s", src->path, what, remedy);
+    return FBP_UNSUPPORTED("%s: %s: %s", src->path, what, remedy);
 }
 
 /* ---- the array */
@@ -128,16 +128,16 @@ static fbp_status take_sizes(const fbp_source *src, const cJSON *list, const cha
 
     *count = n;
     if (n < 2 || n > MOST_DIMS)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %s of %d dimension%s, expected [z][y][x]; store it in this shape",
-                        src->path, what, n, n == 1 ? "" : "s");
+        return FBP_UNSUPPORTED(
+            "%s: %s of %d dimension%s, expected [z][y][x]; store it in this shape", src->path, what,
+            n, n == 1 ? "" : "s");
     out[2] = 1;
     for (int i = 0; i < n; i++) {
         const cJSON *it = cJSON_GetArrayItem(list, n - 1 - i);
         const double v = cJSON_IsNumber(it) ? it->valuedouble : 0;
         if (!(v >= 1 && v < 0x1p48) || v != floor(v))
-            return fbp_fail(FBP_ERR_INVALID, "%s: %s: a size of %g is invalid; correct .zarray",
-                            src->path, what, v);
+            return FBP_INVALID("%s: %s: a size of %g is invalid; correct .zarray", src->path, what,
+                               v);
         if (i < 3)
             out[i] = (size_t)v;
         else if (ones && v != 1)
@@ -169,10 +169,9 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
     if (name[0])
         src->info.type = fbp_type_from_numpy(name + 1, strlen(name + 1));
     if (src->info.type == FBP_TYPE_NONE)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: samples of type %s are not supported; store float32, float64, or "
-                        "integers of 8 to 32 bits",
-                        src->path, name[0] ? name : "(none)");
+        return FBP_UNSUPPORTED("%s: samples of type %s are not supported; store float32, float64, "
+                               "or integers of 8 to 32 bits",
+                               src->path, name[0] ? name : "(none)");
     z->foreign = fbp_type_size(src->info.type) > 1 && fbp_is_foreign(name[0] == '>');
     src->info.big_endian = fbp_is_foreign(false); /* samples are delivered in native order */
 
@@ -182,11 +181,10 @@ static fbp_status take_array(fbp_source *src, const cJSON *root, struct zarr *z)
         return refuse(src, "its chunks have filters", "store them without filters");
     z->compressed = compressor && !cJSON_IsNull(compressor);
     if (z->compressed && strcmp(id, "zlib") != 0 && strcmp(id, "gzip") != 0)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: its chunks are compressed by %s, but only zlib and gzip are "
-                        "supported; compress by one of these, or store the array uncompressed (in "
-                        "Python compressor=None), or as .npy",
-                        src->path, id[0] ? id : "an unknown codec");
+        return FBP_UNSUPPORTED("%s: its chunks are compressed by %s, but only zlib and gzip are "
+                               "supported; compress by one of these, or store the array "
+                               "uncompressed (in Python compressor=None), or as .npy",
+                               src->path, id[0] ? id : "an unknown codec");
     if (item(root, "dimension_separator") && strcmp(separator, ".") != 0 &&
         strcmp(separator, "/") != 0)
         return refuse(src, "its dimension_separator is neither \".\" nor \"/\"",
@@ -221,9 +219,8 @@ static fbp_status open_array(fbp_source *src, struct zarr *z)
 
     FBP_TRY_GOTO(read_json(src, z->folder, ".zarray", &z->ours, &array));
     if (!array)
-        FBP_TRY_GOTO(fbp_fail(FBP_ERR_INVALID,
-                              "%s: its array %s has no .zarray; copy the folder again", src->path,
-                              z->folder));
+        FBP_TRY_GOTO(FBP_INVALID("%s: its array %s has no .zarray; copy the folder again",
+                                 src->path, z->folder));
     FBP_TRY_GOTO(take_array(src, array, z));
     FBP_TRY_GOTO(read_json(src, z->folder, ".zattrs", NULL, &attributes));
     /* Read the JSON attributes with scale, offset and unit of the samples, named as in netCDF's CF
@@ -326,8 +323,7 @@ static fbp_status describe(fbp_source *src, struct zarr *z)
         return look_above(src, z->n_dims);
     }
     if (!is_folder(src->file))
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
+        return FBP_UNSUPPORTED(
             "%s: is a file, but a Zarr array is a folder; unpack the archive, or correct the name",
             src->path);
     FBP_TRY(read_json(src, src->file, ".zattrs", NULL, &attributes));
@@ -344,10 +340,9 @@ static fbp_status describe(fbp_source *src, struct zarr *z)
                     "store it as version 2 (OME-Zarr 0.4), uncompressed or by zlib (in Python "
                     "zarr_format=2 and compressor=None), or as .npy (numpy.save)");
     } else {
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: is a Zarr group without an image (no .zarray, and no path in the key "
-                      "multiscales of .zattrs); name one of its arrays, such as %s/0",
-                      src->path, src->path);
+        st = FBP_INVALID("%s: is a Zarr group without an image (no .zarray, and no path in the key "
+                         "multiscales of .zattrs); name one of its arrays, such as %s/0",
+                         src->path, src->path);
     }
     cJSON_Delete(attributes);
     return st;
@@ -403,8 +398,7 @@ static void fill(const struct zarr *z, size_t size, size_t n, unsigned char *out
 
 static fbp_status damaged(const struct zarr *z, const struct chunk *c, const char *how)
 {
-    return fbp_fail(FBP_ERR_INVALID, "%s/%s: %s; the chunk is damaged, copy it again", z->folder,
-                    c->name, how);
+    return FBP_INVALID("%s/%s: %s; the chunk is damaged, copy it again", z->folder, c->name, how);
 }
 
 /* Decompress chunk k; callback of fbp_cache_take() for chunks that are not in the cache. */
@@ -565,10 +559,9 @@ static fbp_status note_missing(fbp_source *src)
     if (n > 0)
         fbp_describe_missing(src->path, n, all, "chunks are missing", lacks, &src->info);
     if (n > 0 && z->ours)
-        st = fbp_fail(FBP_ERR_INVALID,
-                      "%s: %zu of %zu chunks are missing, although fbp wrote all of them; the copy "
-                      "is incomplete, copy it again",
-                      src->path, n, all);
+        st = FBP_INVALID("%s: %zu of %zu chunks are missing, although fbp wrote all of them; the "
+                         "copy is incomplete, copy it again",
+                         src->path, n, all);
 fail:
     free(lacks);
     free(there);
@@ -596,16 +589,14 @@ static fbp_status open_zarr(fbp_source *src)
     for (int i = 0; i < 3; i++) {
         z->grid[i] = (src->info.n[i] + z->chunk[i] - 1) / z->chunk[i];
         if (__builtin_mul_overflow(bytes, z->chunk[i], &bytes) || bytes > UINT32_MAX)
-            return fbp_fail(FBP_ERR_UNSUPPORTED,
-                            "%s: its chunks are larger than 4 GiB; store smaller chunks",
-                            src->path);
+            return FBP_UNSUPPORTED("%s: its chunks are larger than 4 GiB; store smaller chunks",
+                                   src->path);
     }
     const double n_chunks = (double)z->grid[0] * (double)z->grid[1] * (double)z->grid[2];
     if (n_chunks > MOST_SMALL && bytes < SMALL_BYTES)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "%s: %.3g chunks of %zu bytes in separate files take too long to read; "
-                        "store chunks of %d bytes or more",
-                        src->path, n_chunks, bytes, SMALL_BYTES);
+        return FBP_UNSUPPORTED("%s: %.3g chunks of %zu bytes in separate files take too long to "
+                               "read; store chunks of %d bytes or more",
+                               src->path, n_chunks, bytes, SMALL_BYTES);
     all = z->grid[0] * z->grid[1] * z->grid[2];
     z->chunk_bytes = bytes;
     src->reader_bytes = bytes / z->chunk[2]; /* rows of one slice of a chunk */
