@@ -275,9 +275,9 @@ float fbp_median(float *x, size_t n);
 /** Greatest N for which fbp_daubechies() has a filter. */
 enum { FBP_DAUBECHIES_MOST = 20 };
 
-/** Returns the scaling filter of Daubechies' wavelet with N vanishing moments: 2 N taps of minimal
- * phase, whose sum is sqrt(2). */
-const double *fbp_daubechies(unsigned N);
+/** Compute the scaling filter of Daubechies' wavelet with N vanishing moments: taps[2 N] of minimal
+ * phase, whose sum is sqrt(2), with errors of about 1e-15. */
+void fbp_daubechies(unsigned N, double *taps);
 
 /* traces.c: spectra (EPR) */
 

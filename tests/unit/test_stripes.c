@@ -46,16 +46,17 @@ static double noise(size_t i)
 TEST(wavelets_are_daubechies)
 {
     for (unsigned N = 1; N <= FBP_DAUBECHIES_MOST; N++) {
-        const double *h = fbp_daubechies(N);
-        double sum = 0;
+        const double tolerance = N > 10 ? 1e-10 : 1e-13;
+        double h[2 * FBP_DAUBECHIES_MOST], sum = 0;
+        fbp_daubechies(N, h);
         for (size_t i = 0; i < 2 * N; i++)
             sum += h[i];
-        assert_true(fabs(sum - sqrt(2)) < 1e-14);
+        assert_true(fabs(sum - sqrt(2)) < tolerance);
         for (size_t shift = 0; shift < N; shift++) {
             double product = 0;
             for (size_t i = 2 * shift; i < 2 * N; i++)
                 product += h[i] * h[i - 2 * shift];
-            assert_true(fabs(product - (shift == 0)) < 1e-14);
+            assert_true(fabs(product - (shift == 0)) < tolerance);
         }
         for (unsigned m = 0; m < N && m < 8; m++) {
             double moment = 0, size = 0;
