@@ -43,14 +43,11 @@ enum {
     N_SETTINGS
 };
 
-static const char *const ring_methods[] = {"none",    "sorting",     "wavelet",
-                                           "offsets", "fluctuating", NULL};
-
 /* A setting: its control in the page is a slider, a check box (most 1, step 1) or a list. */
 struct setting {
     const char *key, *label, *unit, *group;
     double least, most, step, value; /* value: that of the scan file */
-    const char *(*name)(size_t);     /* names of the choices; NULL: a number */
+    const char *(*name)(size_t);     /* names of the choices 0 to `most`; NULL: a number */
     bool left_out;                   /* the scan has no such property */
 };
 
@@ -125,13 +122,7 @@ static const struct opt table[] = {
 
 static const char *ring_method(size_t i)
 {
-    return i < sizeof ring_methods / sizeof *ring_methods ? ring_methods[i] : NULL;
-}
-
-/* Filters of line integrals, which have a window. */
-static const char *window_name(size_t i)
-{
-    return i <= FBP_FILTER_HANN ? fbp_filter_name(i) : NULL;
+    return fbp_ring_removal_name((enum fbp_ring_removal)i);
 }
 
 /* Angle between the first and the last view, sorted by angle [deg]; angles[n_views] in the order of
@@ -197,11 +188,12 @@ static int find_settings(struct tune *t)
         [FLIP_V] = {"flip-v", "Rows reversed", "", "Geometry", 0, 1, 1,
                     .left_out = s->panel.n_rows == 1},
         [REVERSE] = {"reverse", "Rotation reversed", "", "Geometry", 0, 1, 1},
-        [FILTER] = {"filter", "Filter", "", "Filter", 0, FBP_FILTER_HANN, 1, .name = window_name},
+        [FILTER] = {"filter", "Filter", "", "Filter", 0, FBP_FILTER_HANN, 1,
+                    .name = fbp_filter_name},
         [CUTOFF] = {"cutoff", "Cut-off", "of Nyquist", "Filter", .05, 1, .01, 1},
         [PAD] = {"pad", "Rows beyond the panel", "", "Filter", 0, 2, 1, .name = fbp_pad_name},
-        [RINGS] = {"rings", "Rings", "", "Corrections", 0, 4, 1, (double)c.rings,
-                   .name = ring_method},
+        [RINGS] = {"rings", "Rings", "", "Corrections", 0, FBP_RINGS_FLUCTUATING, 1,
+                   (double)c.rings, .name = ring_method},
         [RING_WIDTH] = {"ring-width", "Rings, width (0: default)", "columns", "Corrections", 0, 102,
                         3, (double)c.ring_size},
         [HARDENING] = {"hardening", "Beam hardening, p + a p²", "", "Corrections", -.2, 1, .005,
@@ -265,7 +257,7 @@ static fbp_status apply(const struct tune *t, const double v[N_SETTINGS], struct
         c.beam_hardening[1] = v[HARDENING];
     }
     if (fabs(v[RINGS] - s[RINGS].value) > 0 || fabs(v[RING_WIDTH] - s[RING_WIDTH].value) > 0) {
-        const char *method = ring_methods[(size_t)v[RINGS]];
+        const char *method = ring_method((size_t)v[RINGS]);
         const bool wide = v[RINGS] > 0 && strcmp(method, "wavelet") != 0 && v[RING_WIDTH] > 0;
         snprintf(rings, sizeof rings, wide ? "%s:%.0f" : "%s", method, v[RING_WIDTH]);
         FBP_TRY_GOTO(fbp_corrections_rings(&c, rings));
@@ -313,11 +305,6 @@ static bool read_settings(const struct tune *t, const char *query, double v[N_SE
 
 /* ---- Slices ---- */
 
-static void release_bytes(struct answer *a)
-{
-    free(a->user);
-}
-
 /* Store n values from `least` on as integers of 16 bits, value = least + integer * step: a browser
  * draws 256 grey values, and half the bytes take half the time. */
 static void pack(const float *values, size_t n, float least, float step, uint16_t *out)
@@ -344,7 +331,7 @@ static fbp_status compose(struct tune *t, double column, double begin, struct an
                            .type = "application/octet-stream",
                            .bytes = text,
                            .n = bytes,
-                           .release = release_bytes,
+                           .release = answer_free,
                            .user = text};
     uint16_t *at = (uint16_t *)(void *)(text + head);
     for (int i = 0; i < 3; at += voxels[i++]) {
@@ -432,15 +419,13 @@ static bool read_voxel(const struct tune *t, const char **query, size_t at[3])
 /* Write the command that repeats a reconstruction with these settings. */
 static void command_of(const struct tune *t, const double v[N_SETTINGS], char *out, size_t n)
 {
-    size_t used = (size_t)snprintf(out, n, "fbp recon %s -o %s", t->save, t->args.output);
-
-    if (v[FILTER] > 0 && used < n)
-        used += (size_t)snprintf(out + used, n - used, " --filter %s",
-                                 fbp_filter_name((size_t)v[FILTER]));
-    if (v[CUTOFF] < 1 && used < n)
-        used += (size_t)snprintf(out + used, n - used, " --cutoff %.4g", v[CUTOFF]);
-    if (v[PAD] > 0 && used < n)
-        (void)snprintf(out + used, n - used, " --pad %s", fbp_pad_name((size_t)v[PAD]));
+    snprintf(out, n, "fbp recon %s -o %s", t->save, t->args.output);
+    if (v[FILTER] > 0)
+        fbp_text_add(out, n, " ", "--filter %s", fbp_filter_name((size_t)v[FILTER]));
+    if (v[CUTOFF] < 1)
+        fbp_text_add(out, n, " ", "--cutoff %.4g", v[CUTOFF]);
+    if (v[PAD] > 0)
+        fbp_text_add(out, n, " ", "--pad %s", fbp_pad_name((size_t)v[PAD]));
 }
 
 static fbp_status save(const struct tune *t, const double v[N_SETTINGS], struct answer *out)
@@ -632,7 +617,7 @@ static int choose_sizes(struct tune *t)
         return 1;
     for (int i = 0; i < 3; i++) {
         const size_t k = (g->n[i] + MOST_SAMPLES - 1) / MOST_SAMPLES;
-        g->voxel_mm[i] *= (double)g->n[i] / ((double)g->n[i] / (double)k);
+        g->voxel_mm[i] *= (double)k;
         g->n[i] = (g->n[i] + k - 1) / k;
     }
     return 0;
@@ -667,7 +652,7 @@ static cJSON *describe(const struct tune *t)
         cli_json_add(o, {"least", s->least}, {"most", s->most}, {"step", s->step},
                      {"value", s->value});
         cJSON *names = s->name ? cJSON_AddArrayToObject(o, "names") : NULL;
-        for (size_t k = 0; names && k <= (size_t)s->most && s->name(k); k++)
+        for (size_t k = 0; names && k <= (size_t)s->most; k++)
             cJSON_AddItemToArray(names, cJSON_CreateString(s->name(k)));
         cJSON_AddItemToArray(list, o);
     }

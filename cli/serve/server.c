@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -221,6 +222,11 @@ void answer_text(struct answer *out, int status, const char *fmt, ...)
     out->type = "text/plain; charset=utf-8";
     out->bytes = out->text;
     out->n = strlen(out->text);
+}
+
+void answer_free(struct answer *a)
+{
+    free(a->user);
 }
 
 int server_open(struct server *s, unsigned port)

@@ -66,6 +66,9 @@ struct server {
 void answer_text(struct answer *out, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/** A function answer.release that frees answer.user. */
+void answer_free(struct answer *answer);
+
 /** Listen on a port of 127.0.0.1 (0: any free port), and choose a random token. Returns 0, or 1
  * after an error message. */
 int server_open(struct server *s, unsigned port);

@@ -176,11 +176,6 @@ void volume_server_close(struct volume_server *v)
     memset(v, 0, sizeof *v);
 }
 
-static void release_page(struct answer *a)
-{
-    free(a->user);
-}
-
 static void release_slice(struct answer *a)
 {
     slices_release(a->user, (float *)(uintptr_t)a->bytes, a->n / sizeof(float));
@@ -203,7 +198,7 @@ void volume_server_answer(struct volume_server *v, const char *path, const char 
                                .type = "text/html; charset=utf-8",
                                .bytes = page,
                                .n = v->text.n,
-                               .release = release_page,
+                               .release = answer_free,
                                .user = page};
         return;
     }
