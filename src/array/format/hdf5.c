@@ -241,35 +241,17 @@ static fbp_status take_attributes(struct data_set *l)
     return FBP_OK;
 }
 
-/* Number of equal characters at the beginning of two paths. */
-static size_t common(const char *a, const char *b)
-{
-    size_t n = 0;
-
-    while (a[n] && a[n] == b[n])
-        n++;
-    return n;
-}
-
 /* Select the slices with the requested image_key. If several data sets "image_key" have one entry
- * per slice, the one whose path has the longest beginning in common with the data set's path is
- * used. */
+ * per slice, the nearest one is used (fbp_hdf5_nearest()). */
 static fbp_status take_selection(struct data_set *l)
 {
-    const struct fbp_hdf5_entry *best = NULL;
     double *keys = NULL;
     size_t n = 0, count = 0;
 
     if (l->key < 0)
         return FBP_OK;
-    for (size_t i = 0; i < l->list.n; i++) {
-        const struct fbp_hdf5_entry *e = &l->list.entries[i];
-        const char *slash = strrchr(e->path, '/');
-        if (strcmp(slash, "/image_key") != 0 || e->rank != 1 || e->n[0] != l->a.n_slices)
-            continue;
-        if (!best || common(e->path, l->member) > common(best->path, l->member))
-            best = e;
-    }
+    const struct fbp_hdf5_entry *best =
+        fbp_hdf5_nearest(&l->list, "image_key", l->member, l->a.n_slices);
     if (!best)
         return FBP_INVALID("%s: the file has no image_key of %zu entries; omit ?image_key=",
                            l->path, l->a.n_slices);

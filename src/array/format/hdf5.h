@@ -89,6 +89,12 @@ fbp_status fbp_hdf5_list(hid_t file, const char *name, struct fbp_hdf5_list *out
 /** Find the data set of a path in a list; NULL: not in the list. */
 const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, const char *path);
 
+/** Find, among the numeric data sets whose path ends with `name`, such as "control/data", the one
+ * whose path has the longest beginning in common with the path `to`; n > 0: only a list of n
+ * numbers.  NULL: there is none. */
+const struct fbp_hdf5_entry *fbp_hdf5_nearest(const struct fbp_hdf5_list *list, const char *name,
+                                              const char *to, hsize_t n);
+
 /** Fail with a message that the file has no data set `member`, with the most similar name and a
  * list of the file's arrays. member NULL: the file has no array, or several and none was chosen. */
 fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list);

@@ -458,6 +458,31 @@ const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, con
     return NULL;
 }
 
+const struct fbp_hdf5_entry *fbp_hdf5_nearest(const struct fbp_hdf5_list *list, const char *name,
+                                              const char *to, hsize_t n)
+{
+    const struct fbp_hdf5_entry *best = NULL;
+    const size_t tail = strlen(name) + 1;
+    size_t most = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct fbp_hdf5_entry *e = &list->entries[i];
+        const size_t length = strlen(e->path);
+        size_t common = 0;
+        if (!e->numeric || length < tail || e->path[length - tail] != '/' ||
+            strcmp(e->path + length - tail + 1, name) != 0 ||
+            (n > 0 && (e->rank != 1 || e->n[0] != n)))
+            continue;
+        while (e->path[common] && e->path[common] == to[common])
+            common++;
+        if (!best || common > most) {
+            best = e;
+            most = common;
+        }
+    }
+    return best;
+}
+
 fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct fbp_hdf5_list *list)
 {
     const char **names = NULL, *nearest;

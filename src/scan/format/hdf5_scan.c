@@ -36,33 +36,6 @@ struct search {
     struct found found;
 };
 
-/* Find, among the data sets whose path ends with `name`, such as "control/data", the one whose path
- * has the longest beginning in common with the path `to`; n > 0: only a list of n numbers. */
-static const struct fbp_hdf5_entry *nearest(const struct search *s, const char *name,
-                                            const char *to, hsize_t n)
-{
-    const struct fbp_hdf5_entry *best = NULL;
-    const size_t tail = strlen(name) + 1;
-    size_t most = 0;
-
-    for (size_t i = 0; i < s->list.n; i++) {
-        const struct fbp_hdf5_entry *e = &s->list.entries[i];
-        const size_t length = strlen(e->path);
-        size_t common = 0;
-        if (!e->numeric || length < tail || e->path[length - tail] != '/' ||
-            strcmp(e->path + length - tail + 1, name) != 0 ||
-            (n > 0 && (e->rank != 1 || e->n[0] != n)))
-            continue;
-        while (e->path[common] && e->path[common] == to[common])
-            common++;
-        if (!best || common > most) {
-            best = e;
-            most = common;
-        }
-    }
-    return best;
-}
-
 static void units_of(const struct search *s, const char *path, char *out, size_t n)
 {
     const hid_t data = H5Dopen2(s->file, path, fbp_hdf5_access());
@@ -168,7 +141,7 @@ static fbp_status note_ignored(struct search *s)
                 {"rotation_axis_location", 0, axis}};
 
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        const struct fbp_hdf5_entry *e = nearest(s, list[i].name, s->found.data, 0);
+        const struct fbp_hdf5_entry *e = fbp_hdf5_nearest(&s->list, list[i].name, s->found.data, 0);
         double *value = NULL;
         size_t n = 0;
         if (!e || e->rank > 1)
@@ -219,7 +192,7 @@ static fbp_status read_pitch(struct search *s, const char *x, const char *y)
     double *p = s->found.pitch_mm;
 
     for (int i = 0; i < 2; i++) {
-        const struct fbp_hdf5_entry *e = nearest(s, names[i], s->found.data, 0);
+        const struct fbp_hdf5_entry *e = fbp_hdf5_nearest(&s->list, names[i], s->found.data, 0);
         double *value = NULL;
         char unit[32];
         size_t n = 0;
@@ -301,7 +274,7 @@ static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
     for (size_t i = 0; i < s->list.n && !angle; i++) {
         data = &s->list.entries[i];
         if (data->numeric && data->rank == 3 && data->n[0] > 0)
-            angle = nearest(s, "rotation_angle", data->path, data->n[0]);
+            angle = fbp_hdf5_nearest(&s->list, "rotation_angle", data->path, data->n[0]);
     }
     if (!angle)
         return FBP_OK;
@@ -309,7 +282,7 @@ static fbp_status find_tomo(struct search *s, bool *is_one, double **angles)
     snprintf(f->data, sizeof f->data, "%s", data->path);
     FBP_TRY(read_pitch(s, "x_pixel_size", "y_pixel_size"));
     FBP_TRY(read_angles(s, angle->path, angles, &f->n_angles));
-    key = nearest(s, "image_key", data->path, data->n[0]);
+    key = fbp_hdf5_nearest(&s->list, "image_key", data->path, data->n[0]);
     if (!key)
         return FBP_OK;
 
