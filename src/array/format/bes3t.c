@@ -26,31 +26,28 @@ bool fbp_bes3t_detect(const char *path, const unsigned char *head, size_t n)
     return n >= 5 && memcmp(head, "#DESC", 5) == 0;
 }
 
-/* Remove blanks and carriage returns at both ends of a text, then quotes around it. */
+/* Remove blanks at both ends of a text, and quotes around it. */
 static char *trim(char *text)
 {
-    text += strspn(text, " \t\r");
-    size_t n = strlen(text);
-    while (n > 0 && isspace((unsigned char)text[n - 1]))
-        text[--n] = '\0';
+    text = fbp_ini_trim(text);
+    const size_t n = strlen(text);
     if (n < 2 || text[0] != '\'' || text[n - 1] != '\'')
         return text;
     text[n - 1] = '\0';
     return trim(text + 1);
 }
 
-fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path)
+fbp_status fbp_bes3t_load(struct fbp_ini *out)
 {
     enum { MAX_BYTES = 4 << 20 };
     const char *part = "";
     size_t n = 0, n_lines = 1;
 
-    *out = (struct fbp_bes3t){.path = path};
-    FBP_TRY(fbp_read_text(path, MAX_BYTES, &out->text, &n));
-    if (!fbp_bes3t_detect(path, (const unsigned char *)out->text, n) || strlen(out->text) != n)
+    FBP_TRY(fbp_read_text(out->path, MAX_BYTES, &out->text, &n));
+    if (!fbp_bes3t_detect(out->path, (const unsigned char *)out->text, n) || strlen(out->text) != n)
         return FBP_INVALID("%s: is not a BES3T description (a text file that begins with #DESC); "
                            "name the .DSC file of the measurement",
-                           path);
+                           out->path);
     for (const char *p = out->text; *p; p++)
         n_lines += *p == '\n';
     FBP_TRY(fbp_calloc((void **)&out->items, n_lines, sizeof *out->items, "lines"));
@@ -72,73 +69,22 @@ fbp_status fbp_bes3t_load(struct fbp_bes3t *out, const char *path)
         char *end = line + strcspn(line, " \t");
         char *value = *end ? end + 1 : end;
         *end = '\0';
-        out->items[out->n++] = (struct fbp_bes3t_item){part, line, trim(value)};
+        out->items[out->n++] = (struct fbp_ini_item){part, line, trim(value)};
     }
-    return FBP_OK;
-}
-
-void fbp_bes3t_clear(struct fbp_bes3t *d)
-{
-    free(d->text);
-    free(d->items);
-    *d = (struct fbp_bes3t){0};
-}
-
-const char *fbp_bes3t_text(const struct fbp_bes3t *d, const char *part, const char *key)
-{
-    for (size_t i = 0; i < d->n; i++)
-        if (strcmp(d->items[i].key, key) == 0 && strcmp(d->items[i].part, part) == 0)
-            return *d->items[i].value ? d->items[i].value : NULL;
-    return NULL;
-}
-
-fbp_status fbp_bes3t_missing(const struct fbp_bes3t *d, const char *part, const char *key)
-{
-    return FBP_INVALID("%s: %s: %s is missing; check that the file is complete", d->path, part,
-                       key);
-}
-
-fbp_status fbp_bes3t_number(const struct fbp_bes3t *d, const char *part, const char *key,
-                            double *out, const char **unit)
-{
-    const char *text = fbp_bes3t_text(d, part, key);
-    char *end = NULL;
-
-    if (!text)
-        return fbp_bes3t_missing(d, part, key);
-    const double x = fbp_number(text, &end);
-    if (end == text || (*end && !isspace((unsigned char)*end)) || !isfinite(x))
-        return FBP_INVALID("%s: %s: found \"%.40s\", expected a number", d->path, key, text);
-    *out = x;
-    if (unit)
-        *unit = end + strspn(end, " \t");
-    return FBP_OK;
-}
-
-fbp_status fbp_bes3t_count(const struct fbp_bes3t *d, const char *part, const char *key,
-                           size_t *out)
-{
-    double x = 0;
-
-    FBP_TRY(fbp_bes3t_number(d, part, key, &x, NULL));
-    if (!(x >= 1 && x <= 1e6 && x == floor(x)))
-        return FBP_INVALID("%s: %s: found %g, expected a whole number from 1 to 1000000", d->path,
-                           key, x);
-    *out = (size_t)x;
     return FBP_OK;
 }
 
 /* Look up the value of a key of a .DSC description in the list words[n]; *out: its index.
  * FBP_ERR_UNSUPPORTED if the value is not in the list. If an optional key is missing, *out is 0. */
-static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char *const *words,
+static fbp_status choose(const struct fbp_ini *d, const char *key, const char *const *words,
                          size_t n, bool optional, size_t *out)
 {
-    const char *text = fbp_bes3t_text(d, "DESC", key);
+    const char *text = fbp_ini_text(d, "DESC", key);
     char list[80] = "";
 
     *out = 0;
     if (!text)
-        return optional ? FBP_OK : fbp_bes3t_missing(d, "DESC", key);
+        return optional ? FBP_OK : fbp_ini_missing(d, "DESC", key);
     for (; *out < n; (*out)++)
         if (strcmp(text, words[*out]) == 0)
             return FBP_OK;
@@ -152,7 +98,7 @@ static fbp_status choose(const struct fbp_bes3t *d, const char *key, const char 
                                              : "save the file in one of these forms");
 }
 
-fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples *out)
+fbp_status fbp_bes3t_samples(const struct fbp_ini *d, struct fbp_bes3t_samples *out)
 {
     static const char *const orders[] = {"BIG", "LIT"}, *const parts[] = {"REAL", "CPLX"};
     static const char *const formats[] = {"C", "S", "I", "F", "D"};
@@ -163,7 +109,7 @@ fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples
     FBP_TRY(choose(d, "BSEQ", orders, 2, false, &order));
     FBP_TRY(choose(d, "IKKF", parts, 2, true, &part));
     FBP_TRY(choose(d, "IRFMT", formats, 5, false, &format));
-    const char *other = part == 1 ? fbp_bes3t_text(d, "DESC", "IIFMT") : NULL;
+    const char *other = part == 1 ? fbp_ini_text(d, "DESC", "IIFMT") : NULL;
     if (other && strcmp(other, formats[format]) != 0)
         return FBP_UNSUPPORTED("%s: IRFMT is %s, but IIFMT is %.20s; save real and imaginary parts "
                                "in the same number format",
@@ -171,8 +117,8 @@ fbp_status fbp_bes3t_samples(const struct fbp_bes3t *d, struct fbp_bes3t_samples
     *out = (struct fbp_bes3t_samples){
         .n = {1, 1, 1}, .type = types[format], .big_endian = order == 0, .complex = part == 1};
     for (int i = 0; i < 3; i++)
-        if (i == 0 || fbp_bes3t_text(d, "DESC", counts[i]))
-            FBP_TRY(fbp_bes3t_count(d, "DESC", counts[i], &out->n[i]));
+        if (i == 0 || fbp_ini_text(d, "DESC", counts[i]))
+            FBP_TRY(fbp_ini_count(d, "DESC", counts[i], &out->n[i]));
     return FBP_OK;
 }
 
@@ -190,14 +136,14 @@ static char *beside(const char *path, const char *upper, const char *lower)
     return name;
 }
 
-fbp_status fbp_bes3t_positions(const struct fbp_bes3t *d, const struct fbp_bes3t_samples *s,
+fbp_status fbp_bes3t_positions(const struct fbp_ini *d, const struct fbp_bes3t_samples *s,
                                char **path, double *out)
 {
     static const struct {
         const char *name;
         enum fbp_type type;
     } types[] = {{"D", FBP_F64}, {"F", FBP_F32}, {"I", FBP_I32}, {"S", FBP_I16}};
-    const char *format = fbp_bes3t_text(d, "DESC", "XFMT");
+    const char *format = fbp_ini_text(d, "DESC", "XFMT");
     enum fbp_type type = format ? FBP_TYPE_NONE : FBP_F64;
     uint64_t bytes = 0;
     bool there = false;
@@ -250,7 +196,7 @@ static fbp_status open_bes3t(struct fbp_source *src)
     char *path = data ? beside(src->file, "DSC", "dsc") : fbp_strdup(src->file);
     char *samples = NULL, why[512];
     struct fbp_array_info *info = &src->info;
-    struct fbp_bes3t d = {0};
+    struct fbp_ini d = {.path = path};
     struct fbp_bes3t_samples s;
     uint64_t size = 0, bytes = 0;
     fbp_status st;
@@ -259,7 +205,7 @@ static fbp_status open_bes3t(struct fbp_source *src)
         return fbp_fail_nomem(strlen(src->file), "a path");
     if (data)
         FBP_TRY_GOTO(fbp_inputs_add(&src->inputs, path));
-    FBP_TRY_GOTO(fbp_bes3t_load(&d, path));
+    FBP_TRY_GOTO(fbp_bes3t_load(&d));
     FBP_TRY_GOTO(fbp_bes3t_samples(&d, &s));
     if (src->member && !sinogram && !(s.complex && imaginary))
         FBP_TRY_GOTO(FBP_INVALID("%s: has no array %.40s; omit the name, or give the name sinogram "
@@ -297,7 +243,7 @@ static fbp_status open_bes3t(struct fbp_source *src)
     if (s.complex)
         fbp_source_take_complex_part(src);
 fail:
-    fbp_bes3t_clear(&d);
+    fbp_ini_clear(&d);
     free(samples);
     free(path);
     return st;

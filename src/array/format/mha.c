@@ -4,10 +4,10 @@
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
+#include "array/format/ini.h"
 #include "base/base.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,16 +135,6 @@ static bool set(struct header *h, const char *key, const char *value)
     return fine;
 }
 
-/* Cut trailing blanks, skip leading ones. */
-static char *trim(char *s)
-{
-    size_t n = strlen(s);
-
-    while (n > 0 && isspace((unsigned char)s[n - 1]))
-        s[--n] = '\0';
-    return s + strspn(s, " \t");
-}
-
 /* Parse a MetaImage header text[n] in place, up to the line that names the file of the samples, and
  * check it. */
 static fbp_status parse(const char *path, char *text, size_t n, struct header *h)
@@ -159,12 +149,12 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
         char *equal = strchr(line, '=');
         if (equal) {
             *equal = '\0';
-            const char *key = trim(line), *value = trim(equal + 1);
+            const char *key = fbp_ini_trim(line), *value = fbp_ini_trim(equal + 1);
             if (!set(h, key, value))
                 return FBP_INVALID("%s: MetaImage header: \"%s = %.80s\" is damaged or not "
                                    "supported; correct the header",
                                    path, key, value);
-        } else if (*trim(line)) {
+        } else if (*fbp_ini_trim(line)) {
             return FBP_INVALID(
                 "%s: MetaImage header: no '=' in the line \"%.40s\"; correct the header", path,
                 line);

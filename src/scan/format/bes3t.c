@@ -27,14 +27,14 @@ struct image {
 
 /* Get the step of the magnetic field axis [G]: equal steps over the width XWID, or positions in a
  * separate file. */
-static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
+static fbp_status read_field(struct fbp_scan *out, const struct fbp_ini *d,
                              const struct fbp_bes3t_samples *s, double *step)
 {
     static const struct {
         const char *name;
         double gauss;
     } units[] = {{"G", 1}, {"mT", 10}, {"T", 1e4}};
-    const char *type = fbp_bes3t_text(d, "DESC", "XTYP"), *unit = fbp_bes3t_text(d, "DESC", "XUNI");
+    const char *type = fbp_ini_text(d, "DESC", "XTYP"), *unit = fbp_ini_text(d, "DESC", "XUNI");
     const bool listed = type && strcmp(type, "IGD") == 0;
     const size_t n = s->n[0];
     size_t u = 0;
@@ -44,7 +44,7 @@ static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
                                "the directions and \"spacing_mm\" in a scan file",
                                d->path, type);
     if (!unit)
-        return fbp_bes3t_missing(d, "DESC", "XUNI");
+        return fbp_ini_missing(d, "DESC", "XUNI");
     while (u < sizeof units / sizeof *units && strcmp(unit, units[u].name) != 0)
         u++;
     if (u == sizeof units / sizeof *units)
@@ -69,8 +69,8 @@ static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
         FBP_TRY(st);
     } else {
         double first = 0, width = 0;
-        FBP_TRY(fbp_bes3t_number(d, "DESC", "XMIN", &first, NULL));
-        FBP_TRY(fbp_bes3t_number(d, "DESC", "XWID", &width, NULL));
+        FBP_TRY(fbp_ini_need(d, "DESC", "XMIN", &first));
+        FBP_TRY(fbp_ini_need(d, "DESC", "XWID", &width));
         if (n < 2 || !(fabs(width) > 0))
             return FBP_INVALID("%s: found XPTS %zu and XWID %g, expected two points or more and a "
                                "width other than 0",
@@ -81,14 +81,14 @@ static fbp_status read_field(struct fbp_scan *out, const struct fbp_bes3t *d,
     return FBP_OK;
 }
 
-static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
+static fbp_status read_image(struct fbp_scan *scan, const struct fbp_ini *d,
                              const struct fbp_bes3t_samples *s, struct image *out)
 {
-    const char *type = fbp_bes3t_text(d, gradients, "ImageType");
-    const bool spl = fbp_bes3t_text(d, "SPL", "GRAD") != NULL;
+    const char *type = fbp_ini_text(d, gradients, "ImageType");
+    const bool spl = fbp_ini_text(d, "SPL", "GRAD") != NULL;
 
     if (!type)
-        type = fbp_bes3t_text(d, "SPL", "IMTY");
+        type = fbp_ini_text(d, "SPL", "IMTY");
     if (!type)
         return FBP_INVALID("%s: has no ImageType (device grdUnit), so it is not an image; name it "
                            "as an array in a scan file, \"projections\": \"FILE:sinogram\"",
@@ -98,8 +98,7 @@ static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
                                "one plane do not determine a volume",
                                d->path, type);
     FBP_TRY(read_field(scan, d, s, &out->step));
-    FBP_TRY(fbp_bes3t_number(d, spl ? "SPL" : gradients, spl ? "GRAD" : "AnglePsi", &out->gradient,
-                             NULL));
+    FBP_TRY(fbp_ini_need(d, spl ? "SPL" : gradients, spl ? "GRAD" : "AnglePsi", &out->gradient));
     if (!(out->gradient > 0))
         return FBP_INVALID(
             "%s: %s: found a gradient of %g G/cm, expected one above 0; correct the file", d->path,
@@ -107,12 +106,11 @@ static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
 
     /* Read the gradient angles alpha and beta in degrees.  For beta, which changes more slowly, the
      * file usually contains only the number of angles. */
-    FBP_TRY(fbp_bes3t_count(d, gradients, "NrOfAlpha", &out->n_alpha));
-    FBP_TRY(fbp_bes3t_count(d, gradients, "NrOfBeta", &out->n_beta));
-    FBP_TRY(fbp_bes3t_number(d, gradients, "FirstAlpha", &out->first_alpha, NULL));
+    FBP_TRY(fbp_ini_count(d, gradients, "NrOfAlpha", &out->n_alpha));
+    FBP_TRY(fbp_ini_count(d, gradients, "NrOfBeta", &out->n_beta));
+    FBP_TRY(fbp_ini_need(d, gradients, "FirstAlpha", &out->first_alpha));
     out->first_beta = out->n_beta == out->n_alpha ? out->first_alpha : 90 / (double)out->n_beta;
-    if (fbp_bes3t_text(d, gradients, "FirstBeta"))
-        FBP_TRY(fbp_bes3t_number(d, gradients, "FirstBeta", &out->first_beta, NULL));
+    FBP_TRY(fbp_ini_number(d, gradients, "FirstBeta", &out->first_beta));
     if (!(fabs(out->first_alpha) > 0 && fabs(out->first_beta) > 0))
         return FBP_INVALID(
             "%s: FirstAlpha is %g and FirstBeta %g degrees, expected half a step; correct the file",
@@ -127,13 +125,13 @@ static fbp_status read_image(struct fbp_scan *scan, const struct fbp_bes3t *d,
 static fbp_status load(struct fbp_scan *out, const char *path,
                        const struct fbp_geometry_known *known)
 {
-    struct fbp_bes3t d;
+    struct fbp_ini d = {.path = path};
     struct fbp_bes3t_samples samples;
     struct image image = {0};
     fbp_source *source = NULL;
     fbp_status st;
 
-    FBP_TRY_GOTO(fbp_bes3t_load(&d, path));
+    FBP_TRY_GOTO(fbp_bes3t_load(&d));
     FBP_TRY_GOTO(fbp_bes3t_samples(&d, &samples));
     FBP_TRY_GOTO(fbp_preparation_copy(&out->preparation, known->preparation));
     FBP_TRY_GOTO(read_image(out, &d, &samples, &image));
@@ -162,17 +160,18 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 
     /* Get the volume for which the image was measured, a cube, if the file contains the number of
      * voxels per side and the length of a side. */
-    if (fbp_bes3t_text(&d, gradients, "NPixel") && fbp_bes3t_text(&d, gradients, "FieldOfView")) {
-        const char *unit = "";
+    const char *field = fbp_ini_text(&d, gradients, "FieldOfView");
+    if (fbp_ini_text(&d, gradients, "NPixel") && field) {
+        const char *unit = field + strcspn(field, " \t");
         double side = 0;
         size_t n = 0;
-        FBP_TRY_GOTO(fbp_bes3t_count(&d, gradients, "NPixel", &n));
-        FBP_TRY_GOTO(fbp_bes3t_number(&d, gradients, "FieldOfView", &side, &unit));
+        FBP_TRY_GOTO(fbp_ini_count(&d, gradients, "NPixel", &n));
+        FBP_TRY_GOTO(fbp_ini_number(&d, gradients, "FieldOfView", &side));
+        unit += strspn(unit, " \t");
         side *= strncmp(unit, "cm", 2) == 0 ? 10 : 1;
         if (!(side > 0) || (strncmp(unit, "mm", 2) != 0 && strncmp(unit, "cm", 2) != 0))
-            FBP_TRY_GOTO(
-                FBP_INVALID("%s: FieldOfView: found \"%.20s\", expected a length in mm or cm", path,
-                            fbp_bes3t_text(&d, gradients, "FieldOfView")));
+            FBP_TRY_GOTO(FBP_INVALID(
+                "%s: FieldOfView: found \"%.20s\", expected a length in mm or cm", path, field));
         for (int i = 0; i < 3; i++) {
             out->volume.n[i] = n;
             out->volume.voxel_mm[i] = side / (double)n;
@@ -184,7 +183,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     st = fbp_scan_assume(out, path, "reference", "none",
                          "spectra of a field sweep are divided by the one without a gradient");
 fail:
-    fbp_bes3t_clear(&d);
+    fbp_ini_clear(&d);
     return st;
 }
 

@@ -228,8 +228,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
 fail:
     free(table);
     free(first);
-    free(ini.text);
-    free(ini.items);
+    fbp_ini_clear(&ini);
     return st;
 }
 

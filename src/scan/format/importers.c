@@ -1,12 +1,21 @@
 /* Functions that the importers and exporters of this folder share: facts that a file does not
- * contain (fbp_geometry_need_panel(), fbp_geometry_need_pitch(), fbp_geometry_make_views()), and
- * views with upright panels as a few parameters (fbp_upright_view(), fbp_upright_of()).
+ * contain (fbp_geometry_need_panel(), fbp_geometry_need_pitch(), fbp_geometry_make_views()), views
+ * with upright panels as a few parameters (fbp_upright_view(), fbp_upright_of()), and panel and
+ * ignored keys of text files (fbp_ini_panel(), fbp_ini_note_ignored()).
  * Used by: scan/, scan/format/. */
 #include "scan/format/importers.h"
 
+#include "array/array.h"
+#include "array/file/bytes.h"
+#include "array/names.h"
 #include "base/base.h"
 #include "base/math.h"
 #include "geometry/ranges.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 static const double SAME = 1e-13;
 static const double EQUAL = 1e-10; /* relative tolerance of equal pitches and right angles */
@@ -171,4 +180,62 @@ bool fbp_upright_same(const struct fbp_upright *a, const struct fbp_upright *b)
 double fbp_near_angle(double angle, double before)
 {
     return angle - 2 * FBP_PI * round((angle - before) / (2 * FBP_PI));
+}
+
+fbp_status fbp_ini_panel(const struct fbp_ini *ini, const char *section, const char *columns,
+                         const char *rows, const char *projections,
+                         const struct fbp_geometry_known *known, struct fbp_panel *out)
+{
+    const bool both = fbp_ini_text(ini, section, columns) && fbp_ini_text(ini, section, rows);
+    char *first = projections ? fbp_stack_name(projections, 0) : NULL;
+    fbp_source *source = NULL;
+
+    *out = (struct fbp_panel){0, 0};
+    if (!both && known->panel.n_columns > 0)
+        *out = known->panel;
+    else if (!both && first && access(first, F_OK) == 0 &&
+             fbp_source_open(&source, first, NULL) == FBP_OK)
+        *out = (struct fbp_panel){fbp_source_info(source)->n[0], fbp_source_info(source)->n[1]};
+    fbp_source_close(&source);
+    free(first);
+    if (out->n_columns == 0 || fbp_ini_text(ini, section, columns))
+        FBP_TRY(fbp_ini_count(ini, section, columns, &out->n_columns));
+    if (out->n_rows == 0 || fbp_ini_text(ini, section, rows))
+        FBP_TRY(fbp_ini_count(ini, section, rows, &out->n_rows));
+    return FBP_OK;
+}
+
+/* Compare keys without regard to case, blanks, '-' and '_': "Post alignment" is "Postalignment". */
+static bool same_key(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " -_");
+        b += strspn(b, " -_");
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_ignored *table,
+                                size_t n, struct fbp_scan *out)
+{
+    for (size_t i = 0; i < ini->n; i++) {
+        const struct fbp_ini_item *item = &ini->items[i];
+        for (size_t k = 0; k < n && *item->value; k++) {
+            const struct fbp_ini_ignored *key = &table[k];
+            char *end = NULL;
+            if (strcasecmp(item->section, key->section) != 0 || !same_key(item->key, key->key))
+                continue;
+            const double x = fbp_number(item->value, &end);
+            const bool neutral =
+                key->neutral_text
+                    ? strncasecmp(item->value, key->neutral_text, strlen(key->neutral_text)) == 0
+                    : end != item->value && fabs(x - key->neutral) < 1e-9;
+            if (!neutral)
+                FBP_TRY(fbp_scan_note_ignored(out, ini->path, item->key, item->value, key->remedy));
+        }
+    }
+    return FBP_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "fbp/geometry_file.h"
 
+#include "array/format/ini.h"
 #include "geometry/kind.h"
 #include "scan/file/scan.h"
 
@@ -108,40 +109,7 @@ bool fbp_upright_same(const struct fbp_upright *a, const struct fbp_upright *b);
 /** Add to an angle the number of full turns that brings it nearest to `before` [rad]. */
 double fbp_near_angle(double angle, double before);
 
-/**
- * ini.c: text files of [sections] and key=value lines, which scanners write
- *
- * Keys and sections are case-insensitive. If a key occurs twice, the first value is used. Other
- * lines are skipped.
- */
-struct fbp_ini {
-    const char *path; /**< for messages; not copied */
-    /** Contents of the file; the caller frees text and items, also after a failure. */
-    char *text;
-    struct fbp_ini_item {
-        const char *section, *key, *value; /**< trimmed; value may be empty */
-    } * items;
-    size_t n;
-};
-
-/** Read the INI file ini->path; the caller sets the other members of *ini to 0. */
-fbp_status fbp_ini_load(struct fbp_ini *ini);
-
-/** Get the value of a key; NULL if the key is absent or its value empty. */
-const char *fbp_ini_text(const struct fbp_ini *ini, const char *section, const char *key);
-
-/** Get a finite number; *out is unchanged if the key is absent. A text that is no number is an
- * error. */
-fbp_status fbp_ini_number(const struct fbp_ini *ini, const char *section, const char *key,
-                          double *out);
-
-/** Get a number above 0; it is an error if the key is missing. */
-fbp_status fbp_ini_positive(const struct fbp_ini *ini, const char *section, const char *key,
-                            double *out);
-
-/** Get an integer from 1 to 1e6; it is an error if the key is missing. */
-fbp_status fbp_ini_count(const struct fbp_ini *ini, const char *section, const char *key,
-                         size_t *out);
+/* importers.c: panel and ignored keys of text files with [sections] (array/format/ini.h) */
 
 /** Get columns and rows of the panel from their keys; if a key is missing, from `known`, or from
  * the first projection. projections: a pattern of files, or NULL. */

@@ -57,18 +57,13 @@ static const struct {
 
 /* Reading. */
 
-static fbp_status missing(const struct fbp_ini *ini, const char *key)
-{
-    return FBP_INVALID("%s: %s is missing; add it", ini->path, key);
-}
-
 /* Read the value of a key: exactly n numbers, separated by commas or blanks. */
 static fbp_status numbers(const struct fbp_ini *ini, const char *key, double *out, size_t n)
 {
     const char *text = fbp_ini_text(ini, "", key);
 
     if (!text)
-        return missing(ini, key);
+        return fbp_ini_missing(ini, "", key);
     for (size_t i = 0; i < n; i++) {
         char *end = NULL;
         out[i] = fbp_number(text, &end);
@@ -97,7 +92,7 @@ static fbp_status circle_views(const struct fbp_ini *ini, enum beam_type beam, s
         FBP_TRY_GOTO(numbers(ini, "phis", phis, n));
     } else { /* no list of angles: they are evenly spaced, from 0 on, over angularRange [degrees] */
         if (!fbp_ini_text(ini, "", "angularRange"))
-            FBP_TRY_GOTO(missing(ini, "phis"));
+            FBP_TRY_GOTO(fbp_ini_missing(ini, "", "phis"));
         FBP_TRY_GOTO(numbers(ini, "angularRange", &range, 1));
         for (size_t k = 0; k < n; k++)
             phis[k] = (double)k * range / (double)n;
@@ -195,7 +190,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     const char *name = fbp_ini_text(&ini, "", "geometry"),
                *detector = fbp_ini_text(&ini, "", "detectorType");
     if (!name)
-        FBP_TRY_GOTO(missing(&ini, "geometry"));
+        FBP_TRY_GOTO(fbp_ini_missing(&ini, "", "geometry"));
     while (type < 4 && strcmp(name, beam_names[type]) != 0)
         type++;
     if (type == 4)
@@ -269,8 +264,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         }
     }
 fail:
-    free(ini.text);
-    free(ini.items);
+    fbp_ini_clear(&ini);
     return st;
 }
 

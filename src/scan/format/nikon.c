@@ -155,8 +155,7 @@ fail:
     if (dir)
         closedir(dir);
     free(folder);
-    free(ini.text);
-    free(ini.items);
+    fbp_ini_clear(&ini);
     return st;
 }
 
