@@ -38,7 +38,7 @@ async function loadFull(i) {
         if (!answer.ok)
             throw new Error(await answer.text());
         const values = new Float32Array(await answer.arrayBuffer());
-        $("problem").hidden = true;
+        problem("");
         p.full = {key, plane: {w: meta.size[right], h: meta.size[up], join: [1, 1], values}};
     } catch (error) {
         p.failed = key; /* the slice is not requested again */

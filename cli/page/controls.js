@@ -3,16 +3,7 @@
 /* Controls that change the state of the viewer: pointers, keys, buttons and numbers.
  * page.c puts this script into HTML pages, as the last one; it starts the viewer. */
 
-/* Voxel under the pointer in plane i. */
-function voxelAt(i, event) {
-    const box = planes[i].canvas.getBoundingClientRect();
-    const [right, up] = AXES[i];
-    const at = [...state.at];
-    const part = (v) => clamp(v, 0, 1 - 1e-9);
-    at[right] = Math.floor(part((event.clientX - box.left) / box.width) * meta.size[right]);
-    at[up] = Math.floor(part((box.bottom - event.clientY) / box.height) * meta.size[up]);
-    return at;
-}
+const voxelAt = (i, event) => voxelUnder(planes[i].canvas, i, event, state.at);
 
 function point(i, event) {
     const at = voxelAt(i, event);

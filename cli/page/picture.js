@@ -1,7 +1,11 @@
 
 "use strict";
 /* Drawing of planes on canvases: grey values, cross-hair, scale bar, axes; and of the histogram.
- * page.c puts this script into HTML pages; shown.js calls it. */
+ * page.c puts this script into HTML pages; shown.js and tune.js call it. */
+const $ = (id) => document.getElementById(id);
+const clamp = (v, lo, hi) => Math.min(Math.max(v, lo), hi);
+const short = (v) => Number.isFinite(v) ? String(+v.toPrecision(6)) : "not a number";
+const flat = meta.size[2] === 1; /* a volume of one slice has only the plane xy */
 const ink = document.createElement("canvas");
 
 const LARGEST = 4096; /* greatest side of a canvas [pixels]: browsers refuse larger ones */
@@ -72,6 +76,32 @@ function drawCross(context, x, y, w, h, ratio) {
         context.lineTo(x1, y1);
     }
     context.stroke();
+}
+
+/* Show a message above the planes; "": hide it. */
+function problem(text) {
+    $("problem").textContent = text;
+    $("problem").hidden = !text;
+}
+
+/* Voxel under the pointer on the canvas of plane i; the position along the normal is that of at[]. */
+function voxelUnder(canvas, i, event, at) {
+    const box = canvas.getBoundingClientRect();
+    const [right, up] = AXES[i];
+    const part = (v) => clamp(v, 0, 1 - 1e-9);
+    const voxel = [...at];
+    voxel[right] = Math.floor(part((event.clientX - box.left) / box.width) * meta.size[right]);
+    voxel[up] = Math.floor(part((box.bottom - event.clientY) / box.height) * meta.size[up]);
+    return voxel;
+}
+
+/* Sizes of the planes [CSS pixels]: all have one scale, the largest at which each visible figure fits
+ * its column and the height `most`. */
+function sizesOf(figures, most) {
+    const mm = (axis) => meta.size[axis] * Math.abs(meta.mm[axis]);
+    const scale = Math.min(...figures.map((figure, i) => figure.hidden ? Infinity : Math.min(
+        (figure.querySelector(".frame").clientWidth - 2) / mm(AXES[i][0]), most / mm(AXES[i][1]))));
+    return AXES.map(([right, up]) => [right, up].map((a) => Math.max(1, Math.floor(mm(a) * scale))));
 }
 
 /* Draw a plane on a canvas of css[0] x css[1] CSS pixels; cross: position of the cross-hair [voxels to the

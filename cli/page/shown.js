@@ -2,7 +2,6 @@
 "use strict";
 /* State of the viewer (cross-hair, frame, grey window, mode), and functions that draw and print it.
  * page.c puts this script into HTML pages; address.js and controls.js call it. */
-const $ = (id) => document.getElementById(id);
 const figures = [...document.querySelectorAll(".plane")];
 const planes = figures.map((figure) => ({
     figure,
@@ -13,14 +12,11 @@ const planes = figures.map((figure) => ({
     full: null, /* {key, plane}: full slice from the server */
 }));
 const served = Array.isArray(meta.slice_cost);
-const flat = meta.size[2] === 1; /* a volume of one slice has only the plane xy */
 const firstWindow = (mip) => mip ? meta.window_mip : meta.window;
 const state = {at: [...meta.start], frame: 0, lo: firstWindow(meta.mip)[0], hi: firstWindow(meta.mip)[1],
     mip: meta.mip, invert: false, only: false, active: 0, pointer: null};
 const EAGER = 256 * 2 ** 20; /* greatest cost of a full slice that is requested without a click [bytes read] */
 
-const clamp = (v, lo, hi) => Math.min(Math.max(v, lo), hi);
-const short = (v) => Number.isFinite(v) ? String(+v.toPrecision(6)) : "not a number";
 const unit = meta.unit ? ` ${meta.unit}` : "";
 const isReduced = meta.join.some((k) => k > 1);
 const stepOf = (axis) => served ? 1 : meta.join[axis];
@@ -92,21 +88,10 @@ function captionOf(i) {
     return `${"xyz"[through]} = ${index} of 0\u2013${meta.size[through] - 1}${mm}${fullPlane(i) ? ", full" : ""}`;
 }
 
-/* Sizes of the planes [CSS pixels]: all have one scale, the largest at which each fits its column. */
-function sizesOf() {
-    const shown = [0, 1, 2].filter((i) => !planes[i].figure.hidden);
-    const most = Math.max(200, innerHeight * (state.only || flat ? 0.75 : 0.58));
-    const mm = (axis) => meta.size[axis] * Math.abs(meta.mm[axis]);
-    const scale = Math.min(...shown.map((i) => Math.min(
-        (planes[i].canvas.parentElement.clientWidth - 2) / mm(AXES[i][0]), most / mm(AXES[i][1]))));
-    return planes.map((_, i) => [mm(AXES[i][0]) * scale, mm(AXES[i][1]) * scale]
-        .map((v) => Math.max(1, Math.floor(v))));
-}
-
 function showPlanes() {
     planes.forEach((p, i) => p.figure.hidden = (state.only && i !== state.active) || (flat && i > 0));
     $("planes").classList.toggle("single", state.only || flat);
-    const sizes = sizesOf();
+    const sizes = sizesOf(figures, Math.max(200, innerHeight * (state.only || flat ? 0.75 : 0.58)));
     planes.forEach((p, i) => {
         if (p.figure.hidden)
             return;
@@ -161,11 +146,6 @@ function show() {
             showNumbers();
             rest();
         });
-}
-
-function problem(text) {
-    $("problem").hidden = false;
-    $("problem").textContent = text;
 }
 
 function setWindow(lo, hi) {

@@ -1,10 +1,6 @@
 "use strict";
 /* The page of `fbp tune`: controls of the settings, and slices that follow them. page.c puts this
  * script into the page after samples.js and picture.js. */
-const $ = (id) => document.getElementById(id);
-const clamp = (v, lo, hi) => Math.min(Math.max(v, lo), hi);
-const short = (v) => String(+v.toPrecision(6));
-const flat = meta.size[2] === 1; /* a volume of one slice has only the plane xy */
 const settings = new Map(meta.settings.map((s) => [s.key, s]));
 const initial = () => Object.fromEntries(meta.settings.map((s) => [s.key, s.value]));
 const state = {values: initial(), at: [...meta.start], lo: 0, hi: 1, hasWindow: false, other: null,
@@ -44,11 +40,6 @@ function makeFigure(box, i) {
 function queryOf(values) {
     return meta.settings.filter((s) => values[s.key] !== s.value)
         .map((s) => `${s.key}=${values[s.key]}`).join("&");
-}
-
-function problem(text) {
-    $("problem").textContent = text;
-    $("problem").hidden = !text;
 }
 
 /* Request a path of the server; null after a problem, which is shown. */
@@ -143,16 +134,12 @@ function setWindow(lo, hi) {
 }
 
 function draw() {
-    const mm = (axis) => meta.size[axis] * meta.mm[axis];
     const most = Math.max(160, innerHeight * (state.other ? 0.36 : 0.6));
     for (const row of rows.filter((r) => r.planes && !r.box.hidden)) {
-        const visible = row.figures.filter((f) => !f.figure.hidden);
-        const scale = Math.min(...visible.map((f, i) => Math.min(
-            (f.canvas.parentElement.clientWidth - 2) / mm(AXES[i][0]), most / mm(AXES[i][1]))));
-        visible.forEach((f, i) => {
+        const sizes = sizesOf(row.figures.map((f) => f.figure), most);
+        row.figures.filter((f) => !f.figure.hidden).forEach((f, i) => {
             const [right, up, through] = AXES[i];
-            const css = [mm(right) * scale, mm(up) * scale].map((v) => Math.max(1, Math.floor(v)));
-            drawPlane(f.canvas, i, row.planes[i], css, state, [state.at[right], state.at[up]]);
+            drawPlane(f.canvas, i, row.planes[i], sizes[i], state, [state.at[right], state.at[up]]);
             const place = placeOf(state.at[through], state.at[through], through);
             f.where.textContent = `${"xyz"[through]} = ${state.at[through]}, ${short(place)} mm`;
             f.canvas.setAttribute("aria-label", `${["xy", "xz", "yz"][i]}, ${f.where.textContent}`);
@@ -161,11 +148,7 @@ function draw() {
 }
 
 function move(i, event, canvas) {
-    const box = canvas.getBoundingClientRect();
-    const [right, up] = AXES[i];
-    const part = (v) => clamp(v, 0, 1 - 1e-9);
-    state.at[right] = Math.floor(part((event.clientX - box.left) / box.width) * meta.size[right]);
-    state.at[up] = Math.floor(part((box.bottom - event.clientY) / box.height) * meta.size[up]);
+    state.at = voxelUnder(canvas, i, event, state.at);
     changed();
 }
 
