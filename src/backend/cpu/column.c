@@ -197,24 +197,11 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
                       size_t y, const void *volume, void *host)
 {
     const size_t nx = slab->nx, ny = slab->ny, nz = slab->nz;
-    const float scale = (float)job->scale, shift = (float)job->shift;
 
     for (size_t xa = 0; xa < nx; xa += LINE)
-        for (size_t z = z0; z < z1; z++) {
-            const size_t from = (y * nx + xa) * nz + (z - slab->z0);
-            const size_t to = ((z - z0) * ny + y) * nx + xa, n = cpu_least(nx - xa, LINE);
-            if (fbp_in_double(job)) {
-                const double *in = (const double *)volume + from;
-                double *out = (double *)host + to;
-                for (size_t x = 0; x < n; x++)
-                    out[x] = job->scale * in[x * nz] + job->shift;
-            } else {
-                const float *in = (const float *)volume + from;
-                float *out = (float *)host + to;
-                for (size_t x = 0; x < n; x++)
-                    out[x] = scale * in[x * nz] + shift;
-            }
-        }
+        for (size_t z = z0; z < z1; z++)
+            cpu_fetch(job, volume, (y * nx + xa) * nz + (z - slab->z0), nz,
+                      cpu_least(nx - xa, LINE), host, ((z - z0) * ny + y) * nx + xa);
 }
 
 static bool usable_double(const struct fbp_job *job)

@@ -83,7 +83,8 @@ typedef void fbp_bp_column_double_fn(double *dst, size_t n,
  * and D*(), and
  *
  *   ADD_SMALL, ADD_MIDDLE, ADD_LARGE     add_plain() or add_split() with functions that permute a
- *                                        window of the line: window(p, i) = p[i] of each lane
+ *                                        window of the line: window(p, i) = p[i] of each lane, and
+ *                                        window_above(p, i) = p[i + 1]; NULL: window(p + 1, i)
  *   SMALL_STEP, MIDDLE_STEP, LARGE_STEP  greatest dv for which VL slices stay in the window
  *   deinterleave(a, b, &even, &odd)      every other one of the 2 VL floats a, b
  *
@@ -159,7 +160,8 @@ static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size
         const float *p = line + w->at[j];
         const V x = VADD(steps, VSET1(w->fraction[j]));
         const VI k = VTOI(x);
-        const V b = VSUB(x, VTOF(k)), lower = window(p, k), upper = window_above(p, k);
+        const V b = VSUB(x, VTOF(k)), lower = window(p, k);
+        const V upper = window_above ? window_above(p, k) : window(p + 1, k);
         VSTORE(sum, VADD(VLOAD(sum), VFMA(b, VSUB(upper, lower), lower)));
     }
 }

@@ -82,22 +82,10 @@ static void fetch_plain_row(const struct fbp_job *job, const struct fbp_slab *sl
                             size_t z1, size_t y, const void *volume, void *host)
 {
     const size_t nx = slab->nx, ny = slab->ny;
-    const float scale = (float)job->scale, shift = (float)job->shift;
 
-    for (size_t z = z0; z < z1; z++) {
-        const size_t from = ((z - slab->z0) * ny + y) * nx, to = ((z - z0) * ny + y) * nx;
-        if (fbp_in_double(job)) {
-            const double *in = (const double *)volume + from;
-            double *out = (double *)host + to;
-            for (size_t x = 0; x < nx; x++)
-                out[x] = job->scale * in[x] + job->shift;
-        } else {
-            const float *in = (const float *)volume + from;
-            float *out = (float *)host + to;
-            for (size_t x = 0; x < nx; x++)
-                out[x] = scale * in[x] + shift;
-        }
-    }
+    for (size_t z = z0; z < z1; z++)
+        cpu_fetch(job, volume, ((z - slab->z0) * ny + y) * nx, 1, nx, host,
+                  ((z - z0) * ny + y) * nx);
 }
 
 size_t cpu_rows_stride(const struct fbp_job *job)

@@ -93,6 +93,22 @@ static inline size_t cpu_tiles(size_t n, size_t tile)
     return (n + tile - 1) / tile;
 }
 
+/** Copies n voxels, `step` values apart in the volume from index `from` on, multiplied by
+ * job->scale, with job->shift added, to host[to] and the following elements. */
+static inline void cpu_fetch(const struct fbp_job *job, const void *volume, size_t from,
+                             size_t step, size_t n, void *host, size_t to)
+{
+    const float scale = (float)job->scale, shift = (float)job->shift;
+
+    if (fbp_in_double(job))
+        for (size_t i = 0; i < n; i++)
+            ((double *)host)[to + i] =
+                job->scale * ((const double *)volume)[from + i * step] + job->shift;
+    else
+        for (size_t i = 0; i < n; i++)
+            ((float *)host)[to + i] = scale * ((const float *)volume)[from + i * step] + shift;
+}
+
 /** Layout of a view as adjacent rows with at least FBP_PLANES_MARGIN zeros on either side:
  * cpu_rows_stride() returns the samples per row, cpu_rows_size() the samples per view, and
  * cpu_rows_store() is a cpu_kernel.store(). */

@@ -107,11 +107,6 @@ static inline __m256 window8(const float *p, __m256i i)
     return _mm256_permutevar8x32_ps(_mm256_loadu_ps(p), i);
 }
 
-static inline __m256 window8_above(const float *p, __m256i i)
-{
-    return window8(p + 1, i);
-}
-
 static inline __m256 one_window8(const float *p, __m256i i, ptrdiff_t apart)
 {
     (void)apart;
@@ -132,7 +127,7 @@ static inline void deinterleave(__m256 a, __m256 b, __m256 *even, __m256 *odd)
     *odd = _mm256_shuffle_ps(low, high, 0xdd);
 }
 
-#    define ADD_SMALL(...)  add_plain(__VA_ARGS__, window8, window8_above)
+#    define ADD_SMALL(...)  add_plain(__VA_ARGS__, window8, NULL)
 #    define ADD_MIDDLE(...) add_split(__VA_ARGS__, one_window8, false)
 #    define ADD_LARGE(...)  add_split(__VA_ARGS__, two_windows8, true)
 #    define SMALL_STEP      0.999f                  /* 7 dv + 1 < 8, with room for rounding */

@@ -91,16 +91,11 @@ static inline void taps(const float *view, size_t step, __m512i at, __m512 out[4
     }
 }
 
-/* Returns p[i] of each lane (window…_above(): p[i + 1]) from a window of 16 or 32 samples, by a
- * permutation instead of a gather. */
+/* Returns p[i] of each lane from a window of 16 or 32 samples, by a permutation instead of a
+ * gather. */
 static inline __m512 window16(const float *p, __m512i i)
 {
     return _mm512_permutexvar_ps(i, VLOAD(p));
-}
-
-static inline __m512 window16_above(const float *p, __m512i i)
-{
-    return window16(p + 1, i);
 }
 
 static inline __m512 window32(const float *p, __m512i i)
@@ -120,7 +115,7 @@ static inline __m512 window64(const float *p, __m512i i)
 
 static inline __m512 window32_above(const float *p, __m512i i)
 {
-    return window32(p, VIADD(i, VISET1(1))); /* faster than other loads */
+    return window32(p, VIADD(i, VISET1(1))); /* faster than the loads of window32(p + 1, i) */
 }
 
 static inline __m512 one_window32(const float *p, __m512i i, ptrdiff_t apart)
@@ -129,7 +124,7 @@ static inline __m512 one_window32(const float *p, __m512i i, ptrdiff_t apart)
     return window32(p, i);
 }
 
-#    define ADD_SMALL(...)  add_plain(__VA_ARGS__, window16, window16_above)
+#    define ADD_SMALL(...)  add_plain(__VA_ARGS__, window16, NULL)
 #    define ADD_MIDDLE(...) add_plain(__VA_ARGS__, window32, window32_above)
 #    define ADD_LARGE(...)  add_split(__VA_ARGS__, one_window32, false)
 #    define SMALL_STEP      0.999f                   /* 15 dv + 1 < 16, with room for rounding */

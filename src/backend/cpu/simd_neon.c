@@ -75,8 +75,8 @@ static inline void taps(const float *view, size_t step, VI at, V out[4])
 }
 
 /* Defines PICK(c, i), c[i] of each lane of a window of H vectors (kernel "planes"), and WINDOW(p,
- * i) and WINDOW_above(p, i), p[i] and p[i + 1] (kernel "column"), i < 4 H.  Table look-ups,
- * vqtblNq_u8(), count in bytes; N: number of vectors, or more. */
+ * i), p[i] (kernel "column"), i < 4 H.  Table look-ups, vqtblNq_u8(), count in bytes; N: number of
+ * vectors, or more. */
 #    define WINDOW(PICK, WINDOW, H, TABLE, LOOKUP)                                          \
         static inline V PICK(const V *c, VI i)                                              \
         {                                                                                   \
@@ -91,10 +91,6 @@ static inline void taps(const float *view, size_t step, VI at, V out[4])
             V c[H];                                                                         \
             _Pragma("GCC unroll 4") for (int h = 0; h < (H); h++) c[h] = VLOAD(p + h * VL); \
             return PICK(c, i);                                                              \
-        }                                                                                   \
-        static inline V WINDOW##_above(const float *p, VI i)                                \
-        {                                                                                   \
-            return WINDOW(p + 1, i);                                                        \
         }
 
 typedef struct {
@@ -105,9 +101,9 @@ WINDOW(pick_4, window4, 1, uint8x16x1, LOOKUP_1)
 WINDOW(pick_8, window8, 2, uint8x16x2_t, vqtbl2q_u8)
 WINDOW(pick_16, window16, 4, uint8x16x4_t, vqtbl4q_u8)
 
-#    define ADD_SMALL(...)  add_plain(__VA_ARGS__, window4, window4_above)
-#    define ADD_MIDDLE(...) add_plain(__VA_ARGS__, window8, window8_above)
-#    define ADD_LARGE(...)  add_plain(__VA_ARGS__, window16, window16_above)
+#    define ADD_SMALL(...)  add_plain(__VA_ARGS__, window4, NULL)
+#    define ADD_MIDDLE(...) add_plain(__VA_ARGS__, window8, NULL)
+#    define ADD_LARGE(...)  add_plain(__VA_ARGS__, window16, NULL)
 #    define SMALL_STEP      0.999f                 /* 3 dv + 1 < 4, with room for rounding */
 #    define MIDDLE_STEP     (0.999f * 7.0f / 3.0f) /* 3 dv + 1 < 8 */
 #    define LARGE_STEP      (0.999f * 4.1f)        /* 3 dv + 1 < 16; HALF allows 4.1 */
