@@ -24,7 +24,7 @@ enum { MAX_VALUES = 3 << 20 };
 static const double NO_TURN = 1e-12;
 /* Greatest relative difference between values of views that are written as one value. */
 static const double SAME = 1e-13;
-/* Tolerance of right angles [rad], and relative tolerance of pitches. */
+/* Tolerance of right angles [rad]. */
 static const double SQUARE = 1e-9;
 
 /* n rows of `width` numbers: one row for all views, or one row per view.  v NULL: all zeros. */
@@ -450,16 +450,11 @@ static fbp_status cannot(const char *path, size_t k, const char *what)
 
 static fbp_status pose_of(const char *path, const struct fbp_scan *scan, size_t k, struct pose *out)
 {
-    const struct fbp_view *first = &scan->views[0], *view = &scan->views[k];
-    const double pitch[2] = {fbp_norm(first->u), fbp_norm(first->v)};
+    const struct fbp_view *view = &scan->views[k];
     double s[3], u[3], v[3], n[3], E[9], inverse[9], panel[9], R[9], d[3];
 
     *out = (struct pose){.dso = {0}};
-    if (!(fabs(fbp_norm(view->u) - pitch[0]) <= SQUARE * pitch[0] &&
-          fabs(fbp_norm(view->v) - pitch[1]) <= SQUARE * pitch[1]))
-        return cannot(path, k, "a pixel pitch that differs from the first view");
-    if (!(fabs(fbp_dot(view->u, view->v)) <= SQUARE * pitch[0] * pitch[1]))
-        return cannot(path, k, "skewed rows and columns");
+    FBP_TRY(fbp_geometry_check_square(scan, path, k, "TIGRE"));
     memcpy(s, view->s, sizeof s);
     memcpy(u, view->u, sizeof u);
     memcpy(v, view->v, sizeof v);
