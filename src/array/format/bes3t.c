@@ -12,8 +12,6 @@
 #include "base/base.h"
 #include "base/text.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

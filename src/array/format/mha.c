@@ -8,7 +8,6 @@
 #include "base/base.h"
 #include "base/text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

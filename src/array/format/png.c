@@ -349,10 +349,8 @@ static fbp_status encode(struct fbp_write_buffer *p, const struct fbp_array_info
                           .clipped = clipped};
     fbp_status st;
 
-    if (!image.description) {
-        st = fbp_fail_nomem(0, "the description of a PNG file");
-        goto fail;
-    }
+    if (!image.description)
+        FBP_TRY_GOTO(fbp_fail_nomem(0, "the description of a PNG file"));
     FBP_TRY_GOTO(fbp_alloc(&image.row, slice->n[0] * fbp_type_size(slice->type), "a row"));
     st = put(p, &image);
 fail:

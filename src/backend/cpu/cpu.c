@@ -11,7 +11,6 @@
 #include "base/system.h"
 #include "base/threads.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -238,10 +238,8 @@ static fbp_status join_files(const struct file *files, size_t n, size_t runs,
     bool negative = false;
     fbp_status st = FBP_OK;
 
-    if (!start_series(&files[0], s) || !paths) {
-        st = fbp_fail_nomem(n, "names of files");
-        goto fail;
-    }
+    if (!start_series(&files[0], s) || !paths)
+        FBP_TRY_GOTO(fbp_fail_nomem(n, "names of files"));
     for (size_t i = 0; i < n; i++)
         paths[i] = files[i].path;
     st = fbp_number_files(paths, n, files[0].kind, &s->order);
