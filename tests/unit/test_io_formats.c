@@ -167,13 +167,12 @@ static void round_trip(const struct fbp_array_format *f, const char *extension, 
     fill(values);
     AUTO_FREE char *path = printed(DIR_ "/%s%s", name, extension);
     save_array(path, &volume, &params, values);
-    if (strchr(name, '%'))
-        strcat(path, " 0 2");
-    fbp_source *src = open_source(path, &raw);
+    AUTO_FREE char *numbered = printed(strchr(name, '%') ? "%s 0 2" : "%s", path);
+    fbp_source *src = open_source(numbered, &raw);
     OK(fbp_source_read(src, 0, NZ, 0, NY, FBP_F32, back));
     fbp_source_close(&src);
     assert_memory_equal(values, back, sizeof values);
-    assert_true(cli_is_volume(path) || strchr(name, '%'));
+    assert_true(cli_is_volume(numbered) || strchr(name, '%'));
 }
 
 static void each(const struct fbp_array_format *f, const char *extensions, const char *name)
