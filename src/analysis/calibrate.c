@@ -38,6 +38,9 @@ enum {
 
 static const double DEGREES = 180 / FBP_PI;
 
+/* Greatest roll of a panel that the search may find [rad]. */
+static const double MOST_ROLL = 0.3;
+
 /* Greatest standard deviation of an observable roll of parallel beams [deg]: round objects do not
  * determine it. */
 static const double MOST_ROLL_ERROR = 0.1;
@@ -180,33 +183,16 @@ static void reverse(struct fbp_epipolar *e)
         e->angles[k] = -e->angles[k];
 }
 
-/* Find the column of the axis within a quarter of the panel from its middle, and fit it with the
- * panel's rotation about its normal. */
-static fbp_status search_coarsely(const struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
+/* Fit the column of the axis and the panel's rotation about its normal, from fit->change on, also
+ * for a panel that is shifted vertically by up to a tenth of its height. */
+static fbp_status fit_coarsely(const struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
 {
     static const bool first[N] = {[FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true};
-    const double pitch = fbp_norm(e->views[0].u), nc = (double)e->panel.n_columns;
-    double P[12], best = INFINITY;
-    struct fbp_change change = {{0}};
-
-    FBP_TRY(fbp_view_to_matrix(&e->views[0], FBP_CONE, &e->panel, P));
-    const double middle = ((nc - 1) / 2 - P[3] / P[11]) * pitch; /* moves the axis to the middle */
-    for (int i = 0; i <= TRIED; i++) {
-        struct fbp_change c = {{0}};
-        double misfit;
-        c.p[FBP_CALIBRATED_COLUMN] = -middle + pitch * nc / 2 * ((double)i / TRIED - 0.5);
-        FBP_TRY(fbp_epipolar_misfit(e, &c, &misfit));
-        if (misfit < best) {
-            best = misfit;
-            change = c;
-        }
-    }
-    *fit = (struct fbp_epipolar_fit){.change = change};
-    FBP_TRY(fbp_epipolar_fit(e, first, fit));
-    /* A panel that is shifted vertically by up to a tenth of its height */
     const double rows = 0.1 * (double)e->panel.n_rows * fbp_norm(e->views[0].v);
+
+    FBP_TRY(fbp_epipolar_fit(e, first, fit));
     const struct fbp_change level = fit->change;
-    best = fit->misfit * 0.9;
+    double best = fit->misfit * 0.9;
     for (int i = -ROWS_TRIED; i <= ROWS_TRIED; i++) {
         struct fbp_change c = level;
         double misfit;
@@ -217,8 +203,33 @@ static fbp_status search_coarsely(const struct fbp_epipolar *e, struct fbp_epipo
             fit->change = c;
         }
     }
-    if (fabs(fit->change.p[FBP_CALIBRATED_ROW]) > 0)
-        FBP_TRY(fbp_epipolar_fit(e, first, fit));
+    return fabs(fit->change.p[FBP_CALIBRATED_ROW]) > 0 ? fbp_epipolar_fit(e, first, fit) : FBP_OK;
+}
+
+/* Find the column of the axis within a quarter of the panel from its middle, and fit it with the
+ * panel's rotation about its normal. */
+static fbp_status search_coarsely(const struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
+{
+    const double pitch = fbp_norm(e->views[0].u), nc = (double)e->panel.n_columns;
+    double P[12];
+    struct fbp_epipolar_fit start = {.misfit = INFINITY};
+
+    FBP_TRY(fbp_view_to_matrix(&e->views[0], FBP_CONE, &e->panel, P));
+    const double middle = ((nc - 1) / 2 - P[3] / P[11]) * pitch; /* moves the axis to the middle */
+    for (int i = 0; i <= TRIED; i++) {
+        struct fbp_change c = {{0}};
+        double misfit;
+        c.p[FBP_CALIBRATED_COLUMN] = -middle + pitch * nc / 2 * ((double)i / TRIED - 0.5);
+        FBP_TRY(fbp_epipolar_misfit(e, &c, &misfit));
+        if (misfit < start.misfit)
+            start = (struct fbp_epipolar_fit){.change = c, .misfit = misfit};
+    }
+    *fit = start;
+    const fbp_status st = fit_coarsely(e, fit);
+    if (st != FBP_ERR_UNSUPPORTED)
+        return st;
+    fbp_message_clear(); /* the fit left the geometries in which views can be compared */
+    *fit = start;
     return FBP_OK;
 }
 
@@ -469,10 +480,32 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     FBP_TRY_GOTO(fbp_epipolar_misfit(&fine, &none, &out->misfit_before));
     if (out->reversed)
         reverse(&fine);
-    FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit));
+    st = fbp_epipolar_fit(&fine, free_values, &fit);
     out->misfit_before = sqrt(out->misfit_before);
 
     struct fbp_scan *found = w->corrected;
+    const double *moved = fit.change.p, *u = found->views[0].u, *v = found->views[0].v;
+    const double panel_mm[2] = {(double)found->panel.n_columns * fbp_norm(u),
+                                (double)found->panel.n_rows * fbp_norm(v)};
+    if (st == FBP_ERR_UNSUPPORTED || fabs(moved[FBP_CALIBRATED_ROLL]) > MOST_ROLL ||
+        fabs(moved[FBP_CALIBRATED_COLUMN]) > panel_mm[0] / 2 ||
+        fabs(moved[FBP_CALIBRATED_ROW]) > panel_mm[1] / 2) {
+        fbp_message_clear();
+        st = FBP_OK;
+        FBP_TRY_GOTO(values_of(found, before));
+        before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
+        for (int i = 0; i < N; i++)
+            out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+        out->misfit = out->misfit_before;
+        out->sense_known = out->reversed = false;
+        add_reason(
+            out,
+            "views differ by %.0f %% of the compared values, and fit no geometry near that of "
+            "the scan file, which is kept",
+            100 * out->misfit);
+        goto fail;
+    }
+    FBP_TRY_GOTO(st);
     FBP_TRY_GOTO(values_of(found, before));
     before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
     if (out->reversed) {
@@ -523,7 +556,15 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
             fit.change.p[FBP_CALIBRATED_SDD] = offsets[BY_SDD];
         /* Roll and row depend on the other values, which are better known now. */
         free_values[FBP_CALIBRATED_COLUMN] = false;
-        FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit));
+        const struct fbp_epipolar_fit first = fit;
+        st = fbp_epipolar_fit(&fine, free_values, &fit);
+        if (st == FBP_ERR_UNSUPPORTED) { /* views that do not fit together */
+            fbp_message_clear();
+            fit = first;
+            fit.misfit = 1;
+            st = FBP_OK;
+        }
+        FBP_TRY_GOTO(st);
     }
     out->misfit = sqrt(fit.misfit);
     set_value(w, FBP_CALIBRATED_ROLL, fit.change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
@@ -536,7 +577,7 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     FBP_TRY_GOTO(values_of(found, after));
     set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW],
               fit.error[FBP_CALIBRATED_ROW] / pitch[1]);
-    out->reliable = true;
+    out->reliable = out->sense_known;
     if (out->misfit > 0.3) {
         out->reliable = false;
         add_reason(out,
