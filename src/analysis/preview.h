@@ -63,7 +63,8 @@ fbp_status fbp_preview_set(fbp_preview *p, const struct fbp_scan *scan,
 fbp_status fbp_preview_step(fbp_preview *p, bool *more);
 
 /** Get slice `plane`: *out[rows][columns], row 0 at the bottom, multiplied by the number of all
- * views divided by the number of added views, and its least and greatest value.  The values belong to the preview, until the next call.
+ * views divided by the number of added views, and its least and greatest value.  The values belong
+ * to the preview, until the next call.
  */
 fbp_status fbp_preview_slice(fbp_preview *p, int plane, const float **out, float range[2]);
 

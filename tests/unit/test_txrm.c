@@ -1,6 +1,6 @@
-/* Checks the reader and importer of files of Zeiss Xradia (.txrm), which the test writes as [MS-CFB]
- * describes them: samples, views by CIL's formulas, and refusal of damaged files.  The volume must
- * agree to 1e-4 of its peak with that of the same views in a MetaImage. */
+/* Checks the reader and importer of files of Zeiss Xradia (.txrm), which the test writes as
+ * [MS-CFB] describes them: samples, views by CIL's formulas, and refusal of damaged files.  The
+ * volume must agree to 1e-4 of its peak with that of the same views in a MetaImage. */
 #include "recon/fixture.h"
 #include "unit/txrm_files.h"
 
