@@ -6,6 +6,7 @@
 #include "filter/parabola.h"
 #include "pipeline/view_step.h"
 #include "prep/prep.h"
+#include "scan/format/importers.h"
 #include "weight/weight.h"
 
 #include "fbp/directions.h"
