@@ -4,7 +4,7 @@
  * a file to canonical views (s, d, u, v), in mm. If a file does not contain the panel, the pitch or
  * the number of views, the importer takes them from struct fbp_geometry_known, or fails with a
  * message that names the option.
- * Used by: cli/, scan/, scan/format/. */
+ * Used by: cli/, pipeline/, scan/, scan/format/. */
 #ifndef FBP_SRC_SCAN_FORMAT_IMPORTERS_H
 #define FBP_SRC_SCAN_FORMAT_IMPORTERS_H
 
