@@ -69,6 +69,7 @@ struct tune {
     fbp_preview *preview;
     double shown[N_SETTINGS]; /* settings of the preview */
     size_t at[3];             /* voxel of the preview */
+    double column;            /* column of the axis in the preview, before reduction */
     bool begun;               /* the preview shows something */
     struct markup page;
     /* the run that the page has started */
@@ -131,21 +132,14 @@ static fbp_status angles_of(const struct fbp_scan *scan, double axis[3], double 
                             double *arc_deg)
 {
     struct fbp_geometry_facts facts = {.struct_size = sizeof facts};
-    double *sorted = NULL;
-    size_t *order = NULL;
-    fbp_status st;
+    double *sorted;
 
     FBP_TRY(fbp_views_facts(fbp_scan_views(scan), NULL, &facts));
     memcpy(axis, facts.axis, sizeof facts.axis);
-    FBP_TRY_GOTO(fbp_calloc((void **)&sorted, scan->n_views, sizeof *sorted, "angles"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&order, scan->n_views, sizeof *order, "angles"));
-    FBP_TRY_GOTO(fbp_views_sort(scan, &facts, order, sorted));
-    for (size_t k = 0; k < scan->n_views; k++)
-        angles[order[k]] = sorted[k];
+    FBP_TRY(fbp_calloc((void **)&sorted, scan->n_views, sizeof *sorted, "angles"));
+    const fbp_status st = fbp_views_angles(scan, &facts, angles, sorted);
     *arc_deg = (sorted[scan->n_views - 1] - sorted[0]) * 180 / FBP_PI;
-fail:
     free(sorted);
-    free(order);
     return st;
 }
 
@@ -316,7 +310,7 @@ static void pack(const float *values, size_t n, float least, float step, uint16_
 }
 
 /* Compose the answer: 4 bytes length of the JSON text, the text, and three slices as uint16. */
-static fbp_status compose(struct tune *t, double column, double begin, struct answer *out)
+static fbp_status compose(struct tune *t, double begin, struct answer *out)
 {
     struct fbp_preview_state s;
     const size_t *n = t->grid.n;
@@ -351,8 +345,8 @@ static fbp_status compose(struct tune *t, double column, double begin, struct an
         text + 4, length,
         "{\"views\":%zu,\"all\":%zu,\"read\":%s,\"filtered\":%s,\"column\":%.9g,\"ms\":%.1f,"
         "\"least\":[%.9g,%.9g,%.9g],\"step\":[%.9g,%.9g,%.9g]}",
-        views, s.n_views, s.has_read ? "true" : "false", s.has_filtered ? "true" : "false", column,
-        1e3 * (fbp_seconds() - begin), (double)range[0][0], (double)range[1][0],
+        views, s.n_views, s.has_read ? "true" : "false", s.has_filtered ? "true" : "false",
+        t->column, 1e3 * (fbp_seconds() - begin), (double)range[0][0], (double)range[1][0],
         (double)range[2][0], (double)step[0], (double)step[1], (double)step[2]);
     text[4 + used] = ' '; /* instead of the final 0 */
     return FBP_OK;
@@ -365,14 +359,14 @@ static fbp_status show(struct tune *t, const double v[N_SETTINGS], const size_t 
     const double begin = fbp_seconds();
     struct fbp_scan scan = {.struct_size = sizeof scan};
     struct fbp_recon_params p;
-    double column = 0, last = 0;
+    double last = 0;
     bool more = true;
     fbp_status st;
 
-    FBP_TRY_GOTO(apply(t, v, &scan, &p));
-    FBP_TRY_GOTO(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &column));
     if (!t->begun || memcmp(t->shown, v, sizeof t->shown) != 0 ||
         memcmp(t->at, at, sizeof t->at) != 0) {
+        FBP_TRY_GOTO(apply(t, v, &scan, &p));
+        FBP_TRY_GOTO(fbp_adjust_get(&scan, FBP_ADJUST_CENTRE, &t->column));
         FBP_TRY_GOTO(fbp_scan_reduce(&scan, t->every, t->bin));
         scan.volume = t->grid;
         t->begun = false;
@@ -388,7 +382,7 @@ static fbp_status show(struct tune *t, const double v[N_SETTINGS], const size_t 
         if (next - begin + last > answer_seconds)
             break;
     }
-    st = compose(t, column, begin, out);
+    st = compose(t, begin, out);
 fail:
     fbp_scan_clear(&scan);
     return st;

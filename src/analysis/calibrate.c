@@ -480,22 +480,21 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     FBP_TRY_GOTO(fbp_epipolar_misfit(&fine, &none, &out->misfit_before));
     if (out->reversed)
         reverse(&fine);
-    st = fbp_epipolar_fit(&fine, free_values, &fit);
+    const fbp_status fitted = fbp_epipolar_fit(&fine, free_values, &fit);
     out->misfit_before = sqrt(out->misfit_before);
 
     struct fbp_scan *found = w->corrected;
     const double *moved = fit.change.p, *u = found->views[0].u, *v = found->views[0].v;
     const double panel_mm[2] = {(double)found->panel.n_columns * fbp_norm(u),
                                 (double)found->panel.n_rows * fbp_norm(v)};
-    if (st == FBP_ERR_UNSUPPORTED || fabs(moved[FBP_CALIBRATED_ROLL]) > MOST_ROLL ||
+    FBP_TRY_GOTO(values_of(found, before));
+    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
+    for (int i = 0; i < N; i++)
+        out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+    if (fitted == FBP_ERR_UNSUPPORTED || fabs(moved[FBP_CALIBRATED_ROLL]) > MOST_ROLL ||
         fabs(moved[FBP_CALIBRATED_COLUMN]) > panel_mm[0] / 2 ||
         fabs(moved[FBP_CALIBRATED_ROW]) > panel_mm[1] / 2) {
         fbp_message_clear();
-        st = FBP_OK;
-        FBP_TRY_GOTO(values_of(found, before));
-        before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
-        for (int i = 0; i < N; i++)
-            out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
         out->misfit = out->misfit_before;
         out->sense_known = out->reversed = false;
         add_reason(
@@ -505,9 +504,7 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
             100 * out->misfit);
         goto fail;
     }
-    FBP_TRY_GOTO(st);
-    FBP_TRY_GOTO(values_of(found, before));
-    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
+    FBP_TRY_GOTO(fitted);
     if (out->reversed) {
         fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
         for (size_t k = 0; k < n; k++)
@@ -526,8 +523,6 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
         st = FBP_OK;
     }
     FBP_TRY_GOTO(st);
-    for (int i = 0; i < N; i++)
-        out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
     set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
               fit.error[FBP_CALIBRATED_COLUMN] / pitch[0]);
     if (isfinite(errors[BY_COLUMN])) {
@@ -965,7 +960,6 @@ fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_par
     struct fbp_recon_params p;
     struct fbp_scan whole, copy = {.struct_size = sizeof copy};
     struct fbp_epipolar coarse = {0};
-    size_t *order = NULL;
     fbp_status st;
 
     fbp_message_clear();
@@ -984,10 +978,7 @@ fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_par
     whole.find_bad_pixels |= fbp_scan_is_intensity(&whole);
     FBP_TRY_GOTO(fbp_calloc((void **)&w.angles, whole.n_views, sizeof *w.angles, "angles"));
     FBP_TRY_GOTO(fbp_calloc((void **)&w.sorted, whole.n_views, sizeof *w.sorted, "angles"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&order, whole.n_views, sizeof *order, "angles"));
-    FBP_TRY_GOTO(fbp_views_sort(&whole, &w.facts, order, w.sorted));
-    for (size_t k = 0; k < whole.n_views; k++)
-        w.angles[order[k]] = w.sorted[k];
+    FBP_TRY_GOTO(fbp_views_angles(&whole, &w.facts, w.angles, w.sorted));
     if (fbp_kind_has_source(whole.kind) && whole.panel.n_rows >= FEWEST_ROWS) {
         FBP_TRY_GOTO(read_views(&w, &coarse, COARSE_COLUMNS, COARSE_VIEWS));
         FBP_TRY_GOTO(by_epipolar(&w, &coarse));
@@ -1005,6 +996,5 @@ fail:
     fbp_pool_destroy(&w.pool);
     free(w.angles);
     free(w.sorted);
-    free(order);
     return st;
 }

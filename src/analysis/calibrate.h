@@ -42,6 +42,11 @@ fbp_status fbp_view_reader_rows(struct fbp_view_reader *r, size_t view, size_t r
 fbp_status fbp_views_sort(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
                           size_t *order, double *angles);
 
+/** Get the angles of the views as fbp_views_sort() does, angles[n_views] in the order of the scan
+ * and sorted[n_views] in ascending order [rad]. */
+fbp_status fbp_views_angles(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
+                            double *angles, double *sorted);
+
 /* calibrate.c */
 
 /** Change of the geometry of all views, values per index enum fbp_calibrated: mm for COLUMN and

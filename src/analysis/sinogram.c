@@ -57,6 +57,19 @@ fbp_status fbp_views_sort(const struct fbp_scan *scan, const struct fbp_geometry
     return FBP_OK;
 }
 
+fbp_status fbp_views_angles(const struct fbp_scan *scan, const struct fbp_geometry_facts *f,
+                            double *angles, double *sorted)
+{
+    size_t *order;
+
+    FBP_TRY(fbp_calloc((void **)&order, scan->n_views, sizeof *order, "angles"));
+    const fbp_status st = fbp_views_sort(scan, f, order, sorted);
+    for (size_t k = 0; st == FBP_OK && k < scan->n_views; k++)
+        angles[order[k]] = sorted[k];
+    free(order);
+    return st;
+}
+
 fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan *scan,
                                 fbp_source *source)
 {
