@@ -9,7 +9,8 @@ import socket
 import struct
 import subprocess
 import tempfile
-import time
+
+import devtools
 
 KEYS = {"Tab": "\uE004", "Escape": "\uE00C", "PageUp": "\uE00E", "PageDown": "\uE00F", "ArrowLeft": "\uE012",
         "ArrowUp": "\uE013", "ArrowRight": "\uE014", "ArrowDown": "\uE015", "Enter": "\uE007", " ": "\uE00D"}
@@ -85,20 +86,14 @@ class Browser:
                 self.said.append(got["params"]["text"])
 
     def value(self, expression):
-        """Of an expression of the page, which may be a promise."""
+        """Evaluate an expression of the page, which may be a promise."""
         got = self.call("script.evaluate", target={"context": self.context}, awaitPromise=True,
                         expression=f"Promise.resolve({expression}).then((v) => JSON.stringify(v ?? null))")
         if got["type"] != "success":
             raise RuntimeError(f"{expression}: {got['exceptionDetails']['text']}")
         return json.loads(got["result"]["value"])
 
-    def wait(self, expression):
-        """Until it is true."""
-        until = time.monotonic() + 90
-        while not self.value(expression):
-            if time.monotonic() > until:
-                raise TimeoutError(f"never true: {expression}; said: {self.said}")
-            time.sleep(0.03)
+    wait = devtools.Browser.wait
 
     def open(self, url):
         self.said = []

@@ -13,7 +13,7 @@ struct fbp_txrm {
     uint64_t size;         /**< size of the file [bytes] */
     int shift;             /**< A sector has 2^shift bytes. */
     uint32_t *fat;         /**< [n_fat] next sector of each sector */
-    uint32_t *mini;        /**< [n_mini] the same of the sectors of 64 bytes */
+    uint32_t *mini;        /**< [n_mini] next sector of each sector of 64 bytes */
     uint32_t *stack;       /**< [2 n] work space for searches */
     unsigned char *folder; /**< [n] entries of 128 bytes for streams and folders */
     size_t n_fat, n_mini, n;
