@@ -87,14 +87,14 @@ class Browser:
                 return got["result"]
 
     def value(self, expression):
-        """Of an expression of the page, which may be a promise."""
+        """Evaluate an expression in the page, await it if it is a promise, and return its value."""
         got = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in got:
             raise RuntimeError(f"{expression}: {got['exceptionDetails']}")
         return got["result"].get("value")
 
     def wait(self, expression):
-        """Until it is true."""
+        """Evaluate an expression again and again until it is true, for at most 90 s."""
         until = time.monotonic() + 90
         while not self.value(expression):
             if time.monotonic() > until:

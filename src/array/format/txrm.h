@@ -23,8 +23,8 @@ struct fbp_txrm {
 fbp_status fbp_txrm_open(struct fbp_txrm *out, int fd, const char *path);
 void fbp_txrm_clear(struct fbp_txrm *t);
 
-/** Entry of the stream `name`, such as "ImageInfo/Angles", and its size; 0: there is none. Upper
- * and lower case are equal. */
+/** Returns the directory entry of the stream `name`, such as "ImageInfo/Angles", and its size in
+ * bytes; 0 if the file has no such stream.  Upper and lower case are equal. */
 size_t fbp_txrm_find(const struct fbp_txrm *t, const char *name, uint64_t *bytes);
 
 /** Read n bytes of the stream `entry` from byte `at` on. */

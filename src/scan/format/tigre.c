@@ -265,7 +265,7 @@ static fbp_status read_mat_list(const struct mat *m, const char *name, size_t wi
     return none ? FBP_OK : read_matrix(m, name, v, width, reverse, out);
 }
 
-/* Find the first struct in a MAT file with a member geo; NULL: there is none. */
+/* Find the first struct in a MAT file with a member geo, or return NULL. */
 static const struct fbp_mat_array *holder_of_geo(const struct fbp_mat *file)
 {
     size_t n;
