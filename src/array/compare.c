@@ -4,7 +4,6 @@
  * Used by: bench/papers/okitsu2008/ladder.c, bench/papers/okitsu2008/pictures.c,
  * cli/cmd_compare.c. */
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/threads.h"
 #include "fbp/array.h"
 

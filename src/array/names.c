@@ -7,8 +7,6 @@
 #include "array/names.h"
 #include "array/array.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/text.h"
 

@@ -3,13 +3,11 @@
  * time, is one number.
  * Used by: names.c, scan/folder/folder_list.c, scan/scan_views.c. */
 #include "array/names.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 8, NAME = 256, DECIMALS = 1, STAMPS = 2 };

@@ -8,7 +8,6 @@
 #include "array/file/outfile.h"
 #include "array/names.h"
 #include "array/shared_output.h"
-#include "base/base.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -16,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>

@@ -16,7 +16,6 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/shared_output.h"
-#include "base/base.h"
 #include "base/system.h"
 #include "base/text.h"
 

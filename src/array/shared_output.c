@@ -7,7 +7,6 @@
 #include "array/shared_output.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
 #include "base/text.h"

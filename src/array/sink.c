@@ -7,7 +7,6 @@
 #include "array/sink.h"
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/threads.h"
 

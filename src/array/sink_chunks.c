@@ -13,7 +13,6 @@
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
 #include "array/shared_output.h"
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
 #include "base/threads.h"
@@ -23,7 +22,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

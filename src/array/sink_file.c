@@ -6,7 +6,6 @@
 #include "array/file/outfile.h"
 #include "array/names.h"
 #include "array/shared_output.h"
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/text.h"
 #include "base/threads.h"

@@ -9,7 +9,6 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/names.h"
-#include "base/base.h"
 #include "base/system.h"
 #include "geometry/ranges.h"
 

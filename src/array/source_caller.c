@@ -5,7 +5,6 @@
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "fbp/callback.h"

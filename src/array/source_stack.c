@@ -6,7 +6,6 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/names.h"
-#include "base/base.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,7 +4,6 @@
  * Used by: bench/, cli/, analysis/, array/, backend/, base/, fft/, filter/, geometry/, phantom/,
  * picture/, pipeline/, prep/, scan/, team/, weight/. */
 #define FBP_STATUS_C
-#include "base/base.h"
 
 #include "base/text.h"
 #include "fbp/version.h"

@@ -2,7 +2,7 @@
  * of memory.  A function that can fail returns fbp_status; fbp_fail() records its message for the
  * calling thread, and fbp_message() (fbp/types.h) returns it.
  * Used by: bench/, cli/, analysis/, array/, backend/, base/, fft/, filter/, geometry/, phantom/,
- * picture/, pipeline/, prep/, scan/, team/, weight/. */
+ * picture/, pipeline/, prep/, scan/, team/. */
 #ifndef FBP_SRC_BASE_BASE_H
 #define FBP_SRC_BASE_BASE_H
 

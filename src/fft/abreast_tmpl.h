@@ -13,7 +13,6 @@
  */
 #include "fft/fft.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 typedef double V __attribute__((vector_size(8 * LANES)));

@@ -5,12 +5,10 @@
  * Used by: bench/fft/, backend/cpu/, filter/, prep/. */
 #include "fft/fft.h"
 
-#include "base/base.h"
 #include "base/math.h"
 
 #include <complex.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Parameters of small_tmpl.h: a "vector" is one double here, because one row at a time is

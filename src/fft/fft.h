@@ -12,8 +12,6 @@
 
 #include "base/base.h"
 
-#include <stddef.h>
-
 /** Get the least even length 2^a 3^b 5^c >= n, which is fast to transform; 0 if it exceeds SIZE_MAX
  * / 16. */
 size_t fbp_fft_length(size_t n);

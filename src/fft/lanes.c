@@ -5,7 +5,6 @@
  * Used by: backend/cpu/convolve.c. */
 #include "fft/lanes.h"
 
-#include "base/base.h"
 #include "base/math.h"
 
 #include <math.h>

@@ -16,9 +16,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum { FBP_LANES_LEVELS = 40 };
 
 /** One level of a transform: blocks of radix * m points are cut into `radix` blocks. Radix 2 occurs

@@ -8,7 +8,6 @@
 #include "fft/fft.h"
 #include "filter/parabola.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 

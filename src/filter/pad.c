@@ -3,7 +3,6 @@
  * Used by: bench/predict/, cli/, analysis/, backend/cpu/, backend/ref/, pipeline/. */
 #include "filter/filter.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 

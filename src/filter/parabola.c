@@ -6,13 +6,11 @@
 
 #include "fft/fft.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/threads.h"
 
 #include <complex.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Kernels that approximate minus the second derivative by differences of samples: values at 0 … 4

@@ -9,7 +9,6 @@
 #include "base/math.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void fbp_ball_of(const struct fbp_ellipsoid *e, struct fbp_ball *out)
 {

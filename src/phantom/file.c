@@ -5,14 +5,12 @@
 
 #include "array/file/bytes.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* M_MAX: greatest exponent m of a soft ellipsoid, whose density is proportional to (1 - q)^m, with

@@ -12,7 +12,6 @@
 #include "base/base.h"
 #include "base/math.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The following functions compute the area of the part of a convex polygon that is inside a conic.

@@ -9,13 +9,11 @@
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/threads.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Random numbers that depend only on seed, view and pixel, not on the number of threads. */

@@ -8,7 +8,6 @@
 
 #include "geometry/kind.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/threads.h"
 

@@ -7,12 +7,10 @@
  * Used by: bench/papers/qiao2015/measure.c, simulate.c. */
 #include "phantom/shapes.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/threads.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Positions of the lines through a row of voxels: a Fibonacci lattice in y and z, which resolves
  * surfaces perpendicular to y or z to 1/89 of a voxel; a square grid of as many lines would resolve

@@ -7,12 +7,9 @@
 #include "array/file/format.h"
 #include "array/format/png.h"
 
-#include "base/base.h"
 #include "base/threads.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Letters of 5 x 7 dots by ASCII code: 7 rows from the top; bit 4 of a row is its left dot. */

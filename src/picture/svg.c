@@ -8,7 +8,6 @@
 #include "scan/file/scan.h"
 #include "scan/file/text.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 

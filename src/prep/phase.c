@@ -4,12 +4,9 @@
  * Used by: pipeline/corrections.c. */
 #include "prep/phase.h"
 
-#include "base/base.h"
 #include "base/system.h"
-#include "fft/fft.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define LANES          2
 #define TABLE          fbp_retrieve_c

@@ -11,9 +11,6 @@
 
 #include "fft/fft.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** Tables for views of one size. */
 struct fbp_retrieval {
     size_t n_columns, n_rows;

@@ -7,8 +7,6 @@
 
 #include "base/math.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/names.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "geometry/ranges.h"

@@ -4,11 +4,9 @@
 #include "geometry/directions.h"
 #include "scan/scan_file.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "geometry/kind.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Greatest deviation from 1 of a unit vector's length; files may have few digits. */

@@ -7,7 +7,6 @@
 #include "scan/scan_file.h"
 
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "geometry/kind.h"
@@ -15,7 +14,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -9,7 +9,6 @@
 #include "scan/format/importers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const origins[] = {"center", "corner"};

@@ -5,7 +5,6 @@
  * Used by: cli/, pipeline/, team/. */
 #include "team/team.h"
 
-#include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"
 

@@ -6,7 +6,6 @@
 
 #include "geometry/directions.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/threads.h"
 

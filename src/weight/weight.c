@@ -5,7 +5,6 @@
  * Used by: cli/, analysis/, backend/, backend/cpu/, backend/ref/, pipeline/. */
 #include "weight/weight.h"
 
-#include "base/base.h"
 #include "geometry/coverage.h"
 #include "geometry/kind.h"
 #include "scan/file/scan.h"

@@ -3,7 +3,6 @@
  * (fbp_array_bytes()); bytes.h describes the functions.
  * Used by: bench/, array/, phantom/, pipeline/, scan/. */
 #include "array/file/bytes.h"
-#include "base/base.h"
 #include "base/text.h"
 #include "base/threads.h"
 
@@ -13,7 +12,6 @@
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,10 +3,8 @@
  * OME-Zarr image (fbp_levels_…()), for its writer.
  * Used by: array/format/hdf5_chunks.c, array/format/zarr.c, array/sink_chunks.c. */
 #include "array/file/format.h"
-#include "base/base.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* A slot of the cache of chunks. */

@@ -6,14 +6,12 @@
  * Used by: array/, array/format/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

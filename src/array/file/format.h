@@ -14,9 +14,6 @@
 #include "fbp/array.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* paths.c: names of inputs */
 

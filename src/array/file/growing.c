@@ -6,14 +6,12 @@
  * Used by: bench/, cli/, array/, picture/, pipeline/, prep/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/system.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>

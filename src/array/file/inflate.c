@@ -4,7 +4,6 @@
  * Used by: array/format/mha.c, array/format/nifti.c, array/format/nrrd.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -5,12 +5,10 @@
  * Used by: array/, array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 fbp_status fbp_layout_one(struct fbp_layout *out, const char *path)

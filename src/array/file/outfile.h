@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
 struct fbp_outfile {

@@ -3,14 +3,12 @@
  * format.h declares the functions.
  * Used by: array/, array/file/, array/format/, pipeline/, scan/, scan/file/. */
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,11 +4,9 @@
  * Used by: bench/, cli/, analysis/, array/, picture/, pipeline/, prep/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/threads.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  * Used by: cli/, array/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 
 #include <math.h>
 #include <stdio.h>

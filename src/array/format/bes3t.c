@@ -9,7 +9,6 @@
 #include "array/format/bes3t.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <stdio.h>

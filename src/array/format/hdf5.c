@@ -6,8 +6,6 @@
  * Used by: hdf5_chunks.c, optional.c. */
 #include "array/format/hdf5.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/format/hdf5.h"
-#include "base/base.h"
 #include "base/threads.h"
 
 #include <pthread.h>

@@ -4,7 +4,6 @@
  * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/hdf5.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

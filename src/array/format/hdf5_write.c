@@ -6,7 +6,6 @@
 #include "array/file/format.h"
 #include "array/file/outfile.h"
 #include "array/format/hdf5.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -14,8 +14,6 @@
  * Used by: array/formats.c, scan/format/eprit.c. */
 #include "array/format/mat.h"
 #include "array/file/bytes.h"
-#include "array/file/format.h"
-#include "base/base.h"
 #include "base/sandbox.h"
 #include "base/text.h"
 

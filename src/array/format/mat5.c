@@ -4,7 +4,6 @@
  * Used by: array/format/, scan/format/. */
 #include "array/file/bytes.h"
 #include "array/format/mat.h"
-#include "base/base.h"
 #include "base/threads.h"
 
 #include <math.h>

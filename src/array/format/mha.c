@@ -5,11 +5,9 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/format/ini.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>

@@ -3,7 +3,6 @@
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <limits.h>

@@ -4,7 +4,6 @@
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -9,11 +9,9 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/file/outfile.h"
-#include "base/base.h"
 
 #include <png.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TAIL_BYTES = 4096, MOST_SIDE = 1000000 /* libpng's own bound */, TEXT_BYTES = 1 << 20 };

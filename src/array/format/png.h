@@ -6,9 +6,6 @@
 
 #include "base/base.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /** Write pixels[n_rows][n_columns][channels] of 8 bits, top row first, as a PNG file. channels: 1
  * (grey) or 3 (RGB). */
 fbp_status fbp_png_write(const char *path, size_t n_columns, size_t n_rows, int channels,

@@ -12,7 +12,6 @@
  * Used by: bench/rabbitct/, array/, scan/format/. */
 #include "array/format/rabbitct.h"
 #include "array/file/bytes.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

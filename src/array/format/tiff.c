@@ -4,7 +4,6 @@
  * Used by: optional.c, tiff_handle.c. */
 #include "array/format/tiff.h"
 #include "array/file/bytes.h"
-#include "base/base.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
  * Used by: tiff.c. */
 #include "array/file/bytes.h"
 #include "array/format/tiff.h"
-#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,13 +11,11 @@
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/format/tiff.h"
-#include "base/base.h"
 #include "base/text.h"
 #include "base/threads.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- ImageJ's description */

@@ -4,7 +4,6 @@
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/text.h"
 #include "base/threads.h"
 
@@ -14,7 +13,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -7,13 +7,11 @@
 #include "scan/file/scan.h"
 
 #include "array/file/bytes.h"
-#include "base/base.h"
 #include "geometry/kind.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Greatest magnitude of a coefficient of the beam hardening polynomial; a larger one counts as a

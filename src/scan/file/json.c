@@ -5,7 +5,6 @@
 #include "scan/file/text.h"
 
 #include "array/file/bytes.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
  * Used by: cli/, pipeline/, scan/, scan/file/, scan/format/. */
 #include "scan/file/scan.h"
 
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/text.h"
 

@@ -6,11 +6,9 @@
 
 #include "array/array.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "geometry/kind.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BAND_BYTES = 1 << 18 };

@@ -7,7 +7,6 @@
 
 #include "array/array.h"
 #include "array/names.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "geometry/kind.h"

@@ -8,7 +8,6 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/text.h"
 
 #include <ctype.h>

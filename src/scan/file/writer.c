@@ -5,7 +5,6 @@
 #include "scan/file/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path)

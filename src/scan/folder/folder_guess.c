@@ -17,7 +17,6 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Greatest deviation from 1 of a unit vector's length; files may have few digits. */

@@ -5,12 +5,10 @@
 #include "scan/folder/folder.h"
 
 #include "array/file/bytes.h"
-#include "base/base.h"
 #include "base/text.h"
 #include "scan/scan_file.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

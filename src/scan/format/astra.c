@@ -11,7 +11,6 @@
 
 #include "array/array.h"
 #include "array/file/bytes.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "scan/file/text.h"

@@ -12,7 +12,6 @@
 #include "base/base.h"
 #include "base/math.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "scan/file/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/names.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "geometry/view.h"

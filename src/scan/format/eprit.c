@@ -11,7 +11,6 @@
 #include "array/array.h"
 #include "array/format/mat.h"
 #include "array/sink.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "geometry/ranges.h"
 

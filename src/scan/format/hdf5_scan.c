@@ -8,7 +8,6 @@
 #include "array/file/format.h"
 #include "array/format/hdf5.h"
 #include "array/format/mat.h"
-#include "base/base.h"
 #include "base/math.h"
 
 #include <math.h>

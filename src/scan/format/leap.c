@@ -6,7 +6,6 @@
 #include "scan/format/importers.h"
 
 #include "array/file/bytes.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "scan/file/text.h"
 

@@ -5,7 +5,6 @@
 #include "scan/format/importers.h"
 
 #include "array/format/rabbitct.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "scan/file/text.h"

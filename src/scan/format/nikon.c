@@ -14,7 +14,6 @@
 #include "scan/file/text.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -7,7 +7,6 @@
 
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "scan/file/text.h"
 

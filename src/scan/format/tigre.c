@@ -10,7 +10,6 @@
 
 #include "array/array.h"
 #include "array/format/mat.h"
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "geometry/view.h"

@@ -5,7 +5,6 @@
 
 #include "array/file/bytes.h"
 #include "array/file/format.h"
-#include "base/base.h"
 
 #include <math.h>
 #include <string.h>
