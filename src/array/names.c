@@ -367,8 +367,8 @@ fbp_status fbp_stack_joins(const char *path, const char *file, bool *out)
     const bool many = fbp_pattern_parse(file, &p) || fbp_pattern_place(file, strlen(file), &p);
     first = fbp_names_get(&names, 0);
     one = many ? fbp_pattern_name(&p, p.first) : fbp_strdup(file);
-    if (!first || !one)
-        FBP_TRY_GOTO(fbp_fail_nomem(strlen(file), "a path"));
+    FBP_TRY_GOTO(fbp_check_path(first));
+    FBP_TRY_GOTO(fbp_check_path(one));
     FBP_TRY_GOTO(same_folder(first, file, &same));
     if (!same)
         goto fail;
@@ -562,8 +562,7 @@ static fbp_status compare_output(const struct fbp_inputs *s, const char *output,
     }
 
     char *folder = fbp_path_join(output, ".");
-    if (!folder)
-        return fbp_fail_nomem(strlen(output), "a path");
+    FBP_TRY(fbp_check_path(folder));
     DIR *dir = opendir(folder);
     const int error = errno;
     free(folder);

@@ -398,8 +398,7 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
         char *next = i < MOST_LINKS ? fbp_path_join(o->path, target) : NULL;
         if (i == MOST_LINKS)
             return FBP_INVALID("%s: is a chain of too many links; name the file itself", o->path);
-        if (!next)
-            return fbp_fail_nomem((size_t)n, "a path");
+        FBP_TRY(fbp_check_path(next));
         if (!fbp_has_extension(next, extensions)) {
             (void)!FBP_INVALID("%s: is a link to %s, whose name does not end in %s; name that file "
                                "itself, or remove the link",

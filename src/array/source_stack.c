@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/names.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -66,8 +67,7 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     const struct stack *s = src->state;
     char *name = fbp_names_get(&s->names, k);
 
-    if (!name)
-        return fbp_fail_nomem(strlen(src->path), "a path");
+    FBP_TRY(fbp_check_path(name));
     const fbp_status st = fbp_source_open(out, name, &s->raw);
     free(name);
     FBP_TRY(st);

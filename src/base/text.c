@@ -114,6 +114,11 @@ const char *fbp_nearest(const char *word, const char *const *candidates, size_t 
     return best;
 }
 
+fbp_status fbp_check_path(const char *path)
+{
+    return path ? FBP_OK : fbp_fail_nomem(1, "a path");
+}
+
 char *fbp_strdup(const char *text)
 {
     const size_t n = strlen(text) + 1;

@@ -56,6 +56,10 @@ const char *fbp_base_name(const char *path);
  * lower case are equal. */
 bool fbp_has_extension(const char *path, const char *extensions);
 
+/** FBP_ERR_NOMEM with a message if a path is NULL, because the function that makes it was out of
+ * memory. */
+fbp_status fbp_check_path(const char *path);
+
 /** Copy text into malloc'ed memory; NULL when out of memory. */
 char *fbp_strdup(const char *text);
 

@@ -132,8 +132,7 @@ static fbp_status format_of(const char *path, const struct fbp_geometry_format *
     size_t n = 0;
 
     *out = NULL;
-    if (!first)
-        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(fbp_check_path(first));
     fbp_status st = fbp_read_head(first, head, HEAD_BYTES, &n);
     free(first);
     FBP_TRY(st);

@@ -85,8 +85,7 @@ static fbp_status put_path(struct fbp_writer *w, const char *key, const char *pa
     if (!path)
         return FBP_OK;
     char *name = fbp_scan_relative(w->path, path);
-    if (!name)
-        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(fbp_check_path(name));
     fbp_put_key_text(w, key, name);
     free(name);
     return FBP_OK;

@@ -198,8 +198,7 @@ fbp_status fbp_stat(const char *path, struct stat *out, bool *there)
 fbp_status fbp_file_exists(const char *path, bool *there)
 {
     *there = path && access(path, F_OK) == 0;
-    if (!path)
-        return fbp_fail_nomem(1, "a path");
+    FBP_TRY(fbp_check_path(path));
     if (*there || is_missing(errno) || errno == EACCES)
         return FBP_OK;
     return fbp_fail_status(path);

@@ -36,8 +36,7 @@ fbp_status fbp_output_folder(const char *path, char **folder, bool *made)
     char *name = *folder = fbp_path_join(path, ".");
 
     *made = false;
-    if (!name)
-        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(fbp_check_path(name));
     if (strlen(name) > 2)
         name[strlen(name) - 2] = '\0'; /* without "/." */
     if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
@@ -138,8 +137,7 @@ static fbp_status cannot_create(const char *path)
 fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
 {
     *out = (struct fbp_outfile){.path = fbp_strdup(path), .fd = -1};
-    if (!out->path)
-        return fbp_fail_nomem(strlen(path), "file name");
+    FBP_TRY(fbp_check_path(out->path));
     FBP_TRY(fbp_output_check(path));
 
     /* First choice: a file without a name (O_TMPFILE), which disappears if the process is killed.
@@ -178,8 +176,7 @@ static fbp_status give_name(struct fbp_outfile *out)
 {
     for (int i = 0; i < TRIES; i++) {
         char *name = temporary_name(out->path);
-        if (!name)
-            return fbp_fail_nomem(strlen(out->path), "file name");
+        FBP_TRY(fbp_check_path(name));
         if (linkat(AT_FDCWD, out->part, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
             free(out->part);
             out->part = name;

@@ -106,8 +106,7 @@ fbp_status fbp_member_split(const char *path, char **file, char **member)
     size_t cut = 0, at = 0; /* "FILE:ARRAY": length of FILE; position of ARRAY, 0: no ARRAY */
 
     *file = *member = NULL;
-    if (!name)
-        return fbp_fail_nomem(n, "a path");
+    FBP_TRY(fbp_check_path(name));
     if (access(path, F_OK) != 0) {
         if (n > end && strcmp(path + n - end, FBP_SINOGRAM) == 0) {
             name[n - end] = '\0';

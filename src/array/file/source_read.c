@@ -4,6 +4,7 @@
  * Used by: bench/, cli/, analysis/, array/, picture/, pipeline/, prep/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
+#include "base/text.h"
 #include "base/threads.h"
 
 #include <stdio.h>
@@ -59,8 +60,7 @@ fbp_status fbp_source_open_one(const fbp_source *all, size_t n_slices, char *pat
     fbp_status st;
 
     *out = NULL;
-    if (!path)
-        return fbp_fail_nomem(strlen(all->path), "a path");
+    FBP_TRY(fbp_check_path(path));
     FBP_TRY_GOTO(fbp_calloc((void **)&one, 1, sizeof *one, "a source"));
     one->fd = -1;
     one->info = all->info;

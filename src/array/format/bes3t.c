@@ -198,8 +198,7 @@ static fbp_status open_bes3t(struct fbp_source *src)
     uint64_t size = 0, bytes = 0;
     fbp_status st;
 
-    if (!path)
-        return fbp_fail_nomem(strlen(src->file), "a path");
+    FBP_TRY(fbp_check_path(path));
     if (data)
         FBP_TRY_GOTO(fbp_inputs_add(&src->inputs, path));
     FBP_TRY_GOTO(fbp_bes3t_load(&d));
@@ -222,8 +221,7 @@ static fbp_status open_bes3t(struct fbp_source *src)
     info->big_endian = s.big_endian;
 
     samples = beside(path, "DTA", "dta");
-    if (!samples)
-        FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
+    FBP_TRY_GOTO(fbp_check_path(samples));
     st = fbp_source_use_file(src, samples, &size);
     if (st == FBP_ERR_IO) {
         snprintf(why, sizeof why, "%s", fbp_message());

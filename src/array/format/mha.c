@@ -284,8 +284,7 @@ static fbp_status open_mha(struct fbp_source *src)
     src->offset = local ? h->end : 0;
     if (!local) {
         path = fbp_path_join(src->path, h->data_file);
-        if (!path)
-            FBP_TRY_GOTO(fbp_fail_nomem(strlen(h->data_file), "a path"));
+        FBP_TRY_GOTO(fbp_check_path(path));
         const bool known = fstat(src->fd, &header) == 0;
         FBP_TRY_GOTO(fbp_source_use_file(src, path, &size));
         if (known && fstat(src->fd, &samples) == 0 && header.st_dev == samples.st_dev &&

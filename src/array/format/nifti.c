@@ -154,8 +154,7 @@ static fbp_status open_sibling(struct fbp_source *src, const char *end, bool *pa
         free(path);
         path = fbp_format("%.*s%s.gz", stem, src->path, end);
     }
-    if (!path)
-        return fbp_fail_nomem(strlen(src->path), "a path");
+    FBP_TRY(fbp_check_path(path));
     const bool there = access(path, F_OK) == 0;
     fbp_status st = fbp_inputs_add(&src->inputs, path);
     if (st == FBP_OK)

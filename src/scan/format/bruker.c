@@ -150,8 +150,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         FBP_TRY_GOTO(fbp_scan_path(&out->projections, path, "%.*s%%0%dd.tif 0 %zu",
                                    (int)(strlen(name) - extension), name, (int)digits, n - 1));
         first = fbp_stack_name(out->projections, 0);
-        if (!first)
-            FBP_TRY_GOTO(fbp_fail_nomem(length, "a path"));
+        FBP_TRY_GOTO(fbp_check_path(first));
         if (!prefix && access(first, F_OK) != 0) {
             free(out->projections);
             out->projections = NULL;

@@ -177,8 +177,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         struct fbp_varian h;
         free(name);
         name = fbp_names_get(&names, k);
-        if (!name)
-            FBP_TRY_GOTO(fbp_fail_nomem(strlen(out->projections), "a path"));
+        FBP_TRY_GOTO(fbp_check_path(name));
         if (kind != XVI)
             FBP_TRY_GOTO(fbp_error_context(path, fbp_varian_probe(name, &h)));
         /* The angles of .xim files are in Varian's scale, all others in that of IEC 61217. */

@@ -125,8 +125,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     for (size_t i = 0; n > 0 && i < 2; i++) {
         free(name);
         name = fbp_stack_name(path, i == 0 ? 0 : n - 1);
-        if (!name)
-            FBP_TRY_GOTO(fbp_fail_nomem(strlen(path), "a path"));
+        FBP_TRY_GOTO(fbp_check_path(name));
         if (access(name, R_OK) != 0)
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_IO,
                                   "%s: cannot open %s: %s; correct the pattern or its numbers",
@@ -228,8 +227,7 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     size_t n = 0;
     fbp_status st;
 
-    if (!pattern)
-        return fbp_fail_nomem(strlen(path), "a path");
+    FBP_TRY(fbp_check_path(pattern));
     if (count != scan->n_views && !single)
         FBP_TRY_GOTO(FBP_INVALID("%s: does not give one file name for each of the %zu views; name "
                                  "the files by a pattern "
