@@ -336,69 +336,41 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
  * optional last number is the number of axes of each file: it decides whether a file has one slice
  * or several. */
 
-/* A pattern of file names with first number, last number and step, such as "slice%03d.raw 1 100 1
- * 2": file k has the number first + k * step. slice_dim: optional fourth number, the number of axes
- * of each file; 0: not given. */
-struct pattern {
-    int n_prefix, width;
-    bool zeros;
-    const char *suffix;
-    int n_suffix;
-    long long first, last, step, slice_dim;
-};
-
 struct parts {
     pthread_mutex_t lock; /* guards `one` and `k` */
     struct header header;
-    char *base;  /* path of the header */
-    char *text;  /* the pattern, or the list */
-    char **name; /* [n] names, in `text`; NULL: a pattern */
-    struct pattern pattern;
-    size_t n;        /* number of files */
-    size_t n_slices; /* slices per file */
-    fbp_source *one; /* the file read last */
-    size_t k;        /* index of that file */
+    struct fbp_inputs files; /* names, relative to the header's folder */
+    size_t n_slices;         /* slices per file */
+    fbp_source *one;         /* the file read last */
+    size_t k;                /* index of that file */
 };
 
-static bool parse_pattern(const char *text, struct pattern *out)
+/* Parse a pattern of file names with first number, last number and step, such as "slice%03d.raw 1
+ * 100 1 2": file k has the number first + k * step. slice_dim: optional fourth number, the number
+ * of axes of each file; 0: not given. */
+static bool parse_pattern(const char *text, struct fbp_pattern *out, long long *step,
+                          long long *slice_dim)
 {
-    long long v[4];
+    long long v[4]; /* from the last number on */
     size_t n = strlen(text), count = 0;
 
-    *out = (struct pattern){0};
     while (count < 4 && fbp_last_number(text, &n, &v[count]))
         count++;
-    const char *percent = memchr(text, '%', n), *p = percent;
-    if (count < 3 || !percent)
+    if (count < 3 || v[count - 1] < 0 || v[count - 2] < 0 || !fbp_pattern_place(text, n, out))
         return false;
-    out->zeros = *++p == '0';
-    for (; isdigit((unsigned char)*p) && out->width < 100; p++)
-        out->width = 10 * out->width + (*p - '0');
-    if (p >= text + n || !strchr("diu", *p) || out->width > 20)
-        return false;
-    out->n_prefix = (int)(percent - text);
-    out->suffix = p + 1;
-    out->n_suffix = (int)(text + n - out->suffix);
-    out->slice_dim = count == 4 ? v[0] : 0;
-    out->first = v[count - 1];
-    out->last = v[count - 2];
-    out->step = v[count - 3];
+    out->first = (unsigned long long)v[count - 1];
+    out->last = (unsigned long long)v[count - 2];
+    *step = v[count - 3];
+    *slice_dim = count == 4 ? v[0] : 0;
     return true;
 }
 
 static fbp_status open_part(const struct fbp_source *src, size_t k, fbp_source **out)
 {
     const struct parts *s = src->state;
-    const struct pattern *p = &s->pattern;
-    char *name = NULL, *path = NULL;
 
-    if (!s->name)
-        name = fbp_format(p->zeros ? "%.*s%0*lld%.*s" : "%.*s%*lld%.*s", p->n_prefix, s->text,
-                          p->width, p->first + (long long)k * p->step, p->n_suffix, p->suffix);
-    if (s->name || name)
-        path = fbp_path_join(s->base, name ? name : s->name[k]);
-    free(name);
-    FBP_TRY(fbp_source_open_one(src, s->n_slices, path, out));
+    FBP_TRY(
+        fbp_source_open_one(src, s->n_slices, fbp_path_join(src->path, s->files.names[k]), out));
     const fbp_status st = place_samples(*out, &s->header, 0);
     if (st != FBP_OK)
         fbp_source_close(out);
@@ -431,9 +403,7 @@ static void close_parts(fbp_source *src)
 
     fbp_source_close(&s->one);
     pthread_mutex_destroy(&s->lock);
-    free(s->base);
-    free(s->text);
-    free(s->name);
+    fbp_inputs_clear(&s->files);
     free(s);
     src->state = NULL;
 }
@@ -443,7 +413,9 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
 {
     const long long dim = (long long)h->dim;
     const size_t n_slices = src->info.n[2];
-    size_t most = 1, value = strlen(h->data_file);
+    size_t value = strlen(h->data_file), n = 0;
+    long long step = 1, slice_dim = 0;
+    struct fbp_pattern p = {.prefix = NULL};
     struct parts *s = NULL;
 
     if (src->growing)
@@ -458,51 +430,55 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     src->in_order = h->gzip;
     s->header = *h;
     s->header.list = NULL; /* it points into the caller's text */
-    FBP_TRY(fbp_print_path(&s->base, "%s", src->path));
-    FBP_TRY(fbp_print_path(&s->text, "%s", h->list ? h->list : h->data_file));
 
-    /* List the names of all files with samples: the lines after the header, up to an empty line, or
-     * the names that the pattern gives. */
-    struct pattern *const p = &s->pattern;
+    /* The names of the files are the lines after the header, up to an empty line, or follow from
+     * the pattern. */
     if (h->list) {
-        for (const char *c = s->text; (c = strchr(c, '\n')); c++)
-            most++;
-        FBP_TRY(fbp_calloc((void **)&s->name, most, sizeof *s->name, "a list of names"));
-        for (char *line = s->text, *next; line; line = next) {
+        for (char *line = h->list, *next; line; line = next) {
             next = strchr(line, '\n');
             if (next)
                 *next++ = '\0';
             line[strcspn(line, "\r")] = '\0';
             if (!*line)
                 break;
-            s->name[s->n++] = line;
+            struct fbp_inputs *f = &s->files; /* fbp_inputs_add() would skip repeated names */
+            FBP_TRY(fbp_reserve((void **)&f->names, sizeof *f->names, f->n + 1, &f->room, "names"));
+            FBP_TRY(fbp_print_path(&f->names[f->n], "%s", line));
+            f->n++;
         }
-        (void)fbp_last_number(h->data_file, &value, &p->slice_dim);
+        n = s->files.n;
+        (void)fbp_last_number(h->data_file, &value, &slice_dim);
     } else {
-        (void)parse_pattern(s->text, p); /* open_nrrd() has checked it */
-        if (p->step == 0 || (p->step > 0) != (p->last >= p->first) ||
-            (p->last - p->first) % p->step != 0)
+        (void)parse_pattern(h->data_file, &p, &step, &slice_dim); /* open_nrrd() has checked it */
+        const long long range = (long long)p.last - (long long)p.first;
+        if (step == 0 || (step > 0) != (range >= 0) || range % step != 0)
             return FBP_INVALID("%s: NRRD header: data file: %s: steps of %lld do not lead from "
-                               "%lld to %lld; correct the numbers",
-                               src->path, h->data_file, p->step, p->first, p->last);
-        s->n = (size_t)((p->last - p->first) / p->step) + 1;
+                               "%llu to %llu; correct the numbers",
+                               src->path, h->data_file, step, p.first, p.last);
+        n = (size_t)(range / step) + 1;
     }
 
-    const long long slice_dim = p->slice_dim ? p->slice_dim : dim - 1;
+    slice_dim = slice_dim ? slice_dim : dim - 1;
     if (slice_dim < 2 || slice_dim > dim)
         return FBP_UNSUPPORTED("%s: NRRD header: data files of %lld axes are not supported, only "
                                "of 2 to %lld; store whole slices in each file",
                                src->path, slice_dim, dim);
     const size_t n_files = slice_dim == 2 ? n_slices : h->sizes[3]; /* if slice_dim < dim */
-    if (s->n == 0 || n_slices % s->n != 0 || (slice_dim < dim && s->n != n_files))
+    if (n == 0 || n_slices % n != 0 || (slice_dim < dim && n != n_files))
         return FBP_INVALID("%s: NRRD header: %zu files cannot contain %zu slices (one per file, or "
                            "one volume of a series per file, or equal numbers if the files have "
                            "all axes); correct \"data file\" or \"sizes\"",
-                           src->path, s->n, n_slices);
-    s->n_slices = n_slices / s->n;
-    for (size_t k = 0; k < s->n; k++) {
+                           src->path, n, n_slices);
+    s->n_slices = n_slices / n;
+    for (size_t k = 0; k < n; k++) {
+        char *name = h->list ? NULL : fbp_pattern_name(&p, p.first + k * (unsigned long long)step);
         fbp_source *one = NULL;
-        fbp_status st = open_part(src, k, &one);
+        fbp_status st = h->list ? FBP_OK : fbp_check_path(name);
+        if (st == FBP_OK)
+            st = fbp_inputs_add(&s->files, name); /* a list has all names already */
+        free(name);
+        FBP_TRY(st);
+        st = open_part(src, k, &one);
         if (st == FBP_OK)
             st = fbp_inputs_add(&src->inputs, one->path);
         fbp_source_close(&one);
@@ -661,7 +637,8 @@ static fbp_status open_nrrd(struct fbp_source *src)
     struct fbp_array_info *info = &src->info;
     char *text = NULL, *path = NULL;
     struct header *h = NULL;
-    struct pattern pattern;
+    struct fbp_pattern pattern;
+    long long step, slice_dim;
     uint64_t bytes = 0, size = 0;
     bool closed = false;
     fbp_status st;
@@ -692,12 +669,11 @@ static fbp_status open_nrrd(struct fbp_source *src)
     snprintf(info->format, sizeof info->format, h->data_file[0] ? "nhdr" : "nrrd");
 
     /* The samples follow the header, or are in files that the field "data file" names. */
-    if (h->list || parse_pattern(h->data_file, &pattern)) {
+    if (h->list || parse_pattern(h->data_file, &pattern, &step, &slice_dim)) {
         st = open_parts(src, h);
     } else if (h->data_file[0]) {
         path = fbp_path_join(src->path, h->data_file);
-        if (!path)
-            FBP_TRY_GOTO(fbp_fail_nomem(strlen(h->data_file), "a path"));
+        FBP_TRY_GOTO(fbp_check_path(path));
         FBP_TRY_GOTO(fbp_source_use_file(src, path, &size));
         st = place_samples(src, h, 0);
     } else if (closed) {
