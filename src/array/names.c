@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One file of a folder. */
 struct entry {
     char *path;
     const struct fbp_format *format; /* by its name; NULL: unknown */

@@ -22,7 +22,6 @@ struct number {
     const char *text;   /* its position in the path */
 };
 
-/* A file with its numbers. */
 struct entry {
     char *path;
     struct number v[MOST];

@@ -357,8 +357,6 @@ fail:
     return st;
 }
 
-/* --- Opening --- */
-
 void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
                       const struct fbp_sink_request *rq)
 {
@@ -528,8 +526,6 @@ fail:
     o->params = NULL;
     return st;
 }
-
-/* --- Finishing and closing --- */
 
 fbp_status fbp_output_excuse(struct fbp_output *o, fbp_status st)
 {

@@ -526,8 +526,6 @@ static fbp_status recover(struct fbp_output *o)
     return st;
 }
 
-/* --- Joining --- */
-
 /* Open or create PATH.part. The first process reserves its full size before a journal exists.
  * Therefore, if PATH.part is too short and a journal exists, samples were lost. */
 static fbp_status open_part(struct fbp_output *o)
@@ -674,8 +672,6 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
     }
     return fbp_shared_output_join(o, share ? share : &one);
 }
-
-/* --- Finishing --- */
 
 /* Write "publish" to the manifest, then the header and the boundary blocks of all processes to
  * PATH.part, and rename PATH.part to the output's name; of a stack, rename all slices. If this
@@ -826,8 +822,6 @@ fail:
     return st;
 }
 
-/* --- Leaving --- */
-
 static size_t kept_shared(struct fbp_sink *s)
 {
     struct fbp_output *o = s->files;
@@ -888,8 +882,6 @@ static void leave(struct fbp_output *o)
     }
     (void)fbp_cancel_scope(before);
 }
-
-/* --- The table --- */
 
 static fbp_status finish_shared(struct fbp_sink *s)
 {

@@ -60,8 +60,6 @@ static void close_hash(struct fbp_sink *s)
     free(((struct hash_sink *)s)->slices);
 }
 
-/* --- Opening --- */
-
 /* Choose the kind of sink by the name of the output, or by `format` unless it is NULL. */
 static const struct fbp_sink_calls *kind_of(const char *path, const struct fbp_sink_format *format)
 {
@@ -219,8 +217,6 @@ fbp_status fbp_sink_open_shared(fbp_sink **out, const char *path, const struct f
     return open_sink(out, (struct fbp_sink_request){path, params, NULL, NULL, joint}, info);
 }
 
-/* --- Writing --- */
-
 void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t clipped)
 {
     pthread_mutex_lock(&s->lock);
@@ -300,8 +296,6 @@ fbp_status fbp_sink_write(fbp_sink *s, size_t z0, size_t nz, enum fbp_type type,
     return ((s->info.type == FBP_F64) == (type == FBP_F64) ? write_given : write_other)(s, z0, nz,
                                                                                         data);
 }
-
-/* --- Finishing --- */
 
 fbp_status fbp_sink_finish(fbp_sink *s)
 {

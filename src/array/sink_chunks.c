@@ -48,8 +48,6 @@ struct chunks {
     pthread_mutex_t unpacking; /* held while a chunk is decompressed */
 };
 
-/* --- Memory --- */
-
 enum {
     MOST_THREADS = 8,
     MOST_EDGE = 512,     /* greatest edge of a chunk [voxels]: 1 GiB of float64 */
@@ -277,7 +275,6 @@ static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, con
                     there ? "it and " : "", c->out.part, remedy ? remedy : "* and start again");
 }
 
-/* Read a whole chunk, compressed or plain. */
 static fbp_status read_chunk(const struct chunks *c, const struct chunk *k, void *out)
 {
     FBP_TRY(check_chunk(c, k, NULL));
@@ -796,8 +793,6 @@ static fbp_status sync_chunks(struct fbp_output *o)
     return syncfs(o->fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
 }
 
-/* --- Publication --- */
-
 /* Reduce and compress all layers for which no process has recorded it, and check that the files of
  * all chunks exist. */
 static fbp_status complete(struct chunks *c)
@@ -878,8 +873,6 @@ static fbp_status publish(struct fbp_output *o)
     fbp_sync_folder(o->path);
     return remove_tree(old.text);
 }
-
-/* --- Opening and closing --- */
 
 static void close_chunks(struct fbp_output *o)
 {

@@ -16,8 +16,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* --- PATH.part --- */
-
 uint64_t fbp_output_part_bytes(struct fbp_output *o)
 {
     return o->part_offset + (uint64_t)o->sink.slice_bytes * o->sink.info.n[2] +
@@ -344,8 +342,6 @@ static const struct fbp_store store = {
     .sync = sync_part,
     .publish = publish,
 };
-
-/* --- Opening --- */
 
 fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_request *rq,
                                 fbp_status (*check)(const char *path))

@@ -22,8 +22,6 @@ struct stack {
     struct fbp_pattern pattern; /* suffix NULL: a single file */
 };
 
-/* --- Names --- */
-
 struct fbp_file_name fbp_sink_slice_name(struct fbp_output *o, size_t z, const char *end)
 {
     const struct fbp_pattern *p = &((struct stack *)o)->pattern;
@@ -86,8 +84,6 @@ fbp_status fbp_stack_check_others(struct fbp_output *o)
 {
     return ((struct stack *)o)->pattern.suffix ? scan_folder(o, false, false) : FBP_OK;
 }
-
-/* --- Temporary slices --- */
 
 static fbp_status clear(struct fbp_output *o, bool ours)
 {
@@ -156,8 +152,6 @@ static fbp_status sync_slices(struct fbp_output *o)
     return syncfs(o->log_fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
 }
 
-/* --- Writing --- */
-
 /* Slices that several threads encode. */
 struct slices {
     struct stack *stack;
@@ -225,8 +219,6 @@ static fbp_status write_slices(struct fbp_sink *s, size_t z0, size_t nz, const v
     return FBP_OK;
 }
 
-/* --- Publication --- */
-
 fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone)
 {
     for (size_t z = 0; z < n; z++) {
@@ -268,8 +260,6 @@ static fbp_status publish(struct fbp_output *o)
     o->published = true;
     return FBP_OK;
 }
-
-/* --- Opening --- */
 
 /* Check that no slice file would replace an input file, or later be read as a file of an input. */
 static fbp_status spare_inputs(struct fbp_output *o, const struct fbp_sink_params *params)

@@ -38,7 +38,6 @@ wrong(const struct text *text, const char *fmt, ...)
     return FBP_INVALID("%s:%zu: %s", text->path, text->line, what);
 }
 
-/* Skip blanks within a line. */
 static void skip_blanks(struct text *text)
 {
     text->at += strspn(text->at, " \t\r");
@@ -71,7 +70,6 @@ static bool read_word(struct text *text, char *word, size_t n)
     return k > 0;
 }
 
-/* Skip character c if it is next. */
 static bool take(struct text *text, char c)
 {
     if (*text->at != c)

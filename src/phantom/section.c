@@ -150,7 +150,6 @@ static void go_to(const struct conic *c, const struct facts *is, const double p[
     memcpy(o->last, p, sizeof o->last);
 }
 
-/* Compute the area of the intersection of a conic and a polygon. */
 static double area_inside(const struct conic *c, const struct conic_polygon *polygon)
 {
     struct outline o = {0};

@@ -52,7 +52,6 @@ static const struct ellipsoid_row defrise[] = {
     {1, .7, .7, .04, 0, 0, .72, 0},
 };
 
-/* A shape of any kind. */
 struct shape_row {
     enum fbp_shape_kind kind;
     double c[3], half[3], turn[3], density; /* turn [rad]: see fbp_euler_axes() */

@@ -128,7 +128,6 @@ static void include_point(struct frame *fr, const double x[3])
     }
 }
 
-/* Extend the drawn range by the corners of the volume, if a volume is given. */
 static void include_volume(const struct drawing *d, struct frame *fr)
 {
     const struct fbp_grid *g = d->grid;

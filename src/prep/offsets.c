@@ -93,7 +93,6 @@ bool fbp_offsets_found(const struct fbp_stripes *s, const float *sinogram, size_
     return mark_bad(s, sinogram, stride, &r) > 0;
 }
 
-/* Interpolate the marked columns between their neighbours. */
 static void bridge(const struct fbp_stripes *s, float *sinogram, size_t stride,
                    const unsigned char *bad)
 {

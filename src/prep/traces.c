@@ -144,7 +144,6 @@ static fbp_status begin_row(const struct traces *t, size_t view, size_t row, str
     return FBP_OK;
 }
 
-/* Compute the sums of a view. */
 static fbp_status sum_view(const struct traces *t, size_t view, struct room *r,
                            struct phase_sums *s)
 {

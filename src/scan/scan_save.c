@@ -91,7 +91,6 @@ static fbp_status put_path(struct fbp_writer *w, const char *key, const char *pa
     return FBP_OK;
 }
 
-/* Write the paths of the flats before and after the scan. */
 static fbp_status put_flats(struct fbp_writer *w, const struct fbp_scan *scan)
 {
     char *before = fbp_scan_relative(w->path, scan->flat);

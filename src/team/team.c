@@ -77,7 +77,6 @@ struct pieces {
     size_t have, wants;
 };
 
-/* State of another process. */
 struct peer {
     char host[64];
     double heard; /* time of the peer's last message [s] */
@@ -122,7 +121,6 @@ char *fbp_team_name(const fbp_team *t, size_t rank, char *buf, size_t n)
     return buf;
 }
 
-/* Send contents of any length. */
 static fbp_status post(fbp_team *t, size_t to, struct head head, const void *data, size_t n)
 {
     struct {

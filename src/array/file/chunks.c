@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A slot of the cache of chunks. */
 struct fbp_cached {
     size_t chunk;  /* number of the chunk in this slot; SIZE_MAX: the slot is empty */
     bool loading;  /* a thread decodes the chunk into the slot */

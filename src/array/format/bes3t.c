@@ -181,8 +181,6 @@ fbp_status fbp_bes3t_positions(const struct fbp_ini *d, const struct fbp_bes3t_s
     return FBP_OK;
 }
 
-/* ---- the array */
-
 /* Open a BES3T measurement as a source, by the name of its .DSC or its .DTA file. */
 static fbp_status open_bes3t(struct fbp_source *src)
 {

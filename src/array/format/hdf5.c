@@ -635,8 +635,6 @@ fail:
     return st;
 }
 
-/* ---- the source */
-
 /* Swap the first and the last axis in the size of an array of MATLAB, which stores axes in reverse
  * order. */
 static void turn_axes(struct fbp_array_info *i, const struct fbp_hdf5_array *a)

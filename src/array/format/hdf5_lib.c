@@ -251,7 +251,6 @@ hid_t fbp_hdf5_type(enum fbp_type type)
 
 enum { MAX_ENTRIES = 4096, MAX_GROUPS = 16384, MAX_DEPTH = 64, SHOWN = 8 };
 
-/* An object by file and address. */
 struct object {
     unsigned long file;
     haddr_t at;

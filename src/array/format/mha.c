@@ -14,7 +14,6 @@
 
 enum { MAX_HEADER = 1 << 16, DIMS = 10 };
 
-/* Values of the header. */
 struct header {
     size_t n_dims, n_sizes, sizes[DIMS];
     size_t n_spacing, n_size, n_origin, n_matrix;
@@ -204,8 +203,6 @@ static fbp_status parse(const char *path, char *text, size_t n, struct header *h
             path, h->data_file);
     return FBP_OK;
 }
-
-/* ---- the array */
 
 /* Set spacing and origin. In a rotated grid, both are expressed along the axes of the grid. */
 static fbp_status take_spacing(struct fbp_source *src, const struct header *h)

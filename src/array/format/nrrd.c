@@ -487,8 +487,6 @@ static fbp_status open_parts(struct fbp_source *src, const struct header *h)
     return FBP_OK;
 }
 
-/* ---- the array */
-
 static enum fbp_type element_type(const char *name)
 {
     static const struct {
@@ -689,8 +687,6 @@ fail:
     free(h);
     return st;
 }
-
-/* ---- writing */
 
 static fbp_status write_header(const char *path, const struct fbp_array_info *info, bool compressed,
                                const char *data_file, char **out)

@@ -40,8 +40,6 @@ static void on_warning(png_structp png, png_const_charp text)
     (void)text;
 }
 
-/* ---- reading */
-
 struct decoder {
     int fd;
     const char *path;
@@ -228,8 +226,6 @@ static fbp_status open_png(struct fbp_source *src)
     png_destroy_read_struct(&d->png, &d->info, NULL);
     return fbp_alloc((void **)&d->skip, i->n[0] * fbp_type_size(i->type), "a row");
 }
-
-/* ---- writing */
 
 struct image {
     size_t n_columns, n_rows;

@@ -180,8 +180,6 @@ fbp_status fbp_tiff_describe(const struct fbp_tiff *t, size_t k, struct fbp_tiff
     return t->failed;
 }
 
-/* ---- the source */
-
 struct pages {
     struct place {
         uint64_t at; /* byte of the page's samples if `plain`, else of its directory */

@@ -115,8 +115,6 @@ static fbp_status refuse(const fbp_source *src, const char *what, const char *re
     return FBP_UNSUPPORTED("%s: %s: %s", src->path, what, remedy);
 }
 
-/* ---- the array */
-
 /* Take the last three numbers of a list of sizes in reverse order, x first. ones: all numbers
  * before them must be 1. */
 static fbp_status take_sizes(const fbp_source *src, const cJSON *list, const char *what, bool ones,

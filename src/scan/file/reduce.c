@@ -203,7 +203,6 @@ fail:
     return st;
 }
 
-/* State of a source of reduced views. */
 struct reduced {
     struct fbp_reduction r;
     bool top_down;

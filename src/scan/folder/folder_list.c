@@ -109,7 +109,6 @@ void fbp_init_failed(fbp_status st)
         fbp_init_log(FBP_LOG_WARNING, "%s: ignored", fbp_message());
 }
 
-/* True if the file name has an extension of an array format that fbp can write. */
 static bool is_array_name(const char *path)
 {
     for (const struct fbp_array_format *const *f = fbp_array_formats(); *f; f++)

@@ -22,7 +22,6 @@ struct parameters {
     size_t n_angles;
 };
 
-/* Find the first struct of a scan among the variables of a MAT file, or return NULL. */
 static const struct fbp_mat_array *find_struct(const struct fbp_mat *mat)
 {
     size_t n;

@@ -83,7 +83,6 @@ fbp_status fbp_geometry_check_square(const struct fbp_scan *scan, const char *pa
     return FBP_OK;
 }
 
-/* Unit vectors of struct fbp_upright. */
 struct axes {
     double e[3], t[3], u[3], v[3];
 };

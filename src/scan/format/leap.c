@@ -19,7 +19,6 @@ static const double DEGREE = FBP_PI / 180;
 enum beam_type { PARALLEL, FAN, CONE, MODULAR };
 static const char *const beam_names[] = {"parallel", "fan", "cone", "modular"};
 
-/* Keys and their names in older files. */
 static const struct {
     const char *name, *old;
 } keys[] = {

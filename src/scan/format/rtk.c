@@ -154,7 +154,6 @@ static const double MATRIX_TOLERANCE = 1e-3;
 static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "CollimationVInf",
                                          "CollimationVSup"};
 
-/* State of reading an XML file of RTK. */
 struct reader {
     struct fbp_xml xml;
     /* Per jaw of the collimator: least distance from the middle in all projections [mm]; more than

@@ -219,7 +219,6 @@ static fbp_status damaged(const char *path, const char *name, const char *expect
     return FBP_INVALID("%s: geo.%s: expected %s", path, name, expected);
 }
 
-/* True if the variable is a matrix of real numbers. */
 static bool is_matrix(const struct fbp_mat_array *v)
 {
     return v && v->class >= FBP_MX_DOUBLE && v->class <= FBP_MX_UINT64 && v->rank == 2 && v->real &&
@@ -264,7 +263,6 @@ static fbp_status read_mat_list(const struct mat *m, const char *name, size_t wi
     return none ? FBP_OK : read_matrix(m, name, v, width, reverse, out);
 }
 
-/* Find the first struct in a MAT file with a member geo, or return NULL. */
 static const struct fbp_mat_array *holder_of_geo(const struct fbp_mat *file)
 {
     size_t n;
@@ -431,7 +429,6 @@ struct pose {
     double dso[1], dsd[1], off[2], rot[3], angle[3];
 };
 
-/* The matrix of columns a, b, c. */
 static void from_columns(const double a[3], const double b[3], const double c[3], double out[9])
 {
     for (size_t i = 0; i < 3; i++) {
