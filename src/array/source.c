@@ -1,10 +1,10 @@
 /* Opens sources, the inputs for views and volumes: fbp_source_open() and, for scans that are still
  * being measured, fbp_source_follow() (both public) choose the format by content, by the caller's
  * description of a headerless file, or by name. Also contains fbp_source_wrap(), by which other
- * files make sources that wrap another source, and fbp_source_hold(), a source that keeps
- * decompressed views in memory. source_stack.c opens one file per view or slice, source_caller.c
- * memory of the caller; array/file/source_read.c reads samples.
- * Used by: bench/, cli/, analysis/, array/, pipeline/, prep/, scan/. */
+ * files make sources that wrap another source, and two such sources: fbp_source_hold() keeps
+ * decompressed views in memory, fbp_source_transpose() reads sinograms as views. source_stack.c
+ * opens one file per view or slice, source_caller.c memory of the caller; array/file/source_read.c
+ * reads samples. Used by: bench/, cli/, analysis/, array/, pipeline/, prep/, scan/. */
 #include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -369,4 +369,51 @@ uint64_t fbp_hold_bytes(const fbp_source *below)
     const struct fbp_array_info *info = &below->info;
 
     return (uint64_t)info->n[0] * info->n[1] * info->n[2] * fbp_type_size(info->type);
+}
+
+/* Views [view][row][column] of an array of sinograms [row][view][column]. */
+
+enum { AT_ONCE = 64 }; /* views of a sinogram that are read together */
+
+static fbp_status read_sinograms(fbp_source *src, size_t view0, size_t n_views, size_t row0,
+                                 size_t n_rows, bool as_float, void *out)
+{
+    const size_t row = src->info.n[0] * (as_float ? sizeof(float) : fbp_type_size(src->info.type));
+    fbp_status st = FBP_OK;
+    char *lines = NULL, *to = out;
+
+    FBP_TRY(fbp_alloc((void **)&lines, AT_ONCE * row, "a part of a sinogram"));
+    for (size_t k = 0, n; k < n_views; k += n) {
+        n = n_views - k < AT_ONCE ? n_views - k : AT_ONCE;
+        for (size_t r = 0; r < n_rows; r++) {
+            FBP_TRY_GOTO(
+                (as_float ? fbp_source_read(src->below, row0 + r, 1, view0 + k, n, FBP_F32, lines)
+                          : fbp_source_read_as_is(src->below, row0 + r, 1, view0 + k, n, lines)));
+            for (size_t i = 0; i < n; i++)
+                memcpy(to + ((k + i) * n_rows + r) * row, lines + i * row, row);
+        }
+    }
+fail:
+    fbp_free(lines);
+    return st;
+}
+
+static fbp_status set_up_sinograms(fbp_source *src, const void *what, fbp_source *below)
+{
+    (void)what;
+    src->read_block = read_sinograms;
+    src->info = below->info;
+    src->info.n[1] = below->info.n[2];
+    src->info.n[2] = below->info.n[1];
+    src->unpacks = true;
+    src->held_bytes = below->held_bytes;
+    src->reader_bytes = below->reader_bytes + AT_ONCE * src->info.n[0] * sizeof(double);
+    return fbp_source_wrap_set_up(src, below);
+}
+
+fbp_status fbp_source_transpose(fbp_source **views)
+{
+    if (fbp_source_in_order(*views) || (*views)->unpacks)
+        FBP_TRY(fbp_source_hold(views, *views, true));
+    return fbp_source_wrap(views, set_up_sinograms, NULL, *views, true);
 }

@@ -5,7 +5,7 @@
 #include "picture/draw.h"
 
 #include "array/file/format.h"
-#include "array/format/png.h"
+#include "array/file/outfile.h"
 
 #include "base/threads.h"
 

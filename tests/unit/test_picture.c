@@ -1,7 +1,7 @@
 /* Checks PNG and SVG pictures of volumes: orientation, the numbers in a drawing, and that a
  * failure leaves no file. */
 #include "array/array.h"
-#include "array/format/png.h"
+#include "array/file/outfile.h"
 #include "base/math.h"
 
 #include <signal.h>

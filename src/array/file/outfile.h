@@ -3,7 +3,7 @@
  * file system does not support that, under a hidden random name in the output's folder: no existing
  * file is opened for writing. The file is synced to disk before it replaces an older file. After a
  * full disk, a kill or a power failure, either the old file or the new one exists, complete.
- * Used by: bench/, cli/, array/, pipeline/, scan/. */
+ * Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
 #ifndef FBP_SRC_ARRAY_FILE_OUTFILE_H
 #define FBP_SRC_ARRAY_FILE_OUTFILE_H
 
@@ -105,5 +105,11 @@ void fbp_scratch_close(struct fbp_scratch *s);
  * @return FBP_ERR_IO, FBP_ERR_INVALID (the file exists, or is not a regular file), FBP_ERR_NOMEM.
  */
 fbp_status fbp_text_save(const char *path, const char *text, bool replace);
+
+/** Write pixels[n_rows][n_columns][channels] of 8 bits, top row first, as a PNG file
+ * (array/format/png.c). channels: 1
+ * (grey) or 3 (RGB). */
+fbp_status fbp_png_write(const char *path, size_t n_columns, size_t n_rows, int channels,
+                         const uint8_t *pixels);
 
 #endif /* FBP_SRC_ARRAY_FILE_OUTFILE_H */

@@ -5,7 +5,6 @@
  * If memory is missing, libpng reports an error like that of a damaged file, or continues without
  * optional parts such as texts. Its allocations therefore call take(), which records a failure.
  * Used by: array/formats.c, picture/draw.c. */
-#include "array/format/png.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "array/file/outfile.h"
