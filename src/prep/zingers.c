@@ -124,11 +124,6 @@ fail:
     return st;
 }
 
-static void close_zingers(fbp_source *src)
-{
-    free(src->state);
-}
-
 /* Set up a source of views without zingers; what: a struct zingers, which is copied. */
 static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
@@ -137,7 +132,7 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     FBP_TRY(fbp_calloc((void **)&z, 1, sizeof *z, "a source"));
     *z = *(const struct zingers *)what;
     src->state = z;
-    src->close = close_zingers;
+    src->close = fbp_source_free_state;
     src->read_block = read_cleaned;
     src->info = below->info;
     src->info.type = FBP_F32;

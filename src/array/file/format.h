@@ -127,7 +127,8 @@ struct fbp_source {
      * samples are converted to float. */
     fbp_status (*read_block)(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                              size_t n_rows, bool as_float, void *out);
-    void (*close)(fbp_source *src); /**< frees `state`; NULL: nothing to free */
+    /** Frees `state`; fbp_source_free_state() does only that; NULL: nothing to free. */
+    void (*close)(fbp_source *src);
     void *state;
     /** samples in the memory of the calling program; NULL: the samples are elsewhere */
     const void *memory;
@@ -159,6 +160,8 @@ struct fbp_source {
     enum fbp_type stored_type; /**< type of the samples in `below` */
     uint64_t stored_bytes;     /**< size of all samples that are read from the files [bytes] */
 };
+
+void fbp_source_free_state(fbp_source *src);
 
 /** Open one of the files of the source `all`. The file contains n_slices slices of the type and
  * size of `all`, contiguous from byte 0; the caller may then set another offset or byte order.

@@ -53,6 +53,11 @@ void fbp_source_close(fbp_source **src)
     *src = NULL;
 }
 
+void fbp_source_free_state(fbp_source *src)
+{
+    free(src->state);
+}
+
 fbp_status fbp_source_open_one(const fbp_source *all, size_t n_slices, char *path, fbp_source **out)
 {
     fbp_source *one = NULL;

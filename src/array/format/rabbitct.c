@@ -149,18 +149,13 @@ static fbp_status read_rows(fbp_source *src, size_t slice, size_t row0, size_t n
     return fbp_read_at(src->fd, src->path, at, out, n_rows * row);
 }
 
-static void close_source(fbp_source *src)
-{
-    free(src->state);
-}
-
 static fbp_status open_source(fbp_source *src)
 {
     struct fbp_rabbitct_info *info = NULL;
 
     FBP_TRY(fbp_calloc((void **)&info, 1, sizeof *info, "a source"));
     src->state = info;
-    src->close = close_source;
+    src->close = fbp_source_free_state;
     src->read = read_rows;
     FBP_TRY(fbp_rabbitct_read_info(src->fd, src->path, fbp_file_bytes(src->fd), info));
     if (info->matrices_only)

@@ -186,18 +186,13 @@ fail:
     return st;
 }
 
-static void close_source(fbp_source *src)
-{
-    free(src->state);
-}
-
 static fbp_status open_varian(fbp_source *src)
 {
     struct fbp_varian *h = NULL;
 
     FBP_TRY(fbp_calloc((void **)&h, 1, sizeof *h, "a source"));
     src->state = h;
-    src->close = close_source;
+    src->close = fbp_source_free_state;
     FBP_TRY(read_info(src->fd, src->file, fbp_file_bytes(src->fd), h));
     memcpy(src->info.n, (const size_t[3]){h->n[0], h->n[1], 1}, sizeof src->info.n);
     src->info.type = h->table_bytes > 0 ? FBP_I32 : FBP_U16;

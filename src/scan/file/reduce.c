@@ -295,11 +295,6 @@ fail:
     return st;
 }
 
-static void close_reduced(fbp_source *src)
-{
-    free(src->state);
-}
-
 /* Set up a source that reads stored views from `below` and returns reduced views; what: a struct
  * reduced, which is copied. */
 static fbp_status set_up_reduced(fbp_source *src, const void *what, fbp_source *below)
@@ -309,7 +304,7 @@ static fbp_status set_up_reduced(fbp_source *src, const void *what, fbp_source *
 
     FBP_TRY(fbp_calloc(&src->state, 1, sizeof(struct reduced), "a source"));
     memcpy(src->state, what, sizeof(struct reduced));
-    src->close = close_reduced;
+    src->close = fbp_source_free_state;
     src->read_block = read_reduced;
     src->info = below->info;
     src->in_order = fbp_source_in_order(below);
