@@ -4,6 +4,7 @@
  * the public list of formats.
  * Used by: cli/, array/, pipeline/, scan/, scan/folder/. */
 #include "array/array.h"
+#include "array/file/bytes.h"
 #include "array/file/format.h"
 #include "base/text.h"
 
@@ -11,7 +12,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define FBP_FORMAT(name) extern const struct fbp_format fbp_format_##name;
 #include "array/format/list.h"
@@ -54,9 +54,7 @@ const struct fbp_format *fbp_format_of_name(const char *path)
 
 const struct fbp_format *fbp_format_of_folder(const char *path)
 {
-    struct stat is;
-
-    if (stat(path, &is) < 0 || !S_ISDIR(is.st_mode))
+    if (!fbp_is_folder(path))
         return NULL;
     for (size_t i = 0; formats[i]; i++)
         if (formats[i]->is_folder && formats[i]->is_folder(path))

@@ -33,13 +33,6 @@ struct listing {
     size_t n_files; /* number of regular files */
 };
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Split a shell pattern such as "views/p_*.tif" into folder and *name ("p_*.tif"). false: no such
  * pattern, the folder does not exist, or a file with the whole name exists. A name with ':'
  * describes an array in a file. */
@@ -53,7 +46,7 @@ static bool split_glob(const char *path, char folder[PATH_MAX], const char **nam
         return false;
     memcpy(folder, slash ? path : "./", n);
     folder[n] = '\0';
-    return is_folder(folder);
+    return fbp_is_folder(folder);
 }
 
 /* Whether a path is a folder of files (not a folder that is one array, as in Zarr), or a shell
@@ -63,7 +56,7 @@ static bool names_folder(const char *path)
     char folder[PATH_MAX];
     const char *name;
 
-    return is_folder(path) ? !fbp_format_of_folder(path) : split_glob(path, folder, &name);
+    return fbp_is_folder(path) ? !fbp_format_of_folder(path) : split_glob(path, folder, &name);
 }
 
 /* List the entries of a folder, except hidden ones, whose names match the shell pattern `name`;
@@ -202,7 +195,7 @@ fbp_status fbp_names_open(struct fbp_file_names *out, const char *path, bool raw
         return FBP_OK;
     }
 
-    const bool is_glob = !is_folder(path) && split_glob(path, folder, &name);
+    const bool is_glob = !fbp_is_folder(path) && split_glob(path, folder, &name);
     FBP_TRY_GOTO(list(&l, is_glob ? folder : path, is_glob ? name : NULL));
     FBP_TRY_GOTO(choose(&l, path, raw, &format));
     /* n > 0 */

@@ -223,9 +223,7 @@ fail:
  * the output is removed or renamed. */
 static fbp_status check_rename(const char *from, const char *to)
 {
-    struct stat st;
-
-    if (stat(to, &st) == 0 && S_ISDIR(st.st_mode))
+    if (fbp_is_folder(to))
         return fbp_fail(FBP_ERR_IO,
                         "%s: this finished temporary file cannot be renamed to %s: %s; choose "
                         "another name for the output",

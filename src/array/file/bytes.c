@@ -195,6 +195,13 @@ fbp_status fbp_stat(const char *path, struct stat *out, bool *there)
     return fbp_fail_status(path);
 }
 
+bool fbp_is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 fbp_status fbp_file_exists(const char *path, bool *there)
 {
     *there = path && access(path, F_OK) == 0;

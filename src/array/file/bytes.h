@@ -55,6 +55,9 @@ fbp_status fbp_read_head(const char *path, void *head, size_t n, size_t *got);
 /** Call stat(); a missing file is no error. *there: whether the file exists. */
 fbp_status fbp_stat(const char *path, struct stat *out, bool *there);
 
+/** Whether a path names a folder, or a link to one. */
+bool fbp_is_folder(const char *path);
+
 /** Find whether a file exists (*there); a file in a folder without access counts as missing. path
  * NULL: FBP_ERR_NOMEM, because the caller ran out of memory for the name. */
 fbp_status fbp_file_exists(const char *path, bool *there);

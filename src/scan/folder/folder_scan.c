@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <sys/stat.h>
 
 bool fbp_init_has_word(const char *text, const char *word, bool alone)
 {
@@ -255,11 +254,10 @@ static fbp_status begin(struct search *l, const char *path, const struct fbp_fol
 fbp_status fbp_folder_scan(char **path, const char *folder, const struct fbp_folder_known *known)
 {
     FBP_REQUIRE(path, folder);
-    struct stat info;
     struct search l;
 
     *path = NULL;
-    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+    if (!fbp_is_folder(folder))
         return FBP_OK;
     FBP_TRY(begin(&l, folder, known));
     const fbp_status st = choose(&l.folder, path);

@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_BYTES = 1 << 16 };
@@ -92,13 +91,6 @@ static fbp_status list_folder(const char *path, struct files *out)
     return st;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat s;
-
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
-
 /* List the n files of a pattern; n = 0: list only the file `path`. */
 static fbp_status list_pattern(const char *path, size_t n, struct files *out)
 {
@@ -131,8 +123,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
                                   "%s: cannot open %s: %s; correct the pattern or its numbers",
                                   path, name, strerror(errno)));
     }
-    FBP_TRY_GOTO(n == 0 && is_folder(path) ? list_folder(path, &files)
-                                           : list_pattern(path, n, &files));
+    FBP_TRY_GOTO(n == 0 && fbp_is_folder(path) ? list_folder(path, &files)
+                                               : list_pattern(path, n, &files));
     FBP_TRY_GOTO(fbp_geometry_need_panel(path, known, &out->panel));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, files.n));
     out->row_order = FBP_ROWS_BOTTOM_UP;
@@ -187,7 +179,7 @@ static fbp_status probe(const char *path, const unsigned char *head, size_t n, b
     double v[N_NUMBERS];
 
     (void)head;
-    if (n > 0 || !is_folder(path))
+    if (n > 0 || !fbp_is_folder(path))
         return FBP_OK;
     fbp_status st = list_folder(path, &files);
     if (st == FBP_OK && files.n > 0) {
@@ -221,7 +213,7 @@ static fbp_status save(const struct fbp_scan *scan, const char *path)
     char *pattern =
         fbp_stack_count(path) ? fbp_strdup(path) : fbp_format("%s 0 %zu", path, scan->n_views - 1);
     const size_t count = pattern ? fbp_stack_count(pattern) : 0;
-    const bool single = count == 0 && scan->n_views == 1 && !is_folder(path);
+    const bool single = count == 0 && scan->n_views == 1 && !fbp_is_folder(path);
     struct files files = {0};
     struct fbp_outfile *outs = NULL;
     size_t n = 0;
