@@ -20,8 +20,7 @@ const struct fbp_format *fbp_format_at(size_t i);
 /** Format that reads files with the extension of `path`; NULL: no format does. */
 const struct fbp_format *fbp_format_of_name(const char *path);
 
-/** Format that reads the folder `path` as one array (OME-Zarr); NULL: `path` is no folder, or no
- * format reads it. */
+/** Format that reads the folder `path` as one array (OME-Zarr); NULL: none. */
 const struct fbp_format *fbp_format_of_folder(const char *path);
 
 /** Format that writes an output of the name `path`, "FILE" or "FILE:ARRAY"; NULL: no format does.
@@ -208,12 +207,10 @@ struct fbp_output_needs {
 void fbp_output_needs(const char *path, const size_t n[3], enum fbp_type type, bool compress,
                       uint64_t limit, struct fbp_output_needs *out);
 
-/** Declare all written slices of an unfinished sink invalid: fbp_sink_close() then removes its
- * files. */
+/** Declare the slices of an unfinished sink invalid: fbp_sink_close() then removes its files. */
 void fbp_sink_forget(fbp_sink *sink);
 
-/** Number of slices that a later run with --resume would find if this sink were closed now; sink
- * NULL: 0. */
+/** Number of slices that --resume would find if this sink were closed now; sink NULL: 0. */
 size_t fbp_sink_resumable(fbp_sink *sink);
 
 /*

@@ -20,8 +20,7 @@ struct fbp_strided_copy {
 
 /** Access to memory of one device, opened by fbp_device_memory_access.open(). */
 struct fbp_device_memory {
-    /** Waits until all work is done that the calling program has put into its stream before this
-     * call. */
+    /** Waits for all work that the calling program has put into its stream before this call. */
     fbp_status (*settle)(struct fbp_device_memory *far);
     /** Copies between the caller's device memory and host memory; returns when the copy is done.
      * May be called from any thread. */

@@ -134,8 +134,7 @@ static fbp_status choose(const struct listing *l, const char *folder, bool raw,
         folder, l->n_files);
 }
 
-/* Whether an entry in a folder of headerless files (format NULL) is a subfolder, and therefore not
- * a view. */
+/* Whether an entry in a folder of headerless files (format NULL) is a subfolder, not a view. */
 static bool is_subfolder(const struct entry *e, const struct fbp_format *format)
 {
     return e->kind && !format && strcmp(e->kind, "a folder") == 0;
@@ -451,8 +450,7 @@ fbp_status fbp_inputs_hash(uint64_t *h, const struct fbp_inputs *s)
     return FBP_OK;
 }
 
-/* Whether `file` lies inside `folder`, an output that is a folder and would be replaced as a
- * whole. */
+/* Whether `file` lies inside `folder`, an output that would be replaced as a whole. */
 static bool lies_in(const char *file, const char *folder)
 {
     char *a = realpath(file, NULL), *b = realpath(folder, NULL);

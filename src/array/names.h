@@ -11,8 +11,7 @@
 
 /* numbered.c: the numbers in the names of files, which determine their order */
 
-/** Numbers in the names of sorted files; all members are 0 if the names differ in more than
- * numbers. */
+/** Numbers in the names of sorted files; all 0 if the names differ in more than numbers. */
 struct fbp_numbering {
     bool counted; /**< One number differs in all names, and determines the order of the files. */
     /** [n] index of each file in the sequence of numbers, from 0; missing files are counted, too.

@@ -465,8 +465,7 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
                              * removed */
         if (stack)
             FBP_TRY(fbp_stack_check_room(o, o->log_fd));
-        /* The journal is created before PATH.part: after a kill, no PATH.part exists without a
-         * journal. */
+        /* The journal is created first: after a kill, no PATH.part exists without a journal. */
         FBP_TRY(fbp_journal_create(o));
         if (!stack)
             FBP_TRY(o->store->open(o, true));
@@ -482,8 +481,7 @@ static fbp_status begin_alone(struct fbp_output *o, bool left)
     return stack ? fbp_stack_clear_missing(o) : FBP_OK;
 }
 
-/* Complete the renaming of slice files to their final names, if an earlier run was stopped during
- * it. */
+/* Complete the renaming of slice files to their final names, if an earlier run was stopped. */
 static fbp_status finish_names(struct fbp_output *o)
 {
     unsigned long long n[3] = {0};

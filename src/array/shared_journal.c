@@ -269,8 +269,7 @@ fbp_status fbp_peers_begin_journal(struct fbp_output *o)
     return FBP_OK;
 }
 
-/* Open a journal or boundary file of another process. *fd -1: the file was removed in the meantime,
- * or is a link. */
+/* Open a journal or boundary file of another process. *fd -1: it was removed, or is a link. */
 static fbp_status open_peer(const char *path, int *fd)
 {
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

@@ -121,8 +121,7 @@ static fbp_status check_file(struct fbp_output *o)
 
 /* --- Names of a complete output --- */
 
-/* Find whether the output has got its final name, from the text of its manifest and the file of
- * that name. */
+/* Find whether the output has its final name, by the text of its manifest and that file. */
 static fbp_status find_named(struct fbp_output *o, const char *text, bool *named)
 {
     char line[LINE] = "\nnamed\n";
@@ -170,8 +169,7 @@ fail:
     return st;
 }
 
-/* Rename all slice files to their final names, unless that is done, and record it in the
- * manifest. */
+/* Rename all slice files to their final names, if needed, and record it in the manifest. */
 static fbp_status name_slices(struct fbp_output *o, int manifest)
 {
     const char *path = o->shared->manifest;

@@ -111,8 +111,7 @@ fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *bo
 
 /* shared_journal.c: journals */
 
-/** Journal and boundary file of one of the processes that write an output; the process may have
- * ended. */
+/** Journal and boundary file of one of the processes that write an output; it may have ended. */
 struct fbp_peer {
     char *path; /**< path of the journal */
     size_t part, n_parts;
@@ -131,8 +130,7 @@ struct fbp_peer_line {
     bool synced;
 };
 
-/** Create and lock the journal of this process, write its first lines, and create the file for its
- * boundary blocks. */
+/** Create and lock the journal of this process, and create the file for its boundary blocks. */
 fbp_status fbp_peers_begin_journal(struct fbp_output *o);
 
 /** Iterator over the journals of all processes that write an output. Before the first call, set

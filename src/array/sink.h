@@ -56,8 +56,7 @@ struct fbp_sink_calls {
     fbp_status (*finish)(struct fbp_sink *s);
     size_t (*kept)(struct fbp_sink *s); /**< number of slices that a resumed run would find */
     uint64_t (*hash)(const struct fbp_sink *s);
-    /** removes unfinished files, unless a run can resume them, and frees the members that this kind
-     * of sink adds */
+    /** removes unfinished files, unless a run can resume them, and frees its own members */
     void (*close)(struct fbp_sink *s);
 };
 
@@ -97,8 +96,7 @@ fbp_status fbp_sink_open_as(fbp_sink **out, const char *path, const struct fbp_a
 fbp_status fbp_sink_create(struct fbp_sink **out, const struct fbp_sink_calls *calls,
                            const struct fbp_array_info *info, const char *what);
 
-/** Size of one slice in the memory passed to fbp_sink_write() [bytes]: of doubles for FBP_F64, else
- * of floats. */
+/** Size of one slice passed to fbp_sink_write() [bytes]: of doubles for FBP_F64, else of floats. */
 static inline size_t fbp_sink_given_bytes(const struct fbp_sink *s)
 {
     const size_t size = s->info.type == FBP_F64 ? sizeof(double) : sizeof(float);
@@ -178,8 +176,7 @@ struct fbp_file_name fbp_file_name(const char *format, ...) __attribute__((forma
 
 /* output_files.c: sinks with files */
 
-/** Functions by which a kind of sink stores samples in temporary files until the output is
- * complete. */
+/** Functions by which a kind of sink stores samples until the output is complete. */
 struct fbp_store {
     /** Writes (put) or reads (get) bytes [at, at + n) of the unfinished output PATH.part; for
      * OME-Zarr, bytes of the full-resolution volume. NULL: the output has one file per slice. */
@@ -206,8 +203,7 @@ struct fbp_store {
     fbp_status (*reserve)(struct fbp_output *o);
     fbp_status (*sync)(struct fbp_output *o);    /**< syncs the temporary samples to disk */
     fbp_status (*publish)(struct fbp_output *o); /**< gives the complete output its final name */
-    /** Checks that all chunks exist into which several processes have written slices. NULL: nothing
-     * to check. */
+    /** Checks that all chunks exist that several processes have written. NULL: nothing to check. */
     fbp_status (*check)(struct fbp_output *o);
     /** Completes an interrupted publish(). NULL: nothing to do. */
     fbp_status (*settle)(struct fbp_output *o);
@@ -299,8 +295,7 @@ fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours);
 /** Size of the complete PATH.part [bytes]. */
 uint64_t fbp_output_part_bytes(struct fbp_output *o);
 
-/** Write the format's header to the unfinished output PATH.part, if samples begin after a header
- * there. */
+/** Write the format's header to the unfinished output PATH.part, if it begins with one. */
 fbp_status fbp_output_write_header(struct fbp_output *o);
 
 /** Write slices to the unfinished output PATH.part as floats or doubles, or converted to integers,
@@ -356,8 +351,7 @@ fbp_status fbp_stack_clear_missing(struct fbp_output *o);
  * *gone: set to true if a slice has neither a temporary nor a final file. */
 fbp_status fbp_stack_rename(struct fbp_output *o, size_t n, bool *gone);
 
-/** Hash of all values that were written to a sink "hash:"; it does not depend on the order of
- * writing. */
+/** Hash of all values written to a sink "hash:"; it does not depend on the order of writing. */
 uint64_t fbp_sink_hash(const fbp_sink *sink);
 
 #endif /* FBP_SRC_ARRAY_SINK_H */

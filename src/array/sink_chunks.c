@@ -415,8 +415,7 @@ struct work {
     void *buffers[MOST_THREADS];
 };
 
-/* Number of voxels that chunk k contains along an axis of n voxels; `chunk`: voxels of a whole
- * chunk. */
+/* Number of voxels of chunk k along an axis of n voxels; `chunk`: voxels of a whole chunk. */
 static size_t voxels_in(size_t n, size_t chunk, size_t k)
 {
     const size_t left = n - k * chunk;
@@ -596,8 +595,7 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
     return FBP_OK;
 }
 
-/* Check that the files of all chunks of a layer exist. remedy: advice in the message, see
- * check_chunk(). */
+/* Check that the files of all chunks of a layer exist. remedy: as in check_chunk(). */
 static fbp_status check_layer(const struct chunks *c, size_t level, size_t layer,
                               const char *remedy)
 {
@@ -825,8 +823,7 @@ static fbp_status complete(struct chunks *c)
     return FBP_OK;
 }
 
-/* Complete the output: compute all levels, write the text files, sync, and give the folder its
- * final name. */
+/* Complete the output: compute all levels, write the text files, sync, and rename the folder. */
 static fbp_status publish(struct fbp_output *o)
 {
     /* image that is being replaced */

@@ -294,8 +294,7 @@ fail:
     return st;
 }
 
-/* Complete the output: compress PATH.part if requested, sync the file to disk, and give it its
- * final name. */
+/* Complete the output: compress PATH.part if requested, sync the file, and rename it. */
 static fbp_status publish(struct fbp_output *o)
 {
     const struct fbp_file_name packed = fbp_file_name("%s.z", o->part);
@@ -369,8 +368,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
                            path);
     o->compress = o->format->packs_header || (o->compress && o->format->can_compress);
 
-    /* Set the names of all temporary files. If the output's name is a link, they are beside its
-     * target. */
+    /* Set the names of all temporary files. If the name is a link, they are beside its target. */
     FBP_TRY(fbp_output_name_parts(o, o->format->extensions));
     if (o->sink.fingerprint && path[n]) /* outputs to two arrays of one file differ */
         o->sink.fingerprint = fbp_hash(o->sink.fingerprint, path + n, strlen(path + n));
@@ -389,8 +387,7 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
     if (strcmp(l->data_path, o->path) != 0)
         FBP_TRY(fbp_print_path(&o->lock_path, "%s.part.log", l->data_path));
 
-    /* Fail if a file exists that check() refuses to replace, or, without --force, if an input would
-     * be overwritten. */
+    /* Fail if a file exists that check() refuses to replace, or an input (without --force). */
     FBP_TRY(check(l->data_path));
     if (l->side_path)
         FBP_TRY(fbp_output_check(l->side_path));

@@ -36,8 +36,7 @@ fbp_status fbp_callback_status(int result, const char *what, const char *why)
                     what, result);
 }
 
-/* Create a source without a file. kind: "memory" or "callback"; path: name of the source in
- * messages. */
+/* Create a source without a file. kind: "memory" or "callback"; path: its name in messages. */
 static fbp_status create_source(fbp_source **out, const struct fbp_array_info *given,
                                 const char *kind, const char *path)
 {

@@ -16,8 +16,7 @@
 
 enum { MOST_IDLE = 8, IDLE_BYTES = 64 << 20 };
 
-/* Inode and size of a view's file when the view was complete, in a scan that is still being
- * measured. */
+/* Inode and size of a view's file when the view was complete, in a growing scan. */
 struct complete_file {
     dev_t device;
     ino_t inode;
@@ -97,8 +96,7 @@ static fbp_status open_view(const struct fbp_source *src, size_t k, fbp_source *
     return FBP_ERR_INVALID;
 }
 
-/* Read rows of one view. Several threads may call this function at once; each then opens its own
- * file. */
+/* Read rows of one view. Threads that call this at the same time open files of their own. */
 static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct stack *s = src->state;
@@ -120,8 +118,7 @@ static fbp_status read_view(fbp_source *src, size_t slice, size_t row0, size_t n
         }
     pthread_mutex_unlock(&s->lock);
 
-    /* If the samples of a file are contiguous, their position is known, and the header is not read
-     * again. */
+    /* If the samples of a file are contiguous, the header is not read again. */
     if (!one && s->places && s->places[file].plain) {
         FBP_TRY(fbp_source_open_one(src, 1, fbp_names_get(&s->names, file), &one));
         one->info.big_endian = s->places[file].big_endian;

@@ -24,8 +24,7 @@ fbp_status fbp_spool_open(fbp_sink **values, const char *output, const struct fb
     trial.range[1] = 1;
     FBP_TRY(fbp_sink_open(&tried, output, info, &trial));
 
-    /* The temporary file of the floats is beside the output or, for one file per slice, beside its
-     * folder. */
+    /* The temporary file of the floats is beside the output or, of a stack, beside its folder. */
     struct fbp_output *o = tried->files;
     if (!o)
         FBP_TRY_GOTO(fbp_print_path(&name, "%s", output)); /* null: */

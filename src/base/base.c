@@ -222,8 +222,7 @@ fbp_status fbp_reserve(void **list, size_t size, size_t n, size_t *room, const c
     return FBP_OK;
 }
 
-/* Read a number of bytes from a line "Key:   123 kB" of a file under /proc; 0: the file or the line
- * is missing. */
+/* Read a number of bytes from a line "Key:   123 kB" of a file under /proc; 0: missing. */
 static uint64_t proc_bytes(const char *path, const char *key)
 {
     char line[256];

@@ -27,8 +27,7 @@ fbp_status fbp_fail_nomem(size_t bytes, const char *what);
 #    define fbp_fail_nomem(bytes, what) ((void)fbp_fail_nomem(bytes, what), FBP_ERR_NOMEM)
 #endif
 
-/** Fail with a message: the file or the request is invalid (INVALID), or valid but not supported
- * (UNSUPPORTED). */
+/** Fail with a message: a file or request is invalid (INVALID), or not supported (UNSUPPORTED). */
 #define FBP_INVALID(...)     fbp_fail(FBP_ERR_INVALID, __VA_ARGS__)
 #define FBP_UNSUPPORTED(...) fbp_fail(FBP_ERR_UNSUPPORTED, __VA_ARGS__)
 
@@ -50,8 +49,7 @@ void fbp_message_adopt(const char *text);
             return fbp_try_;                \
     } while (0)
 
-/** Store the status of `expr` in the variable `st` and, if it is a failure, jump to the label
- * `fail`. */
+/** Store the status of `expr` in `st` and, if it is a failure, jump to the label `fail`. */
 #define FBP_TRY_GOTO(expr) \
     do {                   \
         st = (expr);       \
@@ -97,8 +95,7 @@ void fbp_copy_struct_out(void *theirs, const void *own, size_t n);
 #define FBP_CHECK(what, theirs)         fbp_check_struct("fbp_" #what, theirs, sizeof(struct fbp_##what))
 #define FBP_COPY_OUT(what, theirs, own) fbp_copy_struct_out(theirs, own, sizeof(struct fbp_##what))
 
-/** Range of allowed numbers from min to max, both included; infinities and NaN are outside of every
- * range. */
+/** Range of allowed numbers from min to max, both included; infinities and NaN are outside. */
 struct fbp_range {
     double min, max;
     bool whole;

@@ -28,8 +28,7 @@ struct fbp_cache_file {
  * value has n bytes or more. */
 bool fbp_cache_get(const struct fbp_cache_file *file, const char *key, char *value, size_t n);
 
-/** Store the value of a key in a file of the cache; keys and values must not contain tabs or line
- * ends. */
+/** Store the value of a key in a file of the cache; both without tabs and line ends. */
 void fbp_cache_put(const struct fbp_cache_file *file, const char *key, const char *value);
 
 #endif /* FBP_SRC_BASE_CACHE_H */

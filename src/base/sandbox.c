@@ -21,8 +21,7 @@
 #    include <sys/prctl.h>
 #endif
 
-/* Header of a child's answer in the pipe to its parent; the child's error message and its result
- * follow. */
+/* Header of a child's answer in the pipe to its parent; error message and result follow. */
 struct head {
     fbp_status status;
     size_t n_message, n_reply;

@@ -13,8 +13,7 @@
 
 #include "base/base.h"
 
-/** A growing buffer of n bytes, with memory for `room` bytes; free() releases its member
- * `bytes`. */
+/** A growing buffer of n bytes, with memory for `room` bytes; to be freed: `bytes`. */
 struct fbp_blob {
     unsigned char *bytes;
     size_t n, room;

@@ -174,8 +174,7 @@ int fbp_numa_node(const char *sys, const char *bus_id)
 {
     char name[MAX_PATH], line[MAX_LINE], *end;
 
-    /* Reject ids with characters that PCI bus ids do not have, because the path must not leave the
-     * folder `sys`. */
+    /* Reject ids that are no PCI bus ids, because the path must not leave the folder `sys`. */
     if (!*bus_id || strspn(bus_id, "0123456789abcdefABCDEF:.") != strlen(bus_id) ||
         strstr(bus_id, "..") ||
         snprintf(name, sizeof name, "bus/pci/devices/%s/numa_node", bus_id) >= (int)sizeof name)

@@ -77,8 +77,7 @@ const char *fbp_environment(enum fbp_variable variable);
 enum fbp_cpu_flag {
     FBP_CPU_AVX2 = 1u << 0,
     FBP_CPU_AVX512 = 1u << 1,
-    /** Gather instructions of the CPU are faster than eight loads; results do not depend on this
-     * flag. */
+    /** Gather instructions of the CPU are faster than eight loads; results do not depend on it. */
     FBP_CPU_GATHER = 1u << 2,
     FBP_CPU_NEON = 1u << 3,
 };
@@ -87,8 +86,7 @@ enum fbp_cpu_flag {
  * environment variable FBP_CPU=c|avx2|avx512|neon names (for tests). */
 unsigned fbp_cpu_flags(void);
 
-/** Name of the highest instruction set among the CPU features `flags`: "avx512", "avx2", "neon", or
- * "c" (plain C). */
+/** Name of the highest instruction set in `flags`: "avx512", "avx2", "neon", or "c" (plain C). */
 const char *fbp_cpu_level(unsigned flags);
 
 /** Size of a core's second-level cache [bytes]; 512 KiB if the system does not report it. */

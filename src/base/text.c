@@ -47,8 +47,7 @@ char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes)
     return buf;
 }
 
-/* Edit distance by dynamic programming (Wagner and Fischer 1974), with one row of the table in
- * memory. */
+/* Edit distance by dynamic programming (Wagner and Fischer 1974), with one row in memory. */
 size_t fbp_edit_distance(const char *a, const char *b)
 {
     enum { MAX_WORD = 48 };

@@ -20,8 +20,7 @@ char *fbp_bytes_estimate_text(char *buf, size_t n, double bytes);
  * suffices as a memory limit. */
 char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes);
 
-/** Edit distance (Levenshtein) of two words, ignoring case; 48 if a word is longer than 48
- * bytes. */
+/** Edit distance (Levenshtein) of two words, ignoring case; 48: a word is longer. */
 size_t fbp_edit_distance(const char *a, const char *b);
 
 /** Return the one of candidates[n] with the least edit distance from `word`, for a suggestion; NULL
@@ -56,8 +55,7 @@ const char *fbp_base_name(const char *path);
  * lower case are equal. */
 bool fbp_has_extension(const char *path, const char *extensions);
 
-/** FBP_ERR_NOMEM with a message if a path is NULL, because the function that makes it was out of
- * memory. */
+/** FBP_ERR_NOMEM with a message if `path` is NULL, because its maker was out of memory. */
 fbp_status fbp_check_path(const char *path);
 
 /** Copy text into malloc'ed memory; NULL when out of memory. */

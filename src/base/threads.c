@@ -16,8 +16,7 @@
 
 static const double ASKED_EVERY = 0.05; /* seconds */
 
-/* Flag that signal handlers set and all threads read; sig_atomic_t would be safe in one thread
- * only. */
+/* Flag that signal handlers set and all threads read: sig_atomic_t is safe in one thread only. */
 static atomic_int stop;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 

@@ -59,8 +59,7 @@ fbp_status fbp_check_cancelled(void);
 
 typedef struct fbp_pool fbp_pool;
 
-/** Body of a parallel loop: item in [0, n_items), worker (index of the thread) in [0, n_threads).
- */
+/** Body of a parallel loop: item in [0, n_items), worker (thread) in [0, n_threads). */
 typedef void fbp_pool_fn(void *user, size_t item, int worker);
 
 /** Body of a parallel loop that can fail; the arguments are those of fbp_pool_fn. */

@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Parameters of small_tmpl.h: a "vector" is one double here, because one row at a time is
- * transformed. */
+/* Parameters of small_tmpl.h: a "vector" is one double here, for one row at a time. */
 typedef double V;
 
 #define S              double

@@ -135,8 +135,7 @@ void fbp_cyclic_weights(enum fbp_ring_interpolation how, size_t n, double x, con
                         double *weights);
 void fbp_cyclic_prepare(enum fbp_ring_interpolation how, size_t n, double *scratch);
 
-/** A filter that is applied to one row per call, in double; several threads may use it at the same
- * time. */
+/** A filter that is applied to one row per call, in double; threads may share it. */
 struct fbp_row_filter {
     const struct fbp_filter_design *design;
     bool spatial; /**< convolution in space instead of by FFT */
@@ -155,8 +154,7 @@ size_t fbp_row_work_doubles(const struct fbp_filter_design *f);
 fbp_status fbp_row_work_alloc(struct fbp_row_work *out, const struct fbp_filter_design *f);
 void fbp_row_work_free(struct fbp_row_work *work);
 
-/** Prepare a row filter; `design` must outlive it.  spatial: convolution in space instead of by
- * FFT. */
+/** Prepare a row filter; `design` must outlive it.  spatial: convolution in space, without FFT. */
 fbp_status fbp_row_filter_open(struct fbp_row_filter *out, const struct fbp_filter_design *design,
                                bool spatial);
 void fbp_row_filter_close(struct fbp_row_filter *filter);
@@ -170,8 +168,7 @@ void fbp_row_filter_close(struct fbp_row_filter *filter);
 void fbp_row_filter(const struct fbp_row_filter *filter, const struct fbp_row_work *work,
                     double *out);
 
-/** Tables of the filtered extrapolations of rows beyond the panel (pad.h); the same for all rows of
- * a scan. */
+/** Tables of the filtered extrapolations of rows beyond the panel (pad.h); common to all rows. */
 struct fbp_pad {
     struct fbp_pad_rule rule;
     size_t n_columns; /**< columns of filtered rows */
@@ -198,8 +195,7 @@ struct fbp_pad_request {
 fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq);
 void fbp_pad_destroy(struct fbp_pad **pad);
 
-/** Get the filtered extrapolation [n_columns] with length number `at` of a row's first end (0) or
- * last end (1). */
+/** Get the filtered extrapolation [n_columns] of length number `at` of a row's end 0 or 1. */
 static inline const float *fbp_pad_table(const struct fbp_pad *p, int end, size_t at)
 {
     return p->tables + ((size_t)end * p->rule.n_lengths + at) * p->n_columns;

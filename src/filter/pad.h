@@ -79,8 +79,7 @@ FBP_PAD_FN float fbp_pad_share(const struct fbp_pad_rule *r, unsigned i)
     return 1 / n + (r->edge > 1 ? mean * (mean - (float)i) / spread : 0);
 }
 
-/** Add sample i of the fit of an ellipse to the sums.  p: measured value; p0: the row's value at
- * its end. */
+/** Add sample i of the fit of an ellipse to the sums.  p: measured value; p0: that at the end. */
 FBP_PAD_FN void fbp_pad_add(const struct fbp_pad_rule *r, unsigned i, float p, float p0,
                             struct fbp_pad_sums *s)
 {

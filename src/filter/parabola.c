@@ -467,8 +467,7 @@ static double tap(const struct fbp_filter_design *d, ptrdiff_t n)
     return n < 0 && d->kernel_back ? d->kernel_back[-n] : d->kernel[n < 0 ? -n : n];
 }
 
-/* Compute value n of the filter's kernel, convolved with the kernel that yields spline
- * coefficients. */
+/* Compute value n of the filter's kernel, convolved with that of spline coefficients. */
 static double coefficient(const struct fbp_filter_design *d, ptrdiff_t n)
 {
     const double z = sqrt(3) - 2;

@@ -127,8 +127,7 @@ fbp_status fbp_periodic_unroll(struct fbp_filter_design *straight,
  * column, and a row with one more column at either end defines the whole spline between its
  * samples.
  */
-/** Number of samples from its centre after which the kernel of spline coefficients is below
- * 1e-18. */
+/** Number of samples after which the kernel of spline coefficients is below 1e-18. */
 enum { FBP_SPLINE_REACH = 32 };
 
 /**

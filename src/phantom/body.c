@@ -31,8 +31,7 @@ fbp_status fbp_balls_of(const struct fbp_phantom *phantom, struct fbp_ball **out
     return FBP_OK;
 }
 
-/* Quadric and bounding planes of each kind of shape, in coordinates in which the half axes are 1.
- */
+/* Quadric and bounding planes of each kind of shape, where the half axes are 1. */
 static const struct {
     double q[3], unit; /* as in struct fbp_body */
     bool bounded[3];   /* bounded by -1 and 1 along this axis */

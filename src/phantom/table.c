@@ -18,8 +18,7 @@ struct ellipsoid_row {
     double density, a, b, c, x, y, z, turn_deg;
 };
 
-/* Shepp-Logan phantom: densities of Toft 1996, geometry of Schabel's three-dimensional extension.
- */
+/* Shepp-Logan phantom: densities of Toft 1996, Schabel's three-dimensional geometry. */
 static const struct ellipsoid_row shepp_logan[] = {
     {1.0, .69, .92, .81, 0, 0, 0, 0},      {-.8, .6624, .874, .78, 0, -.0184, 0, 0},
     {-.2, .11, .31, .22, .22, 0, 0, -18},  {-.2, .16, .41, .28, -.22, 0, 0, 18},
@@ -28,8 +27,7 @@ static const struct ellipsoid_row shepp_logan[] = {
     {.1, .023, .023, .02, 0, -.606, 0, 0}, {.1, .023, .046, .02, .06, -.605, 0, 0},
 };
 
-/* Shepp-Logan phantom of Kak & Slaney 1988, Principles of Computerized Tomographic Imaging,
- * table 3.1. */
+/* Shepp-Logan phantom of Kak & Slaney 1988, Computerized Tomographic Imaging, table 3.1. */
 static const struct ellipsoid_row kak_slaney[] = {
     {2.0, .69, .92, .9, 0, 0, 0, 0},
     {-.98, .6624, .874, .88, 0, 0, 0, 0},

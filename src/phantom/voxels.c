@@ -113,11 +113,9 @@ static void add_ball_row(const struct fbp_ball *b, const struct fbp_grid *g, dou
     add_partial(&s, b->density, f1, i1, row);
 }
 
-/* Convex bodies (struct fbp_body): the spans of a line are distributed to the voxels that they
- * cross. */
+/* Convex bodies (struct fbp_body): spans of a line are distributed to their voxels. */
 
-/* Add to each voxel i of row[n] the density times the overlap of [from, to] and [i, i + 1]
- * [voxels]. */
+/* Add to each voxel i of row[n] the density times the overlap of [from, to] and [i, i + 1]. */
 static void add_span(double from, double to, double density, size_t n, double *row)
 {
     from = fmax(from, 0);

@@ -151,8 +151,7 @@ struct viewer {
                             the projector */
 };
 
-/* Add a value to a bin or, for maximum intensity projections (mip), replace the bin by a greater
- * value. */
+/* Add a value to a bin or (mip) replace the bin by a greater value. */
 static inline void put(float *bin, float value, bool mip)
 {
     if (!mip)

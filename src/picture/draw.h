@@ -128,8 +128,7 @@ fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *d
  * SVG attributes; words: text in which the caller has escaped &, < and >. */
 void fbp_svg_text(FILE *f, double x, double y, const char *style, const char *words);
 
-/** A bar of a drawing over time (fbp_bars_svg()), in row number `lane`, from `begin` to `end` [s].
- */
+/** A bar of a drawing over time (fbp_bars_svg()), in row `lane`, from `begin` to `end` [s]. */
 struct fbp_bar {
     size_t lane;
     double begin, end;

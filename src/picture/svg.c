@@ -41,8 +41,7 @@ fbp_status fbp_svg_page(const char *path, int width, int height, fbp_svg_draw *d
     return fbp_writer_close(&w, FBP_OK);
 }
 
-/* Legend of a drawing: lines with a name and a text; y: vertical position of the next line on the
- * page [pixels]. */
+/* Legend of a drawing: lines with a name and a text; y: position of the next line [pixels]. */
 struct legend {
     FILE *f;
     double y;
@@ -70,8 +69,7 @@ static void legend_volume(struct legend *l, const struct fbp_grid *g, bool insid
         legend_line(l, "", "%s", warning);
 }
 
-/* Drawing of a scan geometry: conversion of world coordinates [mm] to positions on the page
- * [pixels]. */
+/* Drawing of a scan geometry: conversion of world [mm] to page [pixels]. */
 
 enum { WIDTH = 1000, HEIGHT = 620, MOST_DOTS = 720 };
 
@@ -526,8 +524,7 @@ static void draw_sphere(FILE *f, const void *user)
                  "Directions on the half sphere, equal areas, from +z");
     fbp_svg_text(f, 540, 38, "class=\"head\"", "Directions and their opposites");
 
-    /* Draw the half sphere of directions; a line connects the first MOST_JUMPS views in their
-     * order. */
+    /* Draw the half sphere of directions; a line connects the first MOST_JUMPS views. */
     fprintf(f, "<circle cx=\"260\" cy=\"320\" r=\"%d\" fill=\"#ffffff\" stroke=\"#718096\"/>\n",
             RADIUS);
     fputs("<polyline fill=\"none\" stroke=\"#2b6cb0\" stroke-opacity=\"0.35\" points=\"", f);
@@ -763,8 +760,7 @@ static double bars_x_of(const struct bars_chart *c, double seconds)
     return BARS_LEFT + (BARS_WIDTH - BARS_LEFT - BARS_RIGHT) * seconds / c->seconds;
 }
 
-/* Get the position of the upper edge of row `lane` on the page [pixels]; rows without bars have no
- * height. */
+/* Get the upper edge of row `lane` on the page [pixels]; rows without bars have no height. */
 static double bars_y_of(const struct bars_chart *c, size_t lane)
 {
     size_t n = 0;

@@ -31,8 +31,7 @@ fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t 
                               const double reach[2]);
 void fbp_retrieval_close(struct fbp_retrieval *f);
 
-/** Returns the size of the scratch memory of one thread [bytes], which the caller allocates by
- * fbp_alloc(). */
+/** Size of the scratch memory of a thread [bytes], which the caller allocates by fbp_alloc(). */
 size_t fbp_retrieval_bytes(const struct fbp_retrieval *f);
 
 /** Return whether phase retrieval uses fused multiply-add on this processor; without it, the last

@@ -46,8 +46,7 @@ typedef long long M __attribute__((vector_size(8 * LANES)));
 
 #define ALL(a) ((float)(a) - (F){0}) /* a in all lanes */
 
-/* If this number is added to a float, the lowest bits of the sum are the float, rounded to an
- * integer. */
+/* The lowest bits of the sum of this number and a float are the float, rounded to an integer. */
 static const float WHOLE = 0x1.8p23f;
 
 /* log 2 as a sum: a float with few bits, and the remainder. */
@@ -109,8 +108,7 @@ INLINE double *block_of(const struct fbp_retrieval *f, size_t c, const struct ph
     return r->spectrum + c * f->n[1];
 }
 
-/* Transform the transmissions of columns [c, c + PAIR).  Samples of columns beyond the view count
- * as 0. */
+/* Transform the transmissions of columns [c, c + PAIR).  Samples beyond the view count as 0. */
 INLINE void columns_there(const struct fbp_retrieval *f, enum fbp_retrieved_from from,
                           const float *view, size_t c, const struct phase_room *r)
 {

@@ -175,8 +175,7 @@ uint64_t fbp_prep_hash(uint64_t h, const struct fbp_prep *p)
     return h;
 }
 
-/* Convert a row of intensities to transmissions; returns the number of samples that were clipped at
- * 1e-6. */
+/* Convert a row of intensities to transmissions; returns the number clipped at 1e-6. */
 static size_t take_transmissions(const struct fbp_prep *p, size_t row, float *x)
 {
     const size_t nc = p->panel.n_columns;

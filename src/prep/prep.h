@@ -58,8 +58,7 @@ struct fbp_bridge {
                         pixel */
 };
 
-/** Tables for p = -log((I - dark) / (flat - dark)) and for the corrections of p; row 0 is the
- * bottom row. */
+/** Tables for p = -log((I - dark) / (flat - dark)) and for the corrections of p; row 0: bottom. */
 struct fbp_prep {
     struct fbp_panel panel;
     bool intensity; /**< true: samples are intensities; false: line integrals */
@@ -75,8 +74,7 @@ struct fbp_prep {
     /** Mask of bad pixels of the stored views if the scan joins stored pixels to larger ones
      * (scan/file/reduce.c), else NULL. */
     unsigned char *left_out;
-    /** Numbers of stored pixels and of the bad ones among them, which are left out of joined
-     * pixels. */
+    /** Numbers of stored pixels and of bad ones, which are left out of joined pixels. */
     size_t n_stored, n_left_out;
     /** Descriptions of missing parts (fbp_array_info.missing) of three files: [0] dark, [1] flat,
      * [2] bad pixels.  NULL: the file is complete. */
@@ -243,8 +241,7 @@ void fbp_stripes_of(const struct fbp_corrections *c, size_t n_views, size_t n_co
 /** Write a description of ring removal, such as "rings by sorting, median of 21 columns". */
 void fbp_stripes_describe(const struct fbp_stripes *s, char *buf, size_t n);
 
-/** Returns the size of the scratch memory for one sinogram [bytes], which the caller allocates by
- * fbp_alloc(). */
+/** Size of the scratch memory of a sinogram [bytes], which the caller allocates by fbp_alloc(). */
 size_t fbp_stripes_bytes(const struct fbp_stripes *s);
 
 /** Return whether a column of the sinogram has an error that is equal at all angles, and greater

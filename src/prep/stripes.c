@@ -310,8 +310,7 @@ static void decompose(const struct wavelet_room *r, const struct picture *in,
 static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
                      const struct picture *p, double *out)
 {
-    /* Greatest distance, in standard deviations, at which the Gaussian is computed: it is below
-     * 1e-17 there. */
+    /* Greatest distance of the Gaussian [standard deviations]: it is below 1e-17 there. */
     static const double REACH = 8.85;
     const size_t last = (size_t)fmin(floor(REACH * s->sigma), floor((double)p->rows / 2));
     double sums[2][WAVELET_COLUMNS];
@@ -346,8 +345,7 @@ static void keep_low(const struct fbp_stripes *s, const struct wavelet_room *r,
     }
 }
 
-/* Compute one level of the inverse wavelet transform: low (if not NULL) and high are combined to
- * `out`. */
+/* Compute one level of the inverse wavelet transform: combines low (if not NULL) and high. */
 static void compose(const struct wavelet_room *r, const struct picture *low,
                     const struct picture *high, const struct picture *out)
 {

@@ -33,8 +33,7 @@ struct traces {
     size_t ranges[2][2]; /* two ranges [begin, end) of samples, which determine the baseline */
     struct taps *taps;   /* [n_in]; NULL: not resampled */
     struct fbp_fft *fft; /* NULL: no FFT */
-    /* [n_out] phase factors after the FFT, which correct for the position of time 0 in the stored
-     * row */
+    /* [n_out] phase factors after the FFT, for the position of time 0 in the stored row */
     double complex *turn;
     double *gain;  /* [n_out] 1 / profile, or 0 where the profile is below its threshold; NULL: no
                       profile */
@@ -59,8 +58,7 @@ struct phase_sums {
     double size;            /* sum of the magnitudes of the samples of the row with this `sum` */
 };
 
-/* Lay out the memory of a reader; returns its size [bytes].  memory NULL: computes only the size.
- */
+/* Lay out the memory of a reader; returns its size [bytes].  memory NULL: only that. */
 static size_t lay_out(const struct traces *t, void *memory, struct room *r)
 {
     const size_t n_work = t->fft ? fbp_fft_work(t->n_out) : 0;
@@ -132,8 +130,7 @@ static fbp_status begin_row(const struct traces *t, size_t view, size_t row, str
     if (!t->fft)
         return FBP_OK;
     memset(r->out + t->n_in, 0, (n - t->n_in) * sizeof *in);
-    /* Factors (-1)^j (n even), or their equivalent for odd n, shift frequency 0 to sample n/2 of
-     * the FFT. */
+    /* Factors (-1)^j, or their equivalent for odd n, shift frequency 0 to sample n/2. */
     for (size_t j = 0; j < t->n_in; j++)
         r->out[j] *= n % 2 == 0
                          ? (j % 2 ? -1 : 1)

@@ -31,8 +31,7 @@ enum kind {
  * order. */
 enum lane { GIVEN, OFFERED, LANES };
 
-/* Header of every message.  Contents that are larger than a message are sent as several messages.
- */
+/* Header of every message.  Larger contents are sent as several messages. */
 struct head {
     uint16_t kind, lane;
     int32_t status;
@@ -424,8 +423,7 @@ static void *listen_main(void *arg)
             pthread_cond_broadcast(&t->changed);
         }
 
-        /* Rank 0 checks that every other rank still sends messages; the other ranks check only rank
-         * 0. */
+        /* Rank 0 checks that the others still send messages; these check only rank 0. */
         const bool soon = t->call.stop_patience > 0 && t->stop_heard > 0;
         const double patience = soon ? t->call.stop_patience : PATIENCE;
         for (size_t r = 0; r < t->call.size; r++) {
@@ -439,8 +437,7 @@ static void *listen_main(void *arg)
     return NULL;
 }
 
-/* Interval at which this process sends the message that it is running [s].  The caller holds
- * t->lock. */
+/* Interval at which this process sends the message that it is running [s].  t->lock is held. */
 static double beat(const fbp_team *t)
 {
     return t->stop_heard > 0 || atomic_load(&t->stopped) ? STOPPED_BEAT : BEAT_EVERY;

@@ -40,8 +40,7 @@ fbp_status fbp_team_share(fbp_team *team, const char *where, fbp_status status, 
 /** Write "rank 2 on HOST" into buf; returns buf. */
 char *fbp_team_name(const fbp_team *team, size_t rank, char *buf, size_t n);
 
-/** Register a flag that is set as soon as a process of the team fails; NULL: none.  Only one flag
- * at a time. */
+/** Register the flag that is set as soon as a process of the team fails; NULL: none. */
 void fbp_team_cancel_flag(fbp_team *team, atomic_bool *flag);
 
 /** Number of progress counters. */
@@ -76,8 +75,7 @@ fbp_status fbp_team_offer(fbp_team *team, uint64_t z, uint64_t n, const void *da
 /** Rank 0 only: wait until a rank announces a piece of data by fbp_team_offer(). */
 fbp_status fbp_team_next_offer(fbp_team *team, size_t *from, uint64_t *z, uint64_t *n);
 
-/** Rank 0 only: request the piece of data that rank `from` has announced, and wait until it has
- * arrived. */
+/** Rank 0 only: request the piece of data that rank `from` has announced, and wait for it. */
 fbp_status fbp_team_accept(fbp_team *team, size_t from, void *to, size_t n);
 
 /* The module libfbp_mpi.so (modules/mpi.c) is the only part of the project that calls MPI. */

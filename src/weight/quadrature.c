@@ -39,8 +39,7 @@ static fbp_status bands_of(const double (*direction)[3], size_t count, double *w
         const struct fbp_ring *ring = rings.ring, *last = n > 0 ? ring + n - 1 : ring;
         const double start = ring->at_pole ? 0 : 0.5, end = last->at_equator ? 0 : 0.5;
         const double step = FBP_PI / 2 / ((double)n - 1 + start + end);
-        /* a ring on the equator that consists of one direction and its antipode determines no step
-         * of azimuth */
+        /* a ring of one direction and its antipode determines no step of azimuth */
         bool even = n >= 2 && !(last->at_equator && last->n_phi < 4);
         for (size_t k = 0; even && k < n; k++)
             even = fabs(ring[k].theta - ((double)k + start) * step) < EVEN * step;
@@ -119,8 +118,7 @@ static double integral_of(size_t l)
     return l == 0 ? sqrt(FBP_PI) : 0;
 }
 
-/* Change the weights so that they integrate harmonic l, m exactly; harmonics of previous calls
- * remain exact. */
+/* Change the weights so that they integrate harmonic l, m exactly; earlier ones remain exact. */
 static void add_row(struct equations *e, size_t l, long m, double *weights)
 {
     double *row = e->row + e->n * e->count;

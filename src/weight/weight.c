@@ -226,8 +226,7 @@ void fbp_weights_view(const fbp_weights *w, size_t view, struct fbp_ray_view *ou
     }
 }
 
-/* Prepare the computation of the weights of a row of a view: *v receives the view; returns the
- * row. */
+/* Prepare the computation of the weights of a row of a view: *v: the view; returns the row. */
 static struct fbp_ray_row row_of(const fbp_weights *w, size_t view, double row,
                                  struct fbp_ray_view *v)
 {

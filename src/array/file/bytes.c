@@ -18,8 +18,7 @@
 
 /* ---- files */
 
-/* Greatest number of bytes per read or write call: a cancelled run then need not wait long for a
- * slow disk. */
+/* Greatest number of bytes per call: a cancelled run need not wait long for a slow disk. */
 static size_t at_once(size_t n)
 {
     return n < 16 << 20 ? n : 16 << 20;
@@ -381,8 +380,7 @@ void fbp_swap_bytes(void *data, size_t size, size_t n)
         FBP_SWAP(uint64_t, __builtin_bswap64)
 }
 
-/* Switch over the sample type: runs the macro DO(T) with the C type T of the samples; nothing for
- * FBP_TYPE_NONE. */
+/* Run the macro DO(T) with the C type T of the samples; nothing for FBP_TYPE_NONE. */
 #define FBP_BY_TYPE(type, DO) \
     switch (type) {           \
     case FBP_U8:              \

@@ -17,8 +17,7 @@ struct stat;
 /** Read n bytes at byte `offset` of a file; FBP_ERR_IO if the file ends before byte offset + n. */
 fbp_status fbp_read_at(int fd, const char *path, uint64_t offset, void *out, size_t n);
 
-/** Read up to n bytes at byte `offset` of a file; *got: number of bytes read, less than n if the
- * file ends. */
+/** Read up to n bytes at byte `offset` of a file; *got: bytes read, below n if the file ends. */
 fbp_status fbp_read_most(int fd, const char *path, uint64_t offset, void *out, size_t n,
                          size_t *got);
 
@@ -87,8 +86,7 @@ bool fbp_parse_integer(const char *value, long long *out);
  * finite: "inf" and "nan" are refused. */
 bool fbp_parse_numbers(const char *value, size_t most, double *out, bool finite, size_t *n);
 
-/** Parse a text of 1 to `most` sizes (integers >= 0) separated by blanks; false if it contains
- * anything else. */
+/** Parse a text of 1 to `most` sizes (integers >= 0) separated by blanks; false: anything else. */
 bool fbp_parse_sizes(const char *value, size_t most, size_t *out, size_t *n);
 
 /** Millimetres per unit of length, by the name unit[n], such as "um" or "millimeter"; 0: the name

@@ -192,8 +192,7 @@ fbp_status fbp_parse_description_beside(const char *path, struct fbp_array_info 
 
     *ours = false;
     FBP_TRY(fbp_print_path(&beside, "%s.json", path));
-    /* Another program may have written the file PATH.json: it is read only if it is a small regular
-     * file. */
+    /* PATH.json may be another program's: it is read only if it is a small regular file. */
     if (stat(beside, &is) == 0) {
         if (S_ISREG(is.st_mode) && is.st_size <= MOST_BYTES)
             st = fbp_read_text(beside, MOST_BYTES, &text, &n);

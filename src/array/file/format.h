@@ -29,8 +29,7 @@ struct fbp_pattern {
  * numbers of a pattern. false: the text has none, or another '%' follows it. */
 bool fbp_pattern_place(const char *text, size_t n, struct fbp_pattern *out);
 
-/** malloc'ed file name that a pattern such as "views/%04d.mha" gives for this number; NULL when out
- * of memory. */
+/** malloc'ed file name by a pattern such as "views/%04d.mha"; NULL when out of memory. */
 char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
 
 /** Whether a file name without folders matches a pattern such as "%04d.mha", with any number of
@@ -79,8 +78,7 @@ struct fbp_inputs {
  * nothing is appended. */
 fbp_status fbp_inputs_add(struct fbp_inputs *inputs, const char *name);
 
-/** Append copies of the names in the list `more` to a list of inputs, without the first `skip`
- * names. */
+/** Append copies of the names in the list `more` to a list of inputs, without the first `skip`. */
 fbp_status fbp_inputs_add_all(struct fbp_inputs *inputs, const struct fbp_inputs *more,
                               size_t skip);
 
@@ -113,8 +111,7 @@ struct fbp_source {
     /** Names of all files that the array is read from: `path`, then its data files. A format that
      * opens another file appends its name. */
     struct fbp_inputs inputs;
-    /** states of the files of `inputs` at opening; empty for a source whose files are still being
-     * written */
+    /** states of the files of `inputs` at opening; empty for a growing source */
     struct fbp_file_states watch;
     struct fbp_array_info info;
     int fd;          /**< file that holds the samples */
@@ -181,8 +178,7 @@ fbp_status fbp_source_read_as_is(fbp_source *src, size_t slice0, size_t n_slices
  * of type info.type; NULL: the samples are elsewhere. */
 const void *fbp_source_samples(const fbp_source *src);
 
-/** Memory that a source uses while n threads read it, without the buffers that the threads pass
- * [bytes]. */
+/** Memory that a source uses while n threads read it, without their buffers [bytes]. */
 uint64_t fbp_source_bytes(const fbp_source *src, int n);
 
 /** Whether several threads together read a source faster than one thread. */
@@ -227,8 +223,7 @@ fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, dou
  * *follow may be NULL. */
 void fbp_follow_destroy(struct fbp_follow **follow);
 
-/* layout.c: header and other parts of output files around the samples, and the buffer for converted
- * values */
+/* layout.c: parts of output files around the samples, and the buffer for converted values */
 
 /** Size of the buffer in which an output's values are converted, written and hashed [bytes].
  * The hash of an output is computed in pieces of this size, which start at multiples of this size
@@ -332,8 +327,7 @@ struct fbp_levels {
  * an even number. */
 void fbp_levels_make(const size_t n[3], size_t edge, struct fbp_levels *out);
 
-/** A box of samples in memory; step[0], step[1]: distance between its rows, and between its slices
- * [samples]. */
+/** A box of samples in memory; step[0], step[1]: distances of its rows and slices [samples]. */
 struct fbp_level_box {
     void *data;
     size_t n[3], step[2];
@@ -371,8 +365,7 @@ struct fbp_sink_format {
     bool gzip;         /**< Compressed samples begin with a gzip header instead of a zlib header. */
     bool packs_header; /**< The whole file, header and samples together, is always compressed. */
     bool frames;       /**< The format can store a series of volumes at several times (frames). */
-    /** Writer of the text files, if the output is a folder of chunk files; NULL: the output is a
-     * file. */
+    /** Writer of the text files of a folder of chunk files; NULL: the output is a file. */
     const struct fbp_chunk_format *chunks;
 };
 
@@ -387,8 +380,7 @@ typedef fbp_status fbp_encode_fn(struct fbp_write_buffer *p, const struct fbp_ar
 struct fbp_slice_format {
     const char *extensions;
     fbp_encode_fn *encode;
-    /** Refuses types and sizes of slices that the format cannot store. NULL: all slices are
-     * accepted. */
+    /** Refuses slices that the format cannot store. NULL: all are accepted. */
     fbp_status (*check)(const char *path, const struct fbp_array_info *info);
     bool integers_only; /**< uint8 and uint16 */
     bool compressed;    /**< The files are compressed: their sizes are not known in advance. */
@@ -432,8 +424,7 @@ fbp_status fbp_tiff_layout(const char *path, const struct fbp_array_info *info,
                            uint64_t compressed_bytes, struct fbp_layout *out);
 fbp_encode_fn fbp_tiff_encode;
 
-/** Whether a file has the signature of HDF5 at byte 0, or after a user block (at byte 512, 1024,
- * 2048 …). */
+/** Whether a file has HDF5's signature at byte 0 or after a user block (byte 512, 1024 …). */
 bool fbp_hdf5_detect(const char *path, const unsigned char *head, size_t n);
 
 /** Fail with FBP_ERR_UNSUPPORTED and "PATH: this build of fbp does not support HDF5 files; …".

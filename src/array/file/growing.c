@@ -46,8 +46,7 @@ bool fbp_source_grows(const fbp_source *src)
     return src->growing;
 }
 
-/* Find the source whose files are still being written: `src`, or a source that it reads from
- * (`below`). */
+/* Find the source whose files grow: `src`, or a source that it reads from (`below`). */
 static fbp_source *followed(const fbp_source *src)
 {
     while (!src->follow && src->growing && src->below)
@@ -117,8 +116,7 @@ static fbp_status look_at_file(fbp_source *src, struct fbp_follow *f, size_t *n_
     if (*n_views < src->info.n[2])
         return FBP_OK;
 
-    /* Refuse a file that got its full size before its samples: it has a hole in place of the last
-     * view. */
+    /* Refuse a file of full size with a hole in place of the last view. */
     *n_views = src->info.n[2];
     const off_t data = lseek(src->fd, (off_t)(end - view), SEEK_DATA);
     if (data >= 0 ? (uint64_t)data >= end : errno == ENXIO)

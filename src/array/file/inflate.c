@@ -62,8 +62,7 @@ static fbp_status inflate_some(fbp_source *src, struct cursor *c, unsigned char 
             "%s: the compressed samples cannot be decoded after %llu bytes; the file "
             "is damaged, copy it again",
             src->path, (unsigned long long)c->pos);
-    /* Another gzip member may follow. Any other bytes, such as zeros that fill a block, end the
-     * stream. */
+    /* Another gzip member may follow. Other bytes, such as zeros, end the stream. */
     n = 0;
     if (c->gzip)
         FBP_TRY(

@@ -140,8 +140,7 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
     FBP_TRY(fbp_check_path(out->path));
     FBP_TRY(fbp_output_check(path));
 
-    /* First choice: a file without a name (O_TMPFILE), which disappears if the process is killed.
-     */
+    /* First choice: a file without a name (O_TMPFILE), which a killed process does not leave. */
     char *folder = fbp_path_join(path, ".");
     out->fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
     free(folder);
@@ -170,8 +169,7 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
     return out->f ? FBP_OK : fbp_fail_nomem(BUFSIZ, "an output file");
 }
 
-/* Link a file without a name to a temporary name, because only a file with a name can replace
- * another file. */
+/* Link a file without a name to a temporary name, because only such a file can replace another. */
 static fbp_status give_name(struct fbp_outfile *out)
 {
     for (int i = 0; i < TRIES; i++) {

@@ -56,8 +56,7 @@ const char *fbp_write_remedy(int error);
 /** Sync the folder that contains `path` to disk, if the file system supports that. */
 void fbp_sync_folder(const char *path);
 
-/** Start writing bytes [at, at + n) of a file to disk without waiting, which shortens the later
- * fsync(). */
+/** Start writing bytes [at, at + n) of a file to disk without waiting, to shorten fsync(). */
 void fbp_begin_sync(int fd, uint64_t at, uint64_t n);
 
 /** fsync(), but no error on file systems that do not support it. */
@@ -85,8 +84,7 @@ struct fbp_scratch {
     const char *folder;
 };
 
-/** Check that a file can be created in this folder. @return FBP_ERR_IO: the folder is missing or
- * not writable */
+/** Check that a file can be created in this folder. @return FBP_ERR_IO: missing or not writable */
 fbp_status fbp_scratch_check(const char *folder);
 
 /**

@@ -56,8 +56,7 @@ fbp_status fbp_bes3t_load(struct fbp_ini *out)
         if (!*line || *line == '*')
             continue;
         if (*line == '#' || strncmp(line, ".DVC", 4) == 0) {
-            /* A line such as "#SPL 1.2 * …" begins the layer SPL, ".DVC grdUnit, 1.0" the device
-             * grdUnit. */
+            /* A line such as "#SPL 1.2 * …" begins the layer SPL, ".DVC grdUnit, 1.0" a device. */
             char *name = *line == '.' ? line + 4 + strspn(line + 4, " \t") : line + 1;
             name[strcspn(name, " \t,")] = '\0';
             part = name;

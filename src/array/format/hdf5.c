@@ -18,8 +18,7 @@
 
 enum { FILTER_SHUFFLE = H5Z_FILTER_SHUFFLE, FILTER_DEFLATE = H5Z_FILTER_DEFLATE };
 
-/* greatest number of chunks whose positions fbp lists, because the HDF5 library needs n² steps to
- * list n chunks */
+/* greatest number of listed chunks, because the HDF5 library needs n² steps to list n chunks */
 enum { MAX_CHUNKS = 8192 };
 
 /* greatest number of blocks of a data set that the HDF5 library reads */
@@ -554,8 +553,7 @@ static fbp_status take_layout(struct data_set *l, uint64_t bytes, struct fbp_hdf
             "store the volumes one after the other as [z][y][x]",
             l->path);
     if (a->how == FBP_HDF5_COLUMNS) {
-        /* The whole array will be in memory: check that the stored bytes can decompress to its
-         * size. */
+        /* The array will be in memory: check that the stored bytes can decompress to its size. */
         if (bytes / FBP_DEFLATE_AT_MOST > H5Dget_storage_size(l->data))
             return damaged(l, "its size is far larger than its stored samples");
         return take_library(l);
@@ -635,8 +633,7 @@ fail:
     return st;
 }
 
-/* Swap the first and the last axis in the size of an array of MATLAB, which stores axes in reverse
- * order. */
+/* Swap the first and the last axis of an array of MATLAB, which reverses the order. */
 static void turn_axes(struct fbp_array_info *i, const struct fbp_hdf5_array *a)
 {
     const int last = a->rank == 2 && !a->sinogram ? 1 : 2;

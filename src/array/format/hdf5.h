@@ -60,8 +60,7 @@ void fbp_hdf5_leave_open(void);
  * files, or writes new ones that no other process uses. */
 void fbp_hdf5_no_locks(hid_t access);
 
-/** Open an HDF5 file for reading without locks; negative on failure. The caller closes it by
- * H5Fclose(). */
+/** Open an HDF5 file for reading without locks; negative on failure. To be closed by H5Fclose(). */
 hid_t fbp_hdf5_open_file(const char *file);
 
 /** Open an HDF5 file for reading. name: name of the array, for messages. The caller closes *out by
@@ -103,8 +102,7 @@ fbp_status fbp_hdf5_missing(const char *file, const char *member, const struct f
  * out[n]. link: text of fbp_hdf5_link(); why: text of fbp_hdf5_reason(). */
 void fbp_hdf5_unread(const char *path, const char *link, const char *why, char *out, size_t n);
 
-/** Print " (a link to raw.h5:/data)" to out[n] if the path is a soft or external link to that
- * object, else "". */
+/** Print " (a link to raw.h5:/data)" to out[n] if the path is a link to that object, else "". */
 void fbp_hdf5_link(hid_t file, const char *path, char *out, size_t n);
 
 /** Read a numeric data set of any rank as n doubles; FBP_ERR_INVALID if it has more than `most`.
@@ -145,12 +143,10 @@ fbp_status fbp_hdf5_check_virtual(hid_t data, const char *path, struct fbp_blob 
 fbp_status fbp_hdf5_check_block(hid_t data, const char *path, const hsize_t *first,
                                 const hsize_t *n, size_t most, bool *fits);
 
-/** Set covered[z] to 1 for each slice z (index of the first dimension) of a virtual data set that
- * has a source. */
+/** Set covered[z] to 1 for each slice z (first dimension) of a virtual data set with a source. */
 void fbp_hdf5_covered(hid_t plist, unsigned char *covered, size_t n);
 
-/** Add the number of chunks of a data set to *all, and the number of chunks that were never written
- * to *missing. */
+/** Add the number of chunks of a data set to *all, and that of unwritten ones to *missing. */
 void fbp_hdf5_count_chunks(hid_t data, hid_t plist, size_t *missing, size_t *all);
 
 /* data sets as sources (arrays to read): hdf5.c, hdf5_chunks.c */
@@ -164,8 +160,7 @@ enum fbp_hdf5_how {
     FBP_HDF5_COLUMNS,
 };
 
-/** Position of a chunk in the file; bytes 0: the chunk was never written, and its samples have the
- * fill value. */
+/** Position of a chunk in the file; bytes 0: never written, its samples have the fill value. */
 struct fbp_hdf5_chunk {
     uint64_t at;
     uint32_t bytes;
@@ -206,8 +201,7 @@ struct fbp_hdf5_block {
     void *out;
 };
 
-/** Function for fbp_hdf5_contain(): reads a block (struct fbp_hdf5_block) of a data set through the
- * HDF5 library. */
+/** Function for fbp_hdf5_contain(): reads a struct fbp_hdf5_block through the HDF5 library. */
 fbp_sandbox_fn fbp_hdf5_read_block;
 
 /** Meaning of dimension i of a data set: 0 columns, 1 rows, 2 slices. */

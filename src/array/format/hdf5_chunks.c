@@ -109,8 +109,7 @@ struct hdf5 {
     pthread_mutex_t lock; /* guards `status` and `message` of a region */
 };
 
-/* The samples that one call of read_block() requests: rows of slices that are consecutive in the
- * file. */
+/* The samples that one call of read_block() requests: rows of slices consecutive in the file. */
 struct region {
     fbp_source *src;
     size_t first[3], n[3]; /* columns, rows, slices, in the file */
@@ -121,8 +120,7 @@ struct region {
     char message[1200];
 };
 
-/* Undo the shuffle filter, which stores byte 0 of all samples, then byte 1 of all samples, and so
- * on. */
+/* Undo the shuffle filter, which stores byte 0 of all samples, then byte 1, and so on. */
 static void unshuffle(const unsigned char *in, size_t size, size_t n, unsigned char *out)
 {
     if (size == 2) {
@@ -148,8 +146,7 @@ static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], siz
     }
 }
 
-/* Read block k through the HDF5 library, into shared memory, because a child process may read
- * it. */
+/* Read block k through the HDF5 library, into memory shared with a child process. */
 static fbp_status read_by_library(fbp_source *src, size_t k, unsigned char *out)
 {
     const struct hdf5 *h = src->state;
