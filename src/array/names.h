@@ -73,8 +73,7 @@ bool fbp_names_many_files(const char *path);
  * is below the first. */
 size_t fbp_stack_count(const char *pattern);
 
-/** malloc'ed name of file k of a pattern such as "views/%04d.mha 1 360"; NULL: no such file, or out
- * of memory. */
+/** malloc'ed name of file k of a pattern "views/%04d.mha 1 360"; NULL: none, or out of memory. */
 char *fbp_stack_name(const char *pattern, size_t k);
 
 /** Get the numbers in the names of the *n files of a folder; for other names, *n and *out are 0.

@@ -55,8 +55,7 @@ static bool two_below(const char *p, int limit)
     return is_digit(p[0]) && is_digit(p[1]) && 10 * (p[0] - '0') + p[1] - '0' < limit;
 }
 
-/* Length of a date, and of a time after it, such as 20260101_120000 or 2026-01-01T12-00-00; 0: no
- * date. */
+/* Length of a date (and time) such as 20260101_120000 or 2026-01-01T12-00-00; 0: no date. */
 static size_t stamp_length(const char *p)
 {
     const size_t run = strspn(p, figures), gap = run == 4 && p[4] && strchr("-_.", p[4]);

@@ -39,8 +39,7 @@ struct stack {
     bool pages;           /* files may have several views (pages) each */
     size_t *starts;       /* [file] number of its first view */
     pthread_mutex_t lock; /* protects all of `idle` */
-    /* Files that stay open because their next rows may be requested next; the last entry was used
-     * most recently. */
+    /* Files that stay open, because their next rows may be requested; the last one used is last. */
     struct open_view {
         fbp_source *source;
         size_t file;

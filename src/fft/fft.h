@@ -19,8 +19,7 @@ size_t fbp_fft_length(size_t n);
 /** Plan of the transforms of rows of one length. */
 struct fbp_fft;
 
-/** Make a plan for complex rows of n points, 0 < n <= INT_MAX / 4; fails only with
- * FBP_ERR_NOMEM. */
+/** Make a plan for complex rows of n points, n <= INT_MAX / 4; fails only with FBP_ERR_NOMEM. */
 fbp_status fbp_fft_open_complex(struct fbp_fft **out, size_t n);
 /** Make a plan for rows of n real numbers, whose spectra have n/2 + 1 complex numbers. */
 fbp_status fbp_fft_open_real(struct fbp_fft **out, size_t n);
@@ -55,8 +54,7 @@ struct fbp_mixed {
                       the level */
 };
 
-/** Make a plan for n points; FBP_ERR_UNSUPPORTED, without an error message, if n has a prime factor
- * above 5. */
+/** Make a plan for n points; FBP_ERR_UNSUPPORTED, without a message: a prime factor above 5. */
 fbp_status fbp_mixed_open(struct fbp_mixed *f, size_t n);
 void fbp_mixed_close(struct fbp_mixed *f);
 

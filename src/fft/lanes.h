@@ -62,8 +62,7 @@ struct fbp_lanes {
                     float *const *a, float *const *b);
 };
 
-/** Get the functions for the longest vectors of at most `lanes` floats; those for 4 floats always
- * exist. */
+/** Get the functions for the longest vectors of at most `lanes` floats, which are 4 or more. */
 const struct fbp_lanes *fbp_lanes_table(size_t lanes);
 
 /** Functions for vectors of 4 floats (C), of AVX2 and of AVX-512; the last two on x86-64 only. */

@@ -250,8 +250,7 @@ fbp_status fbp_column_filter_design(struct fbp_column_filter *out, double cutoff
         g[i] = fbp_filter_window(FBP_FILTER_HANN, 2 * (double)i / (double)n_fft / cutoff) /
                (double)n_fft;
     FBP_TRY_GOTO(fbp_fft_even(g, n));
-    /* half-width: the least s for which |g[n]| of all |n| > s add up to less than
-     * FBP_COLUMN_ERROR */
+    /* half-width: the least s for which |g[n]| of |n| > s add up to less than FBP_COLUMN_ERROR */
     size_t s = n_rows - 1;
     for (double left = 2 * fabs(g[s]); s > 0 && left < FBP_COLUMN_ERROR; left += 2 * fabs(g[s]))
         s--;

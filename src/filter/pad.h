@@ -111,8 +111,7 @@ FBP_PAD_FN float fbp_pad_reach(const struct fbp_pad_rule *r, float p0, const str
     return fminf(fmaxf(reach, 0), cap) * n;
 }
 
-/** Find the two tables between whose lengths `reach` [columns] lies, and the weight of the
- * second. */
+/** Find the two tables with lengths around `reach` [columns], and the weight of the second. */
 FBP_PAD_FN void fbp_pad_place(const struct fbp_pad_rule *r, float reach, struct fbp_pad_end *out)
 {
     unsigned at = 0;

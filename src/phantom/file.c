@@ -454,8 +454,7 @@ static fbp_status read_length(struct text *text, const char *word, double mm, bo
     return FBP_OK;
 }
 
-/* Get the axis that a word names after a prefix: with prefix "r", "rx" is 0, "ry" 1, "rz" 2, any
- * other word -1. */
+/* Get the axis that follows a prefix: with prefix "r", "rx" is 0, "ry" 1, "rz" 2, others -1. */
 static int axis_after(const char *word, const char *prefix)
 {
     const size_t n = strlen(prefix);

@@ -14,8 +14,7 @@
 
 #include <string.h>
 
-/* The following functions compute the area of the part of a convex polygon that is inside a conic.
- */
+/* Functions that compute the area of the part of a convex polygon inside a conic. */
 
 /* A conic with its interior: the points p = (x, y) with q[0] x^2 + 2 q[1] x y + q[2] y^2 + 2 (l .
  * p) + k <= 0. Its part inside the polygon of the body's section is convex. */

@@ -63,8 +63,7 @@ static void add_partial(const struct chords *s, double density, size_t i0, size_
     }
 }
 
-/* Return whether the slice (axis 2) or row (axis 1) at x [mm] intersects the bounding box of an
- * ellipsoid. */
+/* Whether the slice (axis 2) or row (axis 1) at x [mm] intersects an ellipsoid's bounding box. */
 static bool near(const struct fbp_ball *b, const struct fbp_grid *g, int axis, double x)
 {
     return fabs(x - b->c[axis]) < b->reach[axis] + g->voxel_mm[axis] / 2;

@@ -117,8 +117,7 @@ static uint8_t grey_of(double value, double lo, double hi)
 
 enum { GREATEST = 1024, LEAST = 256, GAP = 4, BACKGROUND = 48, BAND_BYTES = 1 << 20 };
 
-/* One picture: a grid of bins along two axes of the volume; a bin has viewer.k[a] voxels along axis
- * a. */
+/* One picture: a grid of bins along two axes, each of viewer.k[a] voxels along axis a. */
 struct plane {
     int axis[2];    /* axes of the volume to the right and up */
     size_t bins[2]; /* columns, rows; row 0 is the lowest */

@@ -485,8 +485,7 @@ static void dot(const struct drawing *s, size_t k, struct spot at)
             at.front ? "1" : "0.25");
 }
 
-/* Draw the great circle of the sphere that is perpendicular to an axis; its visible half has
- * stronger lines. */
+/* Draw the great circle that is perpendicular to an axis; its visible half has stronger lines. */
 static void great_circle(const struct drawing *s, const double axis[3])
 {
     const double start[3] = {fabs(axis[2]) > .9, 0, fabs(axis[2]) <= .9};
@@ -696,8 +695,7 @@ static void draw_curve(FILE *f, const void *user)
     fbp_svg_text(f, 20, TOP - 10, "class=\"name\"", c->y_name);
 }
 
-/* Extend a range of values at both ends by `margin` times its length; a range of length 0 by 0.1 %
- * of its value. */
+/* Extend a range at both ends by `margin` times its length; a range of length 0 by 0.1 %. */
 static void widen(double range[2], double margin)
 {
     const double length = range[1] - range[0];

@@ -362,8 +362,7 @@ fail:
     return st;
 }
 
-/* Returns the number of steps from pixel (c, r) to the next good pixel in direction (dc, dr); 0 if
- * there is none. */
+/* Number of steps from pixel (c, r) to the next good pixel in direction (dc, dr); 0: none. */
 static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, size_t c, size_t r,
                     int dc, int dr)
 {
@@ -377,8 +376,7 @@ static size_t reach(const struct fbp_panel *panel, const unsigned char *bad, siz
     }
 }
 
-/* Add a good pixel, `steps` pixels away, to the interpolation of a bad pixel; steps 0: there is no
- * good pixel. */
+/* Add a good pixel, `steps` pixels away, to the interpolation of a bad pixel; steps 0: none. */
 static void use(struct fbp_bridge *b, int *n, size_t pixel, size_t steps)
 {
     if (steps == 0)

@@ -55,9 +55,8 @@ fbp_status fbp_retrieval_open(struct fbp_retrieval *f, size_t n_columns, size_t 
                               const double reach[2])
 {
     /* Padding at each end of a row or column, in multiples of the filter's width sqrt(a) (phase.h).
-     * The kernel of the filter decreases as exp(-r / sqrt(a)) with the distance r. The transform
-     * continues a padded row periodically: the row's opposite end then follows at a distance of two
-     * paddings. */
+     * The filter's kernel decreases as exp(-r / sqrt(a)). The transform continues a padded row
+     * periodically: the row's opposite end then follows at a distance of two paddings. */
     static const double PADDING = 8;
     size_t *order = NULL;
     fbp_status st = FBP_OK;

@@ -144,8 +144,7 @@ fbp_status fbp_prep_image(double **out, const struct fbp_scan *scan, enum fbp_im
 struct fbp_beam;
 
 /** Make the tables of the scan's beam, which refer to the scan; *out is NULL if the beam is
- * constant. *missing: description of a missing part of the flat after the scan, freed by the
- * caller, or NULL. */
+ * constant. *missing: what the flat after the scan lacks, freed by the caller, or NULL. */
 fbp_status fbp_beam_create(struct fbp_beam **out, const struct fbp_scan *scan, char **missing);
 void fbp_beam_free(struct fbp_beam *beam);
 /** Extend hash h by the changes of the beam; NULL: h. */

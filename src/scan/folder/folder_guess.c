@@ -242,9 +242,8 @@ static void put_bad_pixels(struct guess *g)
     cJSON_AddStringToObject(g->root, "bad_pixels", "auto");
 }
 
-/* Add darks, flats and bad pixels.  Without flats, add i0, the intensity without an object: from
- * the geometry file or as a guess, unless the projections are floats below 100, which are taken for
- * line integrals. */
+/* Add darks, flats and bad pixels.  Without flats, add i0 from the geometry file or as a guess,
+ * unless the projections are floats below 100, which are taken for line integrals. */
 static void put_intensity(struct guess *g)
 {
     const struct fbp_init_series *p = g->found.of[FBP_INIT_PROJECTIONS];

@@ -34,8 +34,7 @@ struct files {
 /* Add a path to the list, which owns the path; after a failure the path has been freed. */
 static fbp_status add_file(struct files *files, char *path)
 {
-    /* Find the last digits of the file name without its extension: characters [at, end) of the
-     * path. */
+    /* Find the last digits of the name without its extension: characters [at, end) of the path. */
     const char *name = fbp_base_name(path), *dot = strrchr(name, '.');
     const size_t start = (size_t)(name - path);
     size_t end = dot ? (size_t)(dot - path) : strlen(path);
@@ -161,8 +160,7 @@ static fbp_status list_files(const char *folder, bool deeper, struct files *file
     return st;
 }
 
-/* Compare two files for sorting: files of one series follow one another, in the order of their
- * numbers. */
+/* Compare two files: files of one series follow one another, in the order of their numbers. */
 static int compare_files(const void *a, const void *b)
 {
     const struct file *x = a, *y = b;

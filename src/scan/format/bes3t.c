@@ -24,8 +24,7 @@ struct image {
     double step;                    /* G */
 };
 
-/* Get the step of the magnetic field axis [G]: equal steps over the width XWID, or positions in a
- * separate file. */
+/* Get the step of the field axis [G]: equal steps over the width XWID, or positions in a file. */
 static fbp_status read_field(struct fbp_scan *out, const struct fbp_ini *d,
                              const struct fbp_bes3t_samples *s, double *step)
 {

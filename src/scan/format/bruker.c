@@ -26,8 +26,7 @@ static const char system_section[] = "System", acquisition[] = "Acquisition";
  * [mm]. */
 static const double PARALLEL_MM = 10000;
 
-/* Keys of the log that NRecon, the scanner's reconstruction program, applies and this importer
- * ignores. */
+/* Keys of the log that NRecon, the scanner's program, applies and this importer ignores. */
 static const char shifts_axis[] =
     "use --centre or --offset to shift the axis; the sign of this value is not documented";
 static const struct fbp_ini_ignored ignored[] = {

@@ -232,8 +232,7 @@ static struct part_of member(const struct part_of *in, const char *key, char nam
     return (struct part_of){in->file, name, get(in->at, key)};
 }
 
-/* Read a direction or a point: coordinates x, y, z of the world, or u, v, w of the part (*is_local
- * true). */
+/* Read a direction or a point: x, y, z of the world, or u, v, w of the part (*is_local true). */
 static fbp_status read_free_vector(const struct part_of *in, enum unit unit, double out[3],
                                    bool *is_local)
 {
@@ -283,8 +282,7 @@ static fbp_status read_part(const char *file, const cJSON *root, const char *pat
         const cJSON *type = get(one.at, "type"), *axis = get(one.at, "axis");
         struct deviation *d = &out->deviations[out->n_deviations];
         char inner[120];
-        /* Skip a deviation that the file marks as not known to the reconstruction: a simulated
-         * fault. */
+        /* Skip a deviation that is not known to the reconstruction: a simulated fault. */
         if (cJSON_IsFalse(get(one.at, "known_to_reconstruction")))
             continue;
         if (!is_either(type, "translation", "rotation"))
@@ -577,8 +575,7 @@ static fbp_status read_metadata(struct fbp_scan *out, const char *file, const cJ
 
 /* The pair of files. */
 
-/* Get the path of the file `name` in the folder of the file `base`; *out is NULL if the file does
- * not exist. */
+/* Get the path of the file `name` in the folder of the file `base`; *out NULL: no such file. */
 static fbp_status find(const char *base, const char *name, char **out)
 {
     bool there = false;

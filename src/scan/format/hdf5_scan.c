@@ -17,8 +17,7 @@
 
 static const size_t MAX_VIEWS = 1 << 22;
 
-/* Description of a scan, which the child process returns; n_angles doubles follow, the angles
- * [rad]. */
+/* Description of a scan, which the child process returns; n_angles doubles [rad] follow. */
 struct found {
     char data[FBP_HDF5_PATH], dark[FBP_HDF5_PATH], flat[FBP_HDF5_PATH]; /* "" = none */
     double pitch_mm[2];                                                 /* 0: not known */
@@ -68,8 +67,7 @@ static const struct unit angles_rad[] = {
     {"grad gradian gon", FBP_PI / 200},   {"", 0},
 };
 
-/* Get the value of a unit, in mm or radians, from a table; 0 if the table does not contain the
- * unit. */
+/* Get the value of a unit, in mm or radians, from a table; 0: the table lacks the unit. */
 static double value_of(const struct unit *table, const char *unit)
 {
     const size_t length = strlen(unit);
@@ -87,8 +85,7 @@ static double value_of(const struct unit *table, const char *unit)
 
 static const char half[] = "the axis is near an edge of the panel, so give --centre";
 
-/* Add a note about a rotation of the panel (data set e), which is not applied, unless its angle is
- * 0. */
+/* Add a note that a rotation of the panel (data set e) is not applied, unless its angle is 0. */
 static fbp_status note_turn(struct search *s, const struct fbp_hdf5_entry *e, hid_t data)
 {
     static const char *const remedies[] = {"use --flip-v to reverse the rows",
@@ -122,8 +119,7 @@ static fbp_status note_ignored(struct search *s)
     static const char still[] = "the sample is assumed to be at rest";
     static const struct {
         const char *name;
-        /* Relative change during the scan above which a note is added; 0: a note is added if the
-         * value is not 0. */
+        /* Least relative change during the scan that gives a note; 0: each value but 0 does. */
         double moves;
         const char *remedy;
     } list[] = {{"x_translation", 1e-9, still},

@@ -65,8 +65,7 @@ fbp_status fbp_geometry_need_panel(const char *path, const struct fbp_geometry_k
 fbp_status fbp_geometry_need_pitch(const char *path, const struct fbp_geometry_known *known,
                                    double out[2]);
 
-/** Allocate n views in the scan `out`; fails if n is 0, or differs from the number that the caller
- * knows. */
+/** Allocate n views in the scan `out`; fails if n is 0, or differs from the known number. */
 fbp_status fbp_geometry_make_views(struct fbp_scan *out, const char *path,
                                    const struct fbp_geometry_known *known, size_t n);
 
@@ -134,8 +133,7 @@ fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_
 /** xml.c: an XML file; the importer sets path and functions, fbp_xml_read() sets the rest. */
 struct fbp_xml {
     const char *path; /**< for messages; not copied */
-    /** Called for the root element with its attributes (name, value, ..., NULL); NULL: not needed.
-     */
+    /** Called for the root element with its attributes (name, value, ..., NULL); NULL: none. */
     fbp_status (*root)(struct fbp_xml *xml, const char *name, const char **attributes);
     /** Called at the end of each element; the first failure ends the reading. */
     fbp_status (*element)(struct fbp_xml *xml, const char *name);

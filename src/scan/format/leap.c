@@ -266,8 +266,7 @@ fail:
     return st;
 }
 
-/* True if a line in the beginning of the file, head[n], sets the key "geometry" or
- * "proj_geometry". */
+/* True if a line in the file's beginning head[n] sets "geometry" or "proj_geometry". */
 static bool detect(const char *path, const unsigned char *head, size_t n)
 {
     static const char word[] = "geometry", old[] = "proj_geometry";

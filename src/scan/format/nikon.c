@@ -141,8 +141,7 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     }
     FBP_TRY_GOTO(fbp_ini_note_ignored(&ini, ignored, N_OF(ignored), out));
 
-    /* Add a note about files of measured angles beside the .xtekct file, which are not used (as in
-     * CIL). */
+    /* Add a note that measured angles beside the .xtekct file are not used (as in CIL). */
     FBP_TRY_GOTO(fbp_scan_path(&folder, path, "."));
     dir = opendir(strchr(path, '/') ? folder : ".");
     for (const struct dirent *e; dir && (e = readdir(dir));)

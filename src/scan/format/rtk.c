@@ -156,8 +156,7 @@ static const char *const jaw_names[4] = {"CollimationUInf", "CollimationUSup", "
 
 struct reader {
     struct fbp_xml xml;
-    /* Per jaw of the collimator: least distance from the middle in all projections [mm]; more than
-     * 1e9: no jaw. */
+    /* Per jaw of the collimator: least distance from the middle [mm]; more than 1e9: no jaw. */
     double jaws[4];
     bool has_matrix; /* the present projection has a matrix */
     double matrix[12];
