@@ -69,8 +69,7 @@ void fbp_names_close(struct fbp_file_names *names);
  * N digits). */
 bool fbp_names_many_files(const char *path);
 
-/** Number of files of a pattern such as "views/%04d.mha 1 360"; 0: no pattern, or the last number
- * is below the first. */
+/** Number of files of a pattern such as "views/%04d.mha 1 360"; 0: none, or no pattern. */
 size_t fbp_stack_count(const char *pattern);
 
 /** malloc'ed name of file k of a pattern "views/%04d.mha 1 360"; NULL: none, or out of memory. */

@@ -98,8 +98,7 @@ static int open_retry(const char *path, int flags)
     return fd;
 }
 
-/* Fail with the reason why open_retry() could not open a file: errno, or that it is not a regular
- * file with a single name. */
+/* Fail with the reason of open_retry(): errno, or that it is no regular file with one name. */
 static fbp_status cannot_open(const char *path)
 {
     const int error = errno;

@@ -112,8 +112,7 @@ bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *e, 
     return p.n > 0 && p.fd != o->fd;
 }
 
-/* Whether a process's boundary file is long enough for those bytes of slices [z0, z0 + nz) that are
- * not in PATH.part. */
+/* Whether a process's boundary file has the bytes of slices [z0, z0 + nz) outside PATH.part. */
 static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, size_t z0, size_t nz)
 {
     const uint64_t slice = o->sink.slice_bytes, end = o->part_offset + (z0 + nz) * slice;

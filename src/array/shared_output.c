@@ -76,8 +76,7 @@ static uint64_t identity_of(struct fbp_output *o)
  * in that journal. Outputs in several files are not checked. */
 static fbp_status check_file(struct fbp_output *o)
 {
-    /* FUSE, CIFS and SMB2: a file may have different inode numbers on different machines or mounts,
-     * so it is not checked. */
+    /* FUSE, CIFS and SMB2 are not checked: inode numbers may differ between machines or mounts. */
     static const unsigned others[] = {0x65735546u, 0xff534d42u, 0xfe534d42u};
     struct fbp_peers w = {.output = o, .own = true};
     unsigned long long identity;

@@ -266,8 +266,7 @@ static fbp_status write_given(fbp_sink *s, size_t z0, size_t nz, const void *dat
     return (s->files ? s->files->store->write : s->calls->write)(s, z0, nz, data);
 }
 
-/* Write slices given as floats to a sink of doubles, or the reverse: they are converted one at a
- * time, to save memory. */
+/* Write floats to a sink of doubles, or the reverse: slices are converted one at a time. */
 static fbp_status write_other(fbp_sink *s, size_t z0, size_t nz, const void *data)
 {
     const bool to_double = s->info.type == FBP_F64;

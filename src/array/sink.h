@@ -320,8 +320,7 @@ void fbp_journal_first(struct fbp_output *o, char line[FBP_JOURNAL_LINE]);
 /** Empty the journal of an output, and write its first line. */
 fbp_status fbp_journal_create(struct fbp_output *o);
 
-/** Find whether the journal was written for this output; FBP_ERR_INVALID if it was written for one
- * with other settings. */
+/** Find whether the journal was written for this output; FBP_ERR_INVALID: other settings. */
 fbp_status fbp_journal_find(struct fbp_output *o, bool *found);
 
 /** Append a line for slices [z0, z0 + nz) to the journal; hash: hash of their stored bytes. */

@@ -42,8 +42,7 @@ struct chunks {
     size_t *put; /* [layer of the full-resolution volume] number of slices that were written */
     unsigned char *halves[FBP_LEVELS_MOST]; /* halves[level][layer]: number of halves (0 to 2) of
                                                the layer that are filled */
-    /* held by the thread that reduces a layer of chunks to the next coarser level (means) and
-     * compresses the layer */
+    /* held by the thread that reduces a layer of chunks to the next level and compresses it */
     pthread_mutex_t turn;
     pthread_mutex_t unpacking; /* held while a chunk is decompressed */
 };
@@ -791,8 +790,7 @@ static fbp_status sync_chunks(struct fbp_output *o)
     return syncfs(o->fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
 }
 
-/* Reduce and compress all layers for which no process has recorded it, and check that the files of
- * all chunks exist. */
+/* Reduce and compress all layers that no process has, and check that all chunks exist. */
 static fbp_status complete(struct chunks *c)
 {
     const struct fbp_levels *l = &c->levels;

@@ -213,8 +213,7 @@ static bool make_mask(unsigned long mask[WORDS], int node)
     return true;
 }
 
-/* The system calls mbind() and set_mempolicy() use one bit less of a mask than the number of bits
- * that they are given. */
+/* mbind() and set_mempolicy() use one bit less of a mask than the number that they are given. */
 
 void fbp_numa_place(void *memory, size_t bytes, int node)
 {

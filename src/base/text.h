@@ -23,8 +23,7 @@ char *fbp_bytes_up_text(char *buf, size_t n, uint64_t bytes);
 /** Edit distance (Levenshtein) of two words, ignoring case; 48: a word is longer. */
 size_t fbp_edit_distance(const char *a, const char *b);
 
-/** Return the one of candidates[n] with the least edit distance from `word`, for a suggestion; NULL
- * if none is similar. */
+/** Return that of candidates[n] with the least edit distance from `word`; NULL: none is similar. */
 const char *fbp_nearest(const char *word, const char *const *candidates, size_t n);
 
 /** Return true if two names are equal apart from case, dashes, underscores and spaces: "Ram_Lak"

@@ -75,8 +75,7 @@ fbp_status fbp_check_cancelled(void)
     return fbp_stopped() ? fbp_fail(FBP_ERR_CANCELLED, "interrupted") : FBP_OK;
 }
 
-/* Get the flag of struct fbp_stopper as an atomic; in the public header it is a plain bool, because
- * C++ programs include it. */
+/* Get the flag of struct fbp_stopper as an atomic, which the header for C++ declares as bool. */
 static atomic_bool *flag_of(struct fbp_stopper *stopper)
 {
     _Static_assert(sizeof(atomic_bool) == sizeof(bool),

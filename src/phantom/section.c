@@ -111,8 +111,7 @@ static bool inside(const struct conic *c, const double p[2], const double q[2], 
         return true;
     if (at_p > 0 && at_q > 0 && (!(a > 0) || b * b <= a * at_p || b >= 0 || -b >= a))
         return false;
-    /* compute one root by the quadratic formula, and the other one from the product of both roots,
-     * to avoid cancellation */
+    /* one root by the quadratic formula, the other from the product of both: no cancellation */
     const double k = -(b + copysign(sqrt(disc), b)), r1 = k == 0 ? 0 : at_p / k;
     const double r0 = a == 0 ? r1 : k / a, sign = a > 0 ? 1 : -1;
     const double enters = sign * fmin(sign * r0, sign * r1);
@@ -280,8 +279,7 @@ double fbp_body_plane(const struct fbp_body *b, const double n[3], double t)
         v.at[i] = (t - fbp_dot(n, b->c)) / length * nu[i];
     v.scale = product / length;
 
-    /* Make the polygon: a square in the plane, larger than any section of the body, cut by the
-     * body's slabs and planes. */
+    /* Make the polygon: a large square in the plane, cut by the body's slabs and planes. */
     double r = fmax(1, fmax(fabs(b->low[2]), fabs(b->high[2])));
     if (isinf(r))
         r = 1;

@@ -276,8 +276,7 @@ static fbp_status layout(struct viewer *v)
     return fbp_alloc((void **)&v->band, v->band_rows * row_bytes, "rows of the volume");
 }
 
-/* If the volume is rotated: open the projector's device, if there is a projector, and allocate
- * memory for slices. */
+/* If the volume is rotated: open the projector's device, if any, and allocate memory for slices. */
 static fbp_status make_room(struct viewer *v, int index)
 {
     const size_t slice = v->info->n[0] * v->info->n[1] * sizeof(float);
@@ -297,8 +296,7 @@ static fbp_status make_room(struct viewer *v, int index)
     return fbp_alloc((void **)&v->side, v->at_once * v->n[1] * sizeof(float), "projections");
 }
 
-/* Returns the number of voxels along axis a in bin number b of a picture; the last bin may have
- * fewer than the others. */
+/* Number of voxels along axis a in bin b of a picture; the last bin may have fewer. */
 static size_t in_bin(const struct viewer *v, int a, size_t b)
 {
     const size_t first = b * v->k[a], left = v->n[a] - first;
@@ -520,8 +518,7 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", p->hi));
     if (n_tiles == 0)
         return FBP_INVALID("%s: a contact sheet needs at least one image; give one", png_path);
-    /* Get the grey window: as given, or the range of the values of all images without the lowest
-     * and the highest 0.5 %. */
+    /* Get the grey window: as given, or all values without the lowest and the highest 0.5 %. */
     s.lo = p->lo;
     s.hi = p->hi;
     if (!(s.hi > s.lo)) {

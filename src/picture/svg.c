@@ -290,8 +290,7 @@ static void draw_top(const struct drawing *d, const struct frame *fr)
     label(d, fr, x, 8, -8, d->source ? "first source" : "first direction");
 
     if (d->facts->direction != 0) {
-        /* Draw an arc with an arrow inside the circle of sources, from near the first source in the
-         * direction of rotation. */
+        /* Draw an arc inside the circle of sources, with an arrow in the direction of rotation. */
         const double t0 = atan2(s[1], s[0]), turn = .5 * d->facts->direction;
         const double r = .86 * hypot(x[0], x[1]);
         to_page(d, fr, (double[]){r * cos(t0 + .1 * turn), r * sin(t0 + .1 * turn), 0}, p);

@@ -182,8 +182,7 @@ static fbp_status load_directions(const struct fbp_scan_file *f, double **out, s
     if (cJSON_IsObject(directions)) {
         FBP_TRY(read_set(f, &set));
         FBP_TRY(fbp_error_context(f->top.file, fbp_directions_make(&set, NULL, n)));
-        /* Check the number of directions before allocating memory: a damaged file may request far
-         * too many. */
+        /* Check the number before allocating memory: a damaged file may request far too many. */
         if (f->scan->n_views > 0)
             FBP_TRY(fbp_scan_check_count(f, "directions", *n));
         FBP_TRY(fbp_calloc((void **)out, *n, 3 * sizeof **out, "directions"));
@@ -304,8 +303,7 @@ fail:
     return st;
 }
 
-/* Read the weights of the directions ("weights"): the name of a method, or solid angles as a list
- * or a file. */
+/* Read "weights" of directions: the name of a method, or solid angles as a list or a file. */
 fbp_status fbp_scan_read_plane_weights(const struct fbp_scan_file *f)
 {
     const cJSON *value = fbp_json_get(&f->top, "weights");

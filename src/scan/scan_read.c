@@ -303,8 +303,7 @@ static fbp_status read_corrections(const struct fbp_scan_file *f)
     return fbp_scan_correct(f->scan, &c);
 }
 
-/* Read "assumed": keys of the file whose values are guesses, such as "detector.pitch_mm", each with
- * the reason. */
+/* Read "assumed": keys of guessed values, such as "detector.pitch_mm", each with the reason. */
 static fbp_status read_assumed(const struct fbp_scan_file *f)
 {
     static const struct {

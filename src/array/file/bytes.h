@@ -43,8 +43,7 @@ fbp_status fbp_fail_list(const char *path);
 /** Open a regular file for reading; *size: its size [bytes]. */
 fbp_status fbp_open_file(const char *path, int *fd, uint64_t *size);
 
-/** Size of an open file [bytes]; 0 if it is unknown, as for a pipe. Changes the file position of
- * the descriptor. */
+/** Size of an open file [bytes]; 0: unknown, as for a pipe. Changes the file position. */
 uint64_t fbp_file_bytes(int fd);
 
 /** Read the first n bytes of a file, or all bytes if it is shorter; *got: number of bytes read; 0

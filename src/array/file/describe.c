@@ -105,8 +105,7 @@ static bool take(const cJSON *root, bool sized, struct fbp_array_info *info)
         (!number(root, "scale", &info->scale) || !number(root, "offset", &info->offset)))
         return false;
 
-    /* Index of this slice and number of slices, if the file is one slice of a volume; older files
-     * do not have them. */
+    /* Index and number of slices, if the file is one slice of a volume; older files lack them. */
     if (number(root, "slice", &slice) && number(root, "slices", &slices) && slice >= 0 &&
         slice < slices && slices < 0x1p40) {
         info->slice = (size_t)slice;

@@ -47,8 +47,7 @@ bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
 fbp_status fbp_print_path(char **out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The text "?sinogram", which may follow the name of a two-dimensional array: its dimensions are
- * then [view][column]. */
+/** The text "?sinogram", after the name of a two-dimensional array: dimensions [view][column]. */
 extern const char FBP_SINOGRAM[];
 
 /**
@@ -219,8 +218,7 @@ double fbp_source_complete_at(const fbp_source *src);
  * limit. After a failure *out may be partly initialized; the caller destroys it. */
 fbp_status fbp_follow_create(struct fbp_follow **out, const fbp_source *src, double timeout_s);
 
-/** Stop the thread that waits for views of a source that is still being written, and free it;
- * *follow may be NULL. */
+/** Stop the thread that waits for views of a growing source, and free it; *follow may be NULL. */
 void fbp_follow_destroy(struct fbp_follow **follow);
 
 /* layout.c: parts of output files around the samples, and the buffer for converted values */
@@ -449,8 +447,7 @@ static inline size_t fbp_frame_slices(const struct fbp_array_info *info)
     return info->n[2] / fbp_array_frames(info);
 }
 
-/** Change the properties of a volume with n[2] slices to those of a series of `frames` volumes of
- * n[2] slices each. */
+/** Change the properties of a volume with n[2] slices to those of `frames` such volumes. */
 static inline fbp_status fbp_frames_take(const char *path, struct fbp_array_info *info,
                                          uint64_t frames)
 {

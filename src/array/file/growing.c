@@ -141,8 +141,7 @@ static fbp_status look(fbp_source *src, struct fbp_follow *f, bool again, size_t
     return src->look ? src->look(src, again, n_views, bytes) : look_at_file(src, f, n_views, bytes);
 }
 
-/* Thread function: examines files that are still being written, and wakes threads that wait in
- * fbp_source_await(). */
+/* Thread function: examines growing files, and wakes threads that wait in fbp_source_await(). */
 static void *keep_looking(void *arg)
 {
     fbp_source *src = arg;

@@ -105,8 +105,7 @@ uint64_t fbp_random_number(void)
     return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 16;
 }
 
-/* Make a hidden random file name in the folder of `path`, malloc'ed. Hidden files are not read as
- * views of that folder. */
+/* Make a hidden random file name in the folder of `path`, malloc'ed; hidden files are no views. */
 static char *temporary_name(const char *path)
 {
     char name[40];

@@ -187,8 +187,7 @@ static fbp_status read_float(fbp_source *src, size_t slice0, size_t n_slices, si
     return st;
 }
 
-/* Read samples as double: they are read into the end of `out`, and converted in place from the
- * beginning of `out` on. */
+/* Read samples as double: they are read into the end of `out`, and converted in place. */
 static fbp_status read_double(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                               size_t n_rows, double *out)
 {

@@ -160,8 +160,7 @@ fbp_status fbp_bes3t_positions(const struct fbp_ini *d, const struct fbp_bes3t_s
                         "copy it into the folder of the .DSC file",
                         d->path, *path);
 
-    /* The numbers of the .XGF file are read into the end of `out`, and converted to double in place
-     * from its beginning on. */
+    /* The numbers of the .XGF file are read into the end of `out`, and converted in place. */
     const size_t n = s->n[0], size = fbp_type_size(type);
     unsigned char *const in = (unsigned char *)out + n * (sizeof *out - size);
     fbp_status st = fbp_open_file(*path, &fd, &bytes);

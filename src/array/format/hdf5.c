@@ -296,8 +296,7 @@ static fbp_status damaged(const struct data_set *l, const char *what)
                        l->path, what);
 }
 
-/* Describe in info.missing the slices whose chunks were never written. missing: [chunk] 1: the
- * chunk was never written. */
+/* Describe in info.missing the slices with unwritten chunks. missing: [chunk] 1: unwritten. */
 static fbp_status note_missing(struct data_set *l, const struct fbp_hdf5_array *a,
                                const unsigned char *missing)
 {
@@ -769,8 +768,7 @@ static fbp_status take(struct fbp_source *src, const struct fbp_blob *reply)
             FBP_ERR_IO,
             "%s: the child process that inspects the file returned no description; try again",
             src->path);
-    /* Names of the files that contain the samples: the target of an external link, and the sources
-     * of a virtual data set. */
+    /* Files that contain the samples: target of an external link, sources of a virtual data set. */
     const char *name = (const char *)reply->bytes + sizeof a, *end = name + a.file_bytes;
     if (a.file_bytes > reply->n - sizeof a || (a.file_bytes && end[-1] != '\0'))
         return fbp_fail(FBP_ERR_IO,

@@ -63,8 +63,7 @@ void fbp_hdf5_no_locks(hid_t access);
 /** Open an HDF5 file for reading without locks; negative on failure. To be closed by H5Fclose(). */
 hid_t fbp_hdf5_open_file(const char *file);
 
-/** Open an HDF5 file for reading. name: name of the array, for messages. The caller closes *out by
- * H5Fclose(). */
+/** Open an HDF5 file for reading. name: for messages. The caller closes *out by H5Fclose(). */
 fbp_status fbp_hdf5_open(const char *file, const char *name, hid_t *out);
 
 /** Property list for opening objects of a file; external links to pipes and devices are refused. */

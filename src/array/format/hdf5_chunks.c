@@ -135,8 +135,7 @@ static void unshuffle(const unsigned char *in, size_t size, size_t n, unsigned c
             out[i * size + b] = in[b * n + i];
 }
 
-/* Get the index of the first sample of chunk p along each axis, and the number of its samples that
- * lie inside the array. */
+/* Get the first sample of chunk p along each axis, and the number of samples inside the array. */
 static void extent(const struct hdf5 *h, const size_t p[3], size_t first[3], size_t n[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -367,8 +366,7 @@ fbp_status fbp_hdf5_chunks_open(struct fbp_source *src, const struct fbp_hdf5_ar
         n_slots = FBP_CACHE_MOST;
     if (n_slots > a->n_chunks)
         n_slots = a->n_chunks;
-    /* Reading a block through the HDF5 library needs memory for three copies: as stored, decoded,
-     * and in shared memory. */
+    /* A block read through the HDF5 library has three copies: stored, decoded, in shared memory. */
     const uint64_t child = by_library ? fbp_sandbox_bytes() + 3 * (uint64_t)h->chunk_bytes : 0;
     src->held_bytes = n_slots * (uint64_t)h->chunk_bytes + (uint64_t)h->n_threads * (each + child);
     FBP_TRY(fbp_cache_make(&h->cache, n_slots, h->chunk_bytes));

@@ -204,8 +204,7 @@ void fbp_hdf5_no_locks(hid_t access)
 
 hid_t fbp_hdf5_open_file(const char *file)
 {
-    /* access properties, created only once, because H5Pcreate() clears the reason of the library's
-     * last failure */
+    /* created only once, because H5Pcreate() clears the reason of the library's last failure */
     static hid_t access;
 
     if (access <= 0 || H5Iis_valid(access) <= 0) {

@@ -205,8 +205,7 @@ static fbp_status spare_others(const struct draft *w)
                        w->path, is_hdf5 ? "may hold " : "also holds ", lost);
 }
 
-/* Create an HDF5 file in memory; called by fbp_hdf5_contain(). reply: the bytes of the file before
- * its samples. */
+/* Create an HDF5 file in memory; for fbp_hdf5_contain(). reply: its bytes before the samples. */
 static fbp_status make_header(void *arg, struct fbp_blob *reply)
 {
     const struct draft *w = arg;

@@ -230,8 +230,7 @@ static fbp_status open_mat(struct fbp_source *src)
     FBP_TRY_GOTO(take_sizes(src->path, listed, order, info));
     FBP_TRY_GOTO(fbp_array_bytes(src->path, info, &bytes));
 
-    /* The array and its copy are in memory at the same time: compare the size of both with the
-     * limit of --memory. */
+    /* The array and its copy are in memory together: compare both with the limit of --memory. */
     const uint64_t both = bytes + (listed->complex ? 2 : 1) * bytes;
     const uint64_t limit = fbp_process_limit(), held = limit ? fbp_resident_bytes() : 0;
     fbp_sandbox_note(both - bytes);
@@ -288,8 +287,7 @@ static void put_element(struct fbp_mat_maker *m, uint32_t type, const void *data
     m->n = (m->n + 7) / 8 * 8;
 }
 
-/* Write the beginning of an array to a MATLAB file, up to its values; *start: argument of
- * end_array(). */
+/* Write the beginning of an array, up to its values; *start: argument of end_array(). */
 static void begin_array(struct fbp_mat_maker *m, uint32_t class, const char *name,
                         const size_t *sizes, size_t rank, size_t *start)
 {

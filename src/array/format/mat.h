@@ -108,8 +108,7 @@ const struct fbp_mat_array *fbp_mat_field(const struct fbp_mat_array *parent, co
  * sparse array, text, integers of more than 32 bits, or no numbers. */
 enum fbp_type fbp_mat_type(const struct fbp_mat_array *array);
 
-/** Element i (its real part) of an array whose values were read; NAN if the elements are not
- * numbers. */
+/** Element i (its real part) of an array whose values were read; NAN: no number. */
 double fbp_mat_element(const struct fbp_mat_array *array, size_t i);
 
 /** Get the elements of an array of real numbers as doubles; FBP_ERR_INVALID if the array is not
@@ -120,8 +119,7 @@ fbp_status fbp_mat_numbers(const char *path, const char *name, const struct fbp_
 /** Print the text of an array to out[n]; "" if the array is not text or is NULL. */
 void fbp_mat_text_of(const struct fbp_mat_array *array, char *out, size_t n);
 
-/** Read a variable of n doubles; *found: it exists, has the class double, and exactly n real
- * numbers. */
+/** Read a variable of n doubles; *found: it exists, with class double and n real numbers. */
 fbp_status fbp_mat_doubles(struct fbp_mat *mat, const char *name, double *out, size_t n,
                            bool *found);
 

@@ -103,8 +103,7 @@ static uint32_t number(const struct fbp_mat *m, const unsigned char *p)
 
 /* ---- values */
 
-/* Size of a number or letter in the file, by its data type [bytes]; 0: no type of numbers or
- * letters. */
+/* Size of a number or letter in the file, by its data type [bytes]; 0: none of these. */
 static size_t stored_size(uint32_t type)
 {
     static const unsigned char sizes[] = {0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8, 0, 0, 1, 2, 4};
@@ -276,8 +275,7 @@ static fbp_status get_head(struct fbp_mat *m, uint64_t *left, struct fbp_mat_arr
     return p.follow == 0 ? FBP_OK : skip(m, left, p.follow - p.n);
 }
 
-/* Read the real parts of an array, or, if called a second time, its imaginary parts. values NULL:
- * only check their sizes. */
+/* Read the real parts of an array; called again, its imaginary parts. values NULL: only check. */
 static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fbp_mat_array *a,
                                     void **values)
 {

@@ -60,8 +60,7 @@ static bool is(const char *key, const char *name)
     return strcmp(key, name) == 0;
 }
 
-/* Set the value of one key; unknown keys are ignored. Returns false if the value is damaged or not
- * supported. */
+/* Set the value of one key; unknown keys are ignored. false: damaged or not supported. */
 static bool set(struct header *h, const char *key, const char *value)
 {
     static const struct {
@@ -131,8 +130,7 @@ static bool set(struct header *h, const char *key, const char *value)
     return fine;
 }
 
-/* Parse a MetaImage header text[n] in place, up to the line that names the file of the samples, and
- * check it. */
+/* Parse a MetaImage header text[n] in place, up to the name of the samples' file, and check it. */
 static fbp_status parse(const char *path, char *text, size_t n, struct header *h)
 {
     for (char *line = text; line < text + n && !h->data_file[0];) {

@@ -17,8 +17,7 @@ enum { METER = 1, MM = 2, MICRON = 3 }; /* units of length */
 /* A NIfTI description field that begins with this text continues with the unit of the values. */
 #define UNIT "fbp: unit "
 
-/* Sample types by their codes in NIfTI headers; FBP_TYPE_NONE: not supported, `name` is for the
- * error message. */
+/* Sample types by their codes in NIfTI headers; FBP_TYPE_NONE: not supported, only named. */
 static const struct {
     int datatype;
     enum fbp_type type;
@@ -219,8 +218,7 @@ static void take_facts(const unsigned char *head, struct facts *f)
     memcpy(f->descrip, head + (one ? 148 : 240), sizeof f->descrip - 1);
     f->descrip[sizeof f->descrip - 1] = '\0';
 
-    /* A header can state the position of the voxels in two forms, s-form and q-form; each may be
-     * missing. */
+    /* The position of the voxels has two forms, s-form and q-form; each may be missing. */
     f->units = one ? head[123] : (int)int_at(head, 500, 4, s);
     f->qform = (int)(one ? int_at(head, 252, 2, s) : int_at(head, 344, 4, s));
     f->sform = (int)(one ? int_at(head, 254, 2, s) : int_at(head, 348, 4, s));

@@ -138,8 +138,7 @@ static fbp_status open_npy(struct fbp_source *src)
             "%s: the NPY header lacks fortran_order; the file is damaged, copy it again",
             src->path));
     if (src->complex) {
-        /* Check that the file contains all complex samples, because source.c checks only files of
-         * real samples. */
+        /* Check that the file contains all samples: source.c checks only real samples. */
         const uint64_t size = fbp_file_bytes(src->fd);
         FBP_TRY_GOTO(fbp_array_bytes(src->path, &src->info, &bytes));
         if (src->growing)

@@ -377,8 +377,7 @@ static fbp_status open_part(const struct fbp_source *src, size_t k, fbp_source *
     return st;
 }
 
-/* Read rows of one slice. The file of the slice stays open, because rows of the same file are often
- * requested next. */
+/* Read rows of one slice. The file stays open: rows of the same file are often requested next. */
 static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
 {
     struct parts *s = src->state;

@@ -261,8 +261,7 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
-/* Write an image: all calls of libpng that may end by longjmp(). No local variable changes after
- * setjmp(). */
+/* All calls of libpng that may end by longjmp(). No local variable changes after setjmp(). */
 static fbp_status write_all(png_structp png, png_infop info, struct fbp_write_buffer *to,
                             const struct image *m)
 {

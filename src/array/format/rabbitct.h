@@ -43,8 +43,7 @@ static inline size_t fbp_rabbitct_side(size_t i)
     return (size_t)128 << i;
 }
 
-/** Byte at which view k, its matrix and image, begins in the file; k = n_views: byte of the first
- * reference volume. */
+/** Byte at which view k (matrix and image) begins; k = n_views: the first reference volume. */
 static inline uint64_t fbp_rabbitct_view(const struct fbp_rabbitct_info *info, size_t k)
 {
     const uint64_t pixels = (uint64_t)info->n_columns * info->n_rows;

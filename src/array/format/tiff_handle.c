@@ -52,8 +52,7 @@ static fbp_status read_file(const struct fbp_tiff *t, uint64_t at, void *out, si
                     t->path, (unsigned long long)at + *got, (unsigned long long)t->size);
 }
 
-/* Read n bytes of the TIFF file. *there: false if they lie beyond its end; then nothing is read,
- * and it is no error here. */
+/* Read n bytes of the TIFF file. *there: false, and nothing is read, if they lie beyond its end. */
 static fbp_status read_bytes(const struct fbp_tiff *t, uint64_t at, void *out, size_t n,
                              bool *there)
 {

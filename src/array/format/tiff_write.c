@@ -157,8 +157,7 @@ enum { ALIGN = 64 };
 enum { ASCII = 2, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 }; /* types of tags */
 enum { MOST_ENTRIES = 15, PIECE = 8 + MOST_ENTRIES * 20 + 8 };
 
-/* A piece of the bytes before the samples of a TIFF file: the file header, a directory, or a
- * resolution. */
+/* Bytes before the samples of a TIFF file: the file header, a directory, or a resolution. */
 struct out {
     unsigned char to[PIECE];
     size_t n;

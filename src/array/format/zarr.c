@@ -115,8 +115,7 @@ static fbp_status refuse(const fbp_source *src, const char *what, const char *re
     return FBP_UNSUPPORTED("%s: %s: %s", src->path, what, remedy);
 }
 
-/* Take the last three numbers of a list of sizes in reverse order, x first. ones: all numbers
- * before them must be 1. */
+/* Take the last three sizes of a list, x first. ones: all numbers before them must be 1. */
 static fbp_status take_sizes(const fbp_source *src, const cJSON *list, const char *what, bool ones,
                              size_t out[3], int *count)
 {

@@ -14,8 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Greatest magnitude of a coefficient of the beam hardening polynomial; a larger one counts as a
- * typing error. */
+/* Greatest magnitude of a coefficient of beam hardening; a larger one is a typing error. */
 static const double MOST_COEFFICIENT = 1e9;
 
 fbp_status fbp_corrections_of(const struct fbp_scan *scan, struct fbp_corrections *out)
@@ -200,8 +199,7 @@ double fbp_corrections_turn(const struct fbp_corrections *c, double most)
     return 0;
 }
 
-/* Read a number that ends at a comma or at the end of the text, and move *text behind the comma;
- * false: no number. */
+/* Read a number up to a comma or the end, and move *text behind the comma; false: no number. */
 static bool number(const char **text, double *out)
 {
     char *end;

@@ -349,8 +349,7 @@ fbp_status fbp_source_reduce(fbp_source **out, fbp_source *below, const struct f
     return fbp_source_wrap(out, set_up_reduced, &reduced, below, owned);
 }
 
-/* Index, in the stored image, of pixel k of the block whose mean is pixel (row, column) of the
- * reduced image. */
+/* Index, in the stored image, of pixel k of the block of pixel (row, column) of the reduced one. */
 static size_t place(const struct fbp_reduction *r, size_t row, size_t column, size_t k)
 {
     return (r->first[1] + row * r->bin[1] + k / r->bin[0]) * r->stored.n_columns + r->first[0] +

@@ -122,8 +122,7 @@ struct fbp_axis {
     double first, step;
 };
 
-/** Copy preparation steps with their strings, without the positions of samples (places); *out is
- * NULL if p is NULL. */
+/** Copy preparation steps with their strings, without `places`; *out is NULL if p is NULL. */
 fbp_status fbp_preparation_copy(struct fbp_preparation **out, const struct fbp_preparation *p);
 void fbp_preparation_free(struct fbp_preparation *p);
 
@@ -140,8 +139,7 @@ fbp_status fbp_preparation_places(const char *file, const char *name, struct fbp
 fbp_status fbp_preparation_axis(const char *file, const struct fbp_preparation *p,
                                 struct fbp_axis *axis);
 
-/** Extend the hash h by the parameters of all preparation steps, but not by the profile; returns h
- * if p is NULL. */
+/** Extend the hash h by all preparation steps except the profile; returns h if p is NULL. */
 uint64_t fbp_preparation_hash(uint64_t h, const struct fbp_preparation *p);
 
 /** Describe preparation steps: "baseline of order 1, phase determined for each view"; "" if p is

@@ -97,8 +97,7 @@ struct fbp_writer {
     bool not_finite; /**< true: a number was written that JSON cannot represent */
 };
 
-/** fbp_writer_open() opens a file for writing plain text, fbp_writer_open_json() one for a JSON
- * object, which it begins. */
+/** fbp_writer_open() opens a file for plain text, fbp_writer_open_json() one for a JSON object. */
 fbp_status fbp_writer_open(struct fbp_writer *w, const char *path);
 fbp_status fbp_writer_open_json(struct fbp_writer *w, const char *path);
 

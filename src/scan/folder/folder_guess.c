@@ -107,8 +107,7 @@ static void put_list(struct guess *g, const char *key, const double *v, size_t n
         cJSON_AddItemToObject(g->root, key, cJSON_CreateDoubleArray(v, (int)n));
 }
 
-/* Fill the scan file from a .dsc or .mat file that contains a whole EPR scan; false: the file does
- * not contain one. */
+/* Fill the scan file from a .dsc or .mat file with a whole EPR scan; false: it has none. */
 static bool from_spectrometer(struct guess *g, const struct fbp_init_series *s)
 {
     const char *name = fbp_init_inside(g->folder, s->path);

@@ -466,8 +466,7 @@ fail:
     return st;
 }
 
-/* Get the dark or flat images that exist, unless the projections are already corrected by them
- * (*corrected true). */
+/* Get the dark or flat images that exist, unless the projections are *corrected by them. */
 static fbp_status read_images(const struct part_of *in, const char *field, const char *projections,
                               struct fbp_scan *scan, char **out, bool *corrected)
 {
