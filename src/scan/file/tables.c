@@ -123,11 +123,9 @@ fbp_status fbp_matrices_load(const char *path, double **out, size_t *n_views)
 static fbp_status load_array(fbp_source *source, const char *path, size_t width, const char *what,
                              double **out, size_t *n)
 {
-    const struct fbp_array_info *info = fbp_source_info(source);
-    const size_t *size = info->n, rows = size[1] * size[2];
+    const size_t *size = fbp_source_info(source)->n, rows = size[1] * size[2];
     const bool by_rows = width == 1 || size[0] == width;
     size_t count = 0;
-    fbp_status st = FBP_OK;
 
     FBP_TRY(fbp_mul(size[0], rows, "a table of numbers", &count));
     if (count == 0 || !(by_rows || (rows == width && size[2] == 1)))
@@ -136,17 +134,7 @@ static fbp_status load_array(fbp_source *source, const char *path, size_t width,
     FBP_TRY(fbp_calloc((void **)out, count, sizeof **out, "a table of numbers"));
     *n = count / width;
     double *const v = *out;
-
-    if (info->type == FBP_F64 && info->scale == 0) {
-        FBP_TRY(fbp_source_read_as_is(source, 0, size[2], 0, size[1], v));
-    } else {
-        float *single = NULL;
-        FBP_TRY(fbp_calloc((void **)&single, count, sizeof *single, "a table of numbers"));
-        st = fbp_source_read(source, 0, size[2], 0, size[1], FBP_F32, single);
-        for (size_t i = 0; i < count; i++)
-            v[i] = (double)single[i];
-        free(single);
-    }
+    fbp_status st = fbp_source_read(source, 0, size[2], 0, size[1], FBP_F64, v);
     for (size_t i = 0; st == FBP_OK && i < count; i++)
         if (!isfinite(v[i]))
             st = FBP_INVALID("%s: number %zu is not finite; correct it", path, i);
