@@ -12,6 +12,7 @@
 
 enum {
     ROWS_PER_TILE = 16,
+    ROWS_AHEAD = 8, /* of a view, whose samples are loaded into the cache in advance */
     /* in the variant in double, u counts from the sample that lies this many places before a row's
      * first sample (there are zeros), so that u is never negative */
     BEFORE = 2
@@ -122,6 +123,10 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
 
     const double r0 = channels ? 0 : (double)batch->row0;
     const double r1 = channels ? 1 : (double)(batch->row0 + batch->n_rows);
+    /* rows of the view from this line to the next */
+    const double rise =
+        (m[5] * value[2] - m[9] * value[1]) / (value[2] * value[2]) * g->voxel_mm[1];
+    const ptrdiff_t ahead = rise > .1 ? ROWS_AHEAD : rise < -.1 ? -ROWS_AHEAD : 0;
     *l = (struct fbp_bp_line){
         .x_ref = (float)x_ref,
         .u0 = (float)(value[0] - column * value[2]),
@@ -136,6 +141,7 @@ static void line_of(const struct cpu_bp *bp, size_t k, size_t y, size_t z, struc
         .v_hi = (float)(r1 - row),
         .column = (int)column,
         .row = (int)(row - r0),
+        .ahead = ahead * (ptrdiff_t)stride_of(job),
     };
 }
 

@@ -29,6 +29,9 @@ struct fbp_bp_line {
     float u_lo, u_hi, v_lo, v_hi;
     /** pixel (column, row) from which u and v count; row 0 is the first stored row of the view */
     int column, row;
+    /** samples from those of a voxel to those of the lines to come, which are loaded into the cache
+     * in advance; 0: the lines need nearly the same samples */
+    ptrdiff_t ahead;
 };
 
 /**
@@ -70,6 +73,9 @@ static ALWAYS_INLINE V linear_at(float x, const float *view, size_t stride,
     const VI row = VIMUL(VIADD(VTOI(fv), VISET1(l->row)), VISET1((int)stride));
     V tap[4];
 
+    if (l->ahead != 0)
+        __builtin_prefetch(view + (ptrdiff_t)stride * ((int)fv[0] + l->row) + (int)fu[0] +
+                           l->column + l->ahead);
     get_taps(view, stride, VIADD(row, VIADD(VTOI(fu), VISET1(l->column))), tap);
     const V lower = VFMA(a, VSUB(tap[1], tap[0]), tap[0]);
     const V upper = VFMA(a, VSUB(tap[3], tap[2]), tap[2]);
@@ -78,29 +84,31 @@ static ALWAYS_INLINE V linear_at(float x, const float *view, size_t stride,
 
 #    if defined(MATRIX_WINDOW)
 
-/* Loads the four samples around each lane by permutations of windows of the rows: column i[lane] of
- * the row at `row`, or of the next row where `next` is set, the column after it, and both of the
- * row above; crosses: some lanes are in the next row. */
-static ALWAYS_INLINE void window_taps(const float *row, size_t step, VI i, VMASK next, bool crosses,
-                                      V (*window)(const float *p, VI i), V out[4])
+/* Returns the samples of a row at column i[lane], interpolated towards the next column. */
+static ALWAYS_INLINE V between(const float *row, VI i, V a, V (*window)(const float *p, VI i))
 {
-    const VI j = VIADD(i, VISET1(1));
+    const V left = window(row, i), right = window(row, VIADD(i, VISET1(1)));
 
-    out[0] = window(row, i);
-    out[1] = window(row, j);
-    out[2] = window(row + step, i);
-    out[3] = window(row + step, j);
-    if (crosses) {
-        out[0] = VSELECT(next, out[2], out[0]);
-        out[1] = VSELECT(next, out[3], out[1]);
-        out[2] = VSELECT(next, window(row + 2 * step, i), out[2]);
-        out[3] = VSELECT(next, window(row + 2 * step, j), out[3]);
+    return VFMA(a, VSUB(right, left), left);
+}
+
+/* Interpolates between columns in n + 2 rows from `row` on, whose windows contain all lanes; lane k
+ * needs row first[k] and the row above. */
+static ALWAYS_INLINE void rows_at(const float *row, size_t stride, int n, V first, VI i, V a,
+                                  V (*window)(const float *p, VI i), V *lower, V *upper)
+{
+    *lower = between(row, i, a, window);
+    *upper = between(row += stride, i, a, window);
+    for (int k = 0; k < n; k++) {
+        const VMASK above = VGREATER(first, VSET1((float)k));
+        *lower = VSELECT(above, *upper, *lower);
+        *upper = VSELECT(above, between(row += stride, i, a, window), *upper);
     }
 }
 
 /* Returns the same values as linear_at().  u and v are monotonic in x, so the first and the last
- * lane bound them: if all lanes are in a window of MATRIX_WINDOW columns and in two rows, the
- * samples come from window_taps(), which is faster than loads of single samples. */
+ * lane bound them: if all lanes are in a window of MATRIX_WINDOW columns and MATRIX_ROWS rows, the
+ * samples come from permutations of windows, which are faster than loads of single samples. */
 static ALWAYS_INLINE V linear_by_windows(float x, const float *view, size_t stride,
                                          const struct fbp_bp_line *l)
 {
@@ -117,21 +125,23 @@ static ALWAYS_INLINE V linear_by_windows(float x, const float *view, size_t stri
     /* windows stay inside the view and the zeros around it */
     if (!(stride >= MATRIX_WINDOW && u_least >= l->u_lo + rounding && u_most <= l->u_hi - 1 &&
           v_least >= l->v_lo + rounding && v_most <= l->v_hi - 1 &&
-          u_most + rounding < column + (float)(MATRIX_WINDOW - 1) && v_most + rounding < row + 2))
+          u_most + rounding < column + (float)(MATRIX_WINDOW - 1) &&
+          v_most + rounding < row + MATRIX_ROWS - 1))
         return linear_at(x, view, stride, l, taps);
     const float *from = view + (ptrdiff_t)stride * ((int)row + l->row) + l->column + (int)column;
     const V fu = VFLOOR(u), fv = VFLOOR(v), a = VSUB(u, fu), b = VSUB(v, fv);
     const VI i = VTOI(VSUB(fu, VSET1(column)));
-    V tap[4];
+    const V first = VSUB(fv, VSET1(row));
+    const int n = (int)(v_most + rounding - row);
+    V lower, upper;
 
-    if (u_most + rounding > column + (float)(MATRIX_WINDOW / 2 - 1))
-        window_taps(from, stride, i, VGREATER(fv, VSET1(row)), true, matrix_wide, tap);
-    else if (v_most + rounding < row + 1)
-        window_taps(from, stride, i, 0, false, matrix_narrow, tap);
+    if (l->ahead != 0)
+        for (int k = 0; k < MATRIX_WINDOW / 2; k += 16)
+            __builtin_prefetch(from + l->ahead + k);
+    if (u_most + rounding < column + (float)(MATRIX_WINDOW / 2 - 1))
+        rows_at(from, stride, n, first, i, a, matrix_narrow, &lower, &upper);
     else
-        window_taps(from, stride, i, VGREATER(fv, VSET1(row)), true, matrix_narrow, tap);
-    const V lower = VFMA(a, VSUB(tap[1], tap[0]), tap[0]);
-    const V upper = VFMA(a, VSUB(tap[3], tap[2]), tap[2]);
+        rows_at(from, stride, n, first, i, a, matrix_wide, &lower, &upper);
     return VMUL(VMUL(r, r), VFMA(b, VSUB(upper, lower), lower));
 }
 #    endif

@@ -110,6 +110,7 @@ static inline __m512 window64(const float *p, __m512i i)
 }
 
 #    define MATRIX_WINDOW 64
+#    define MATRIX_ROWS   6
 #    define matrix_wide   window64
 #    define matrix_narrow window32
 
