@@ -42,35 +42,16 @@ static void mhd(void)
     put_mhd("p.mhd", "samples.raw");
 }
 
-static void put_nhdr(const char *slices, const char *files)
+static void nhdr(void)
 {
     char text[300];
 
     snprintf(text, sizeof text,
-             "NRRD0004\ntype: float\ndimension: 3\nsizes: %d %d %s\nendian: little\n"
-             "encoding: raw\ndata file: %s\n",
-             NX, NY, slices, files);
+             "NRRD0004\ntype: float\ndimension: 3\nsizes: %d %d 6\nendian: little\n"
+             "encoding: raw\ndata file: samples.raw\n",
+             NX, NY);
     put_text_file("p.nhdr", text);
-}
-
-static void nhdr(void)
-{
-    put_nhdr("6", "samples.raw");
     put_samples("samples.raw");
-}
-
-static void nhdr_list(void)
-{
-    put_nhdr("2", "LIST\nfirst.raw\nsamples.raw");
-    put_samples("first.raw");
-    put_samples("samples.raw");
-}
-
-static void nhdr_pattern(void)
-{
-    put_nhdr("2", "%d.raw 1 2 1");
-    put_samples("1.raw");
-    put_samples("2.raw");
 }
 
 static void nifti_pair(void)
@@ -141,8 +122,6 @@ static const struct {
     {"the file itself", "p.mhd", mhd, "p.mhd"},
     {"MHD", "p.mhd", mhd, "samples.raw"},
     {"NHDR", "p.nhdr", nhdr, "samples.raw"},
-    {"a list of NHDR", "p.nhdr", nhdr_list, "samples.raw"},
-    {"a pattern of NHDR", "p.nhdr", nhdr_pattern, "2.raw"},
     {"the samples of a pair", "p.hdr", nifti_pair, "p.img"},
     {"the header of a pair", "p.img", nifti_pair, "p.hdr"},
     {"a link of HDF5", "p.h5:/l", hdf5_link, "samples.h5"},

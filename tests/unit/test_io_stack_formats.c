@@ -70,20 +70,6 @@ static void put_pair(const char *path, size_t k)
     remove(nii);
 }
 
-static void put_list_of_one(const char *path, size_t k)
-{
-    char text[900], raw[600];
-    const char *slash = strrchr(path, '/');
-
-    snprintf(raw, sizeof raw, "%s.bin", path);
-    put_file(raw, view_of(k), VIEW * sizeof(float));
-    snprintf(text, sizeof text,
-             "NRRD0004\ntype: float\ndimension: 3\nsizes: %d %d 1\nendian: little\n"
-             "encoding: raw\ndata file: LIST\n%s.bin\n",
-             NX, NY, slash + 1);
-    put_file(path, text, strlen(text));
-}
-
 static void put_set_of(const char *path, const char *name, size_t k, hid_t how)
 {
     const hsize_t n[2] = {NY, NX};
@@ -173,7 +159,6 @@ static const struct {
     {"nrrd, gzip", ".nrrd", put_packed, NULL},
     {"nhdr", ".nhdr", put_plain, NULL},
     {"nhdr, gzip", ".nhdr", put_packed, NULL},
-    {"nhdr, list", ".nhdr", put_list_of_one, NULL},
     {"nii", ".nii", put_plain, NULL},
     {"nii.gz", ".nii.gz", put_plain, NULL},
     {"hdr and img", ".hdr", put_pair, NULL},

@@ -36,10 +36,6 @@ char *fbp_pattern_name(const struct fbp_pattern *p, unsigned long long number);
  * digits. *number: the number in the name. */
 bool fbp_pattern_fits(const struct fbp_pattern *p, const char *name, unsigned long long *number);
 
-/** Parse an integer at the end of text[n], and the blanks before it; *n: length of the text before
- * them. false: the text does not end with blanks and an integer. */
-bool fbp_last_number(const char *text, size_t *n, long long *out);
-
 /** Parse a pattern with its two numbers; false: `path` is not such a pattern. */
 bool fbp_pattern_parse(const char *path, struct fbp_pattern *out);
 

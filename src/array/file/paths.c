@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-bool fbp_last_number(const char *text, size_t *n, long long *out)
+/* Parse an integer at the end of text[n], and the blanks before it; *n: length of the text before
+ * them. false: the text does not end with blanks and an integer. */
+static bool last_number(const char *text, size_t *n, long long *out)
 {
     size_t at = *n, digits;
 
@@ -55,8 +57,8 @@ bool fbp_pattern_parse(const char *path, struct fbp_pattern *out)
     long long first, last;
     size_t n = strlen(path);
 
-    if (!fbp_last_number(path, &n, &last) || !fbp_last_number(path, &n, &first) || first < 0 ||
-        last < 0 || !fbp_pattern_place(path, n, out))
+    if (!last_number(path, &n, &last) || !last_number(path, &n, &first) || first < 0 || last < 0 ||
+        !fbp_pattern_place(path, n, out))
         return false;
     out->first = (unsigned long long)first;
     out->last = (unsigned long long)last;

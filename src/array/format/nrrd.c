@@ -1,6 +1,6 @@
-/* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in other
- * files); table fbp_format_nrrd. A header has lines "field: value", "key:=value" and comments, up
- * to an empty line or, if the samples are in other files, to the end of the file.
+/* Reader and writer of NRRD: .nrrd (header and samples) and .nhdr (header, samples in another
+ * file); table fbp_format_nrrd. A header has lines "field: value", "key:=value" and comments, up
+ * to an empty line or, if the samples are in another file, to the end of the file.
  * https://teem.sourceforge.net/nrrd/format.html
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -42,9 +41,7 @@ struct header {
     char unit[16], history[256];
     double scale, offset;
     char data_file[1024]; /* value of "data file"; "": samples follow the header */
-    /* file names after "data file: LIST", one per line, in the header's text; NULL: no such list */
-    char *list;
-    bool gzip; /* the encoding is gzip */
+    bool gzip;            /* the encoding is gzip */
 };
 
 static bool detect(const char *path, const unsigned char *head, size_t n)
@@ -234,8 +231,7 @@ static bool set(struct header *h, const char *key, const char *value)
     return true;
 }
 
-/* Parse the NRRD header all[n], from the first line on. The text is cut into lines, and h->list
- * points into it. */
+/* Parse the NRRD header all[n], from the first line on. The text is cut into lines. */
 static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
 {
     for (char *line = all, *next; line < all + n; line = next) {
@@ -280,15 +276,19 @@ static fbp_status parse(const char *path, char *all, size_t n, struct header *h)
             return FBP_INVALID(
                 "%s: NRRD header: \"%.40s: %.80s\" is not supported or damaged; correct it", path,
                 key, value);
-        if (strncmp(h->data_file, "LIST", 4) == 0 && strchr(" \t", h->data_file[4])) {
-            h->list = next;
-            return FBP_OK;
-        }
+        struct fbp_pattern several;
+        if ((strncmp(h->data_file, "LIST", 4) == 0 && strchr(" \t", h->data_file[4])) ||
+            fbp_pattern_parse(h->data_file, &several))
+            return FBP_UNSUPPORTED("%s: NRRD: samples in several files (data file: %s) are not "
+                                   "supported; save them as one file, or name the files by a "
+                                   "pattern with \"raw\" in the scan file, such as "
+                                   "\"slice%%03d.raw 1 100\"",
+                                   path, h->data_file);
     }
     return FBP_OK;
 }
 
-/* ---- the samples in one file */
+/* ---- the samples */
 
 /* Find the samples in src->fd: from byte `at` on, skip the lines ("line skip") and bytes ("byte
  * skip") that the header states. Set src->offset, or open the compressed stream. */
@@ -329,160 +329,6 @@ static fbp_status place_samples(struct fbp_source *src, const struct header *h, 
                            "samples from byte %llu on; the file is truncated, copy it again",
                            src->path, (unsigned long long)size, (unsigned long long)bytes,
                            (unsigned long long)src->offset);
-    return FBP_OK;
-}
-
-/* ---- Samples in several files, given by a list of names or by a pattern with three numbers. An
- * optional last number is the number of axes of each file: it decides whether a file has one slice
- * or several. */
-
-struct parts {
-    pthread_mutex_t lock; /* guards `one` and `k` */
-    struct header header;
-    struct fbp_inputs files; /* names, relative to the header's folder */
-    size_t n_slices;         /* slices per file */
-    fbp_source *one;         /* the file read last */
-    size_t k;                /* index of that file */
-};
-
-/* Parse a pattern of file names with first number, last number and step, such as "slice%03d.raw 1
- * 100 1 2": file k has the number first + k * step. slice_dim: optional fourth number, the number
- * of axes of each file; 0: not given. */
-static bool parse_pattern(const char *text, struct fbp_pattern *out, long long *step,
-                          long long *slice_dim)
-{
-    long long v[4]; /* from the last number on */
-    size_t n = strlen(text), count = 0;
-
-    while (count < 4 && fbp_last_number(text, &n, &v[count]))
-        count++;
-    if (count < 3 || v[count - 1] < 0 || v[count - 2] < 0 || !fbp_pattern_place(text, n, out))
-        return false;
-    out->first = (unsigned long long)v[count - 1];
-    out->last = (unsigned long long)v[count - 2];
-    *step = v[count - 3];
-    *slice_dim = count == 4 ? v[0] : 0;
-    return true;
-}
-
-static fbp_status open_part(const struct fbp_source *src, size_t k, fbp_source **out)
-{
-    const struct parts *s = src->state;
-
-    FBP_TRY(
-        fbp_source_open_one(src, s->n_slices, fbp_path_join(src->path, s->files.names[k]), out));
-    const fbp_status st = place_samples(*out, &s->header, 0);
-    if (st != FBP_OK)
-        fbp_source_close(out);
-    return st;
-}
-
-/* Read rows of one slice. The file stays open: rows of the same file are often requested next. */
-static fbp_status read_part(fbp_source *src, size_t slice, size_t row0, size_t n_rows, void *out)
-{
-    struct parts *s = src->state;
-    const size_t k = slice / s->n_slices;
-    fbp_status st = FBP_OK;
-
-    pthread_mutex_lock(&s->lock);
-    if (s->one && s->k != k)
-        fbp_source_close(&s->one);
-    if (!s->one)
-        st = open_part(src, k, &s->one);
-    s->k = k;
-    if (st == FBP_OK)
-        st = fbp_source_read_as_is(s->one, slice % s->n_slices, 1, row0, n_rows, out);
-    pthread_mutex_unlock(&s->lock);
-    return st;
-}
-
-static void close_parts(fbp_source *src)
-{
-    struct parts *s = src->state;
-
-    fbp_source_close(&s->one);
-    pthread_mutex_destroy(&s->lock);
-    fbp_inputs_clear(&s->files);
-    free(s);
-    src->state = NULL;
-}
-
-/* Open an NRRD header whose samples are in several files. All files must exist and be complete. */
-static fbp_status open_parts(struct fbp_source *src, const struct header *h)
-{
-    const long long dim = (long long)h->dim;
-    const size_t n_slices = src->info.n[2];
-    size_t value = strlen(h->data_file), n = 0;
-    long long step = 1, slice_dim = 0;
-    struct fbp_pattern p = {.prefix = NULL};
-    struct parts *s = NULL;
-
-    if (src->growing)
-        return FBP_UNSUPPORTED("%s: --follow cannot read NRRD samples in several files; name the "
-                               "files by a pattern in the scan file",
-                               src->path);
-    FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "a list of files"));
-    pthread_mutex_init(&s->lock, NULL);
-    src->state = s;
-    src->close = close_parts;
-    src->read = read_part;
-    src->in_order = h->gzip;
-    s->header = *h;
-    s->header.list = NULL; /* it points into the caller's text */
-
-    /* The names of the files are the lines after the header, up to an empty line, or follow from
-     * the pattern. */
-    if (h->list) {
-        for (char *line = h->list, *next; line; line = next) {
-            next = strchr(line, '\n');
-            if (next)
-                *next++ = '\0';
-            line[strcspn(line, "\r")] = '\0';
-            if (!*line)
-                break;
-            struct fbp_inputs *f = &s->files; /* fbp_inputs_add() would skip repeated names */
-            FBP_TRY(fbp_reserve((void **)&f->names, sizeof *f->names, f->n + 1, &f->room, "names"));
-            FBP_TRY(fbp_print_path(&f->names[f->n], "%s", line));
-            f->n++;
-        }
-        n = s->files.n;
-        (void)fbp_last_number(h->data_file, &value, &slice_dim);
-    } else {
-        (void)parse_pattern(h->data_file, &p, &step, &slice_dim); /* open_nrrd() has checked it */
-        const long long range = (long long)p.last - (long long)p.first;
-        if (step == 0 || (step > 0) != (range >= 0) || range % step != 0)
-            return FBP_INVALID("%s: NRRD header: data file: %s: steps of %lld do not lead from "
-                               "%llu to %llu; correct the numbers",
-                               src->path, h->data_file, step, p.first, p.last);
-        n = (size_t)(range / step) + 1;
-    }
-
-    slice_dim = slice_dim ? slice_dim : dim - 1;
-    if (slice_dim < 2 || slice_dim > dim)
-        return FBP_UNSUPPORTED("%s: NRRD header: data files of %lld axes are not supported, only "
-                               "of 2 to %lld; store whole slices in each file",
-                               src->path, slice_dim, dim);
-    const size_t n_files = slice_dim == 2 ? n_slices : h->sizes[3]; /* if slice_dim < dim */
-    if (n == 0 || n_slices % n != 0 || (slice_dim < dim && n != n_files))
-        return FBP_INVALID("%s: NRRD header: %zu files cannot contain %zu slices (one per file, or "
-                           "one volume of a series per file, or equal numbers if the files have "
-                           "all axes); correct \"data file\" or \"sizes\"",
-                           src->path, n, n_slices);
-    s->n_slices = n_slices / n;
-    for (size_t k = 0; k < n; k++) {
-        char *name = h->list ? NULL : fbp_pattern_name(&p, p.first + k * (unsigned long long)step);
-        fbp_source *one = NULL;
-        fbp_status st = h->list ? FBP_OK : fbp_check_path(name);
-        if (st == FBP_OK)
-            st = fbp_inputs_add(&s->files, name); /* a list has all names already */
-        free(name);
-        FBP_TRY(st);
-        st = open_part(src, k, &one);
-        if (st == FBP_OK)
-            st = fbp_inputs_add(&src->inputs, one->path);
-        fbp_source_close(&one);
-        FBP_TRY(fbp_fail_samples(src, st));
-    }
     return FBP_OK;
 }
 
@@ -634,8 +480,6 @@ static fbp_status open_nrrd(struct fbp_source *src)
     struct fbp_array_info *info = &src->info;
     char *text = NULL, *path = NULL;
     struct header *h = NULL;
-    struct fbp_pattern pattern;
-    long long step, slice_dim;
     uint64_t bytes = 0, size = 0;
     bool closed = false;
     fbp_status st;
@@ -665,10 +509,8 @@ static fbp_status open_nrrd(struct fbp_source *src)
     FBP_TRY_GOTO(take_place(src, h));
     snprintf(info->format, sizeof info->format, h->data_file[0] ? "nhdr" : "nrrd");
 
-    /* The samples follow the header, or are in files that the field "data file" names. */
-    if (h->list || parse_pattern(h->data_file, &pattern, &step, &slice_dim)) {
-        st = open_parts(src, h);
-    } else if (h->data_file[0]) {
+    /* The samples follow the header, or are in the file that the field "data file" names. */
+    if (h->data_file[0]) {
         path = fbp_path_join(src->path, h->data_file);
         FBP_TRY_GOTO(fbp_check_path(path));
         FBP_TRY_GOTO(fbp_source_use_file(src, path, &size));
