@@ -81,6 +81,13 @@ const char damaged_planes[] = ROWS STEP ALONG ",\"weights\":[1,1,1,1,1]}";
     }
 #define CAMERA "-2.5 1000 0 1250 -1.5 0 1000 750 -.001 0 0 .5\n"
 
+/* ---- Volume Graphics: p.raw has 480 bytes */
+#define VGI(name, text)                                                      \
+    {                                                                        \
+        .what = "VGI: " name, .command = INFO, .file = "a.vgi", .data = text \
+    }
+#define VOXELS "[file1]\nSize = 6 4 5\nDatatype = float\n"
+
 /* ---- BES3T: 120 zeros of four bytes are beside b.dsc, nothing is beside a.dsc */
 #define DESC   "#DESC\t1.2\nBSEQ\tBIG\nIKKF\tREAL\nIRFMT\tF\n"
 #define POINTS "XPTS\t24\nYPTS\t5\n"
@@ -135,6 +142,23 @@ static const struct damaged_case cases[] = {
     MHD("names a folder", S T "ElementDataFile = .\n"),
     MHD("names a device", S T "ElementDataFile = /dev/zero\n"),
     MHD("a list", S T "ElementDataFile = LIST\nslice.raw\n"),
+
+    VGI("no samples", "[file1]\n"),
+    VGI("no type", "[file1]\nSize = 6 4 5\nName = p.raw\n"),
+    VGI("an unknown type", "[file1]\nSize = 6 4 5\nName = p.raw\nDatatype = rgb\n"),
+    VGI("no sizes", "[file1]\nName = p.raw\nDatatype = float\n"),
+    VGI("huge sizes", "[file1]\nSize = 99999999999 4 99999999999\nName = p.raw\n"
+                      "Datatype = float\n"),
+    VGI("a size of 0", "[file1]\nSize = 6 0 5\nName = p.raw\nDatatype = float\n"),
+    VGI("samples in a file that is not there", VOXELS "Name = none.vol\n"),
+    VGI("samples in two files", VOXELS "Name = p.raw\n[file2]\nName = p.raw\n"),
+    VGI("names a folder", VOXELS "Name = .\n"),
+    VGI("a header larger than the file", VOXELS "Name = p.raw\nSkipHeader = 1e15\n"),
+    VGI("a header that is no number", VOXELS "Name = p.raw\nSkipHeader = nan\n"),
+    VGI("a mirror image", VOXELS "Name = p.raw\nMirror = 0 0 1\n"),
+    VGI("a spacing of 0", VOXELS "Name = p.raw\n[geometry]\nresolution = 1 1 0\n"),
+    VGI("a spacing in inches",
+        VOXELS "Name = p.raw\n[geometry]\nresolution = 1 1 1\nunit = inch\n"),
 
     NPY("ends behind the magic", ""),
     NPY("ends behind the version", "\x01\x00"),

@@ -51,6 +51,7 @@ const struct fault_seeds fault_seeds[] = {
     {"array.hnd", "info ../in/%s", 0},
     {"array.xim", "info ../in/%s", 0},
     {"array.txrm", "info ../in/%s", 0},
+    {"array.vgi", "info ../in/%s", 0},
     {"geometry.txrm", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_QUICK},
     {"scan", "recon ../in/%s -o v.mha --size 4" FAST, 0},
     {"geometry.hdf5", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_ZEROS},

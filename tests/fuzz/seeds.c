@@ -292,6 +292,12 @@ static void seed_texts(const struct fuzz_target *t, const char *folder)
         {"array.nhdr", "pattern.nhdr",
          "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 6 4 5\nencoding: raw\nline skip: 0\n"
          "data file: p.raw%d 1 5 1 2\n"},
+        {"array.vgi", "unsigned.vgi",
+         "{volume1}\n[file1]\nSize = 6 4 5\nName = p.raw\nDatatype = unsigned integer\n"
+         "BitsPerElement = 16\nMirror = 0 1 1\nSkipHeader = 2\n{volumeprimitive1}\n[geometry]\n"
+         "resolution = 0.05 0.05 0.06\nunit = mm\n"},
+        {"array.vgi", "float.vgi",
+         "[file1]\nFileFormat = raw\nSize = 6 4 5\nName = C:\\p.raw\nDatatype = float\n"},
         {"array.dsc", "complex.dsc",
          "#DESC\t1.2\nBSEQ\tLIT\nIKKF\tCPLX\nIRFMT\tF\nXPTS\t12\nYPTS\t5\nZPTS\t1\n"},
         {"array.dsc", "image.dsc", bes3t_image},

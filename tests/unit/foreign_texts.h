@@ -35,6 +35,15 @@ static const char bruker_log[] =
     "Rotation Direction=CC\r\nScanning Trajectory=ROUND\r\n"
     "[Reconstruction]\r\nReconstruction Program=NRecon\r\n";
 
+/* a volume of phoenix datos|x, with v.vol */
+static const char volume_vgi[] =
+    "{volume1}\r\n[representation]\r\nsize = 4 3 2\r\nbitsperelement = 8\r\n"
+    "datatype = unsigned integer\r\n[file1]\r\nRegionOfInterestStart = 0 0 0\r\n"
+    "FileFormat = raw\r\nSize = 4 3 2\r\nName = v.vol\r\n"
+    "Datatype = unsigned integer\r\nBitsPerElement = 16\r\ndatarange = 0 65535\r\n"
+    "{volumeprimitive9}\r\n[geometry]\r\nresolution = 0.05 0.05 0.06\r\nscale = 1 1 1\r\n"
+    "unit = mm\r\n[volume]\r\nvolume = volume1\r\n";
+
 /* A scenario of CTSimU's */
 #define XYZ(x, y, z)                                                        \
     "{\"x\": {\"value\": " #x ", \"unit\": \"mm\"}, \"y\": {\"value\": " #y \
