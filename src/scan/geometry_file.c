@@ -69,6 +69,7 @@ static const struct fbp_geometry_format *const formats[] = {
     &fbp_geometry_ctsimu,
     &fbp_geometry_nikon,
     &fbp_geometry_bruker,
+    &fbp_geometry_pca,
     &fbp_geometry_matrices, /* plain text, detected by its name */
     &fbp_geometry_plastimatch,
 };

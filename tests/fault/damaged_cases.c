@@ -81,12 +81,19 @@ const char damaged_planes[] = ROWS STEP ALONG ",\"weights\":[1,1,1,1,1]}";
     }
 #define CAMERA "-2.5 1000 0 1250 -1.5 0 1000 750 -.001 0 0 .5\n"
 
-/* ---- Volume Graphics: p.raw has 480 bytes */
+/* ---- phoenix datos|x and Volume Graphics: p.raw has 480 bytes */
 #define VGI(name, text)                                                      \
     {                                                                        \
         .what = "VGI: " name, .command = INFO, .file = "a.vgi", .data = text \
     }
 #define VOXELS "[file1]\nSize = 6 4 5\nDatatype = float\n"
+#define PCA(name, text)                                                         \
+    {                                                                           \
+        .what = "PCA: " name, .command = CONVERT, .file = "a.pca", .data = text \
+    }
+#define LENGTHS "[Geometry]\nFDD=800\nFOD=100\n[Image]\nDimX=6\nDimY=4\n"
+#define PIXELS  "[Detector]\nPixelsizeX=0.2\nPixelsizeY=0.2\n"
+#define TURN    "[CT]\nNumberImages=5\nRotationSector=360\n"
 
 /* ---- BES3T: 120 zeros of four bytes are beside b.dsc, nothing is beside a.dsc */
 #define DESC   "#DESC\t1.2\nBSEQ\tBIG\nIKKF\tREAL\nIRFMT\tF\n"
@@ -424,6 +431,18 @@ static const struct damaged_case cases[] = {
     SHAPE("a negative fraction", "-0.5,1\n0.5,0\n"),
     SHAPE("a factor that is no number", "0,1\n0.5,nan\n"),
     SHAPE("a factor that is too large", "0,1\n0.5,1e999\n"),
+
+    PCA("nothing but a name", "[General]\nVersion-pca=2\n"),
+    PCA("no distances", TURN PIXELS "[Image]\nDimX=6\nDimY=4\n"),
+    PCA("no pixels", LENGTHS TURN),
+    PCA("no range of angles", LENGTHS PIXELS "[CT]\nNumberImages=5\n"),
+    PCA("no views", LENGTHS PIXELS "[CT]\nNumberImages=0\n"),
+    PCA("a distance that is no number", TURN PIXELS "[Geometry]\nFDD=far\nFOD=1\n"
+                                                    "[Image]\nDimX=6\nDimY=4\n"),
+    PCA("an object behind the detector", TURN PIXELS "[Geometry]\nFDD=1\nFOD=2\n"
+                                                     "[Image]\nDimX=6\nDimY=4\n"),
+    PCA("a tilted axis", LENGTHS TURN PIXELS "[Geometry]\nTilt=30\n"),
+    PCA("another path", LENGTHS TURN PIXELS "[Trajectory]\nActive=1\n"),
 
     TEXT("none", "# nothing\n"),
     TEXT("eleven numbers", "1 2 3 4 5 6 7 8 9 10 11\n"),

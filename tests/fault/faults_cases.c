@@ -68,6 +68,7 @@ const struct fault_seeds fault_seeds[] = {
     {"geometry.leap", "geometry convert" TO_JSON, 0},
     {"geometry.linac", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_QUICK},
     {"geometry.nikon", "geometry convert" TO_JSON, 0},
+    {"geometry.pca", "geometry convert" TO_JSON, 0},
     {"geometry.plastimatch", "geometry convert" TO_JSON " --detector 6x4", 0},
     {"geometry.rtk", "geometry convert" TO_JSON " --detector 6x4 --pitch 0.8,0.8", FAULT_QUICK},
     {"geometry.matrices", "geometry convert" TO_JSON " --detector 6x4 --pitch 0.8,0.8", 0},

@@ -318,6 +318,7 @@ static void seed_texts(const struct fuzz_target *t, const char *folder)
         {"geometry.ctsimu", "metadata.json", ctsimu_metadata},
         {"geometry.nikon", "walnut.xtekct", nikon_xtekct},
         {"geometry.bruker", "embryo.log", bruker_log},
+        {"geometry.pca", "phoenix.pca", phoenix_pca},
         {"geometry.plastimatch", "view.txt", plastimatch_txt},
         {"geometry.linac", "obi.xml", projection_info_xml},
         {"geometry.linac", "true-beam.xml", scan_xml},

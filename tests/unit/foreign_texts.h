@@ -44,6 +44,20 @@ static const char volume_vgi[] =
     "{volumeprimitive9}\r\n[geometry]\r\nresolution = 0.05 0.05 0.06\r\nscale = 1 1 1\r\n"
     "unit = mm\r\n[volume]\r\nvolume = volume1\r\n";
 
+/* a scan description of phoenix datos|x */
+static const char phoenix_pca[] =
+    "[General]\r\nVersion=2.8.2.20099\r\nVersion-pca=2\r\nSystemName=v|tome|x m\r\n"
+    "[Geometry]\r\nFDD=800\r\nFOD=100\r\nMagnification=8\r\nVoxelSizeX=0.025\r\n"
+    "VoxelSizeY=0.025\r\nCalibValue=0.000\r\ncx=59.50000000\r\ncy=49.50000000\r\n"
+    "DetectorRot=0.00000000\r\nTilt=0.00000000\r\nOld_CalibValue=0\r\n"
+    "[CT]\r\nType=0\r\nNumberImages=4\r\nStartImg=5\r\nRotationSector=360.00000000\r\n"
+    "NoRotation=0\r\nNrImgDone=5\r\n[Trajectory]\r\nActive=0\r\n"
+    "[CalibValue]\r\nNumberImages=18\r\n"
+    "[Image]\r\nTop=0\r\nLeft=10\r\nBottom=99\r\nRight=129\r\nDimX=120\r\nDimY=100\r\n"
+    "Rotation=0\r\nMirrorX=0\r\nMirrorY=0\r\nBitPP=16\r\nFreeRay=3401\r\n"
+    "[Detector]\r\nPixelsizeX=0.20000000\r\nPixelsizeY=0.20000000\r\nNrPixelsX=140\r\n"
+    "NrPixelsY=100\r\n";
+
 /* A scenario of CTSimU's */
 #define XYZ(x, y, z)                                                        \
     "{\"x\": {\"value\": " #x ", \"unit\": \"mm\"}, \"y\": {\"value\": " #y \

@@ -53,6 +53,21 @@ TEST(bruker)
     check_notes("a.log", bruker_log, NULL, &list[N_OF(list) - 1], 1);
 }
 
+TEST(pca)
+{
+    static const struct change list[] = {
+        {NULL, NULL, NULL},
+        {"[Image]", "[ImgProc]\r\nSwBin=1\r\n[Image]", NULL},
+        {"CalibValue=0.000", "CalibValue=-9.402", "CalibValue = -9.402 is not applied; find the"},
+        {"DetectorRot=0.0", "DetectorRot=0.5", "DetectorRot = 0.50000000 is not applied; use --ti"},
+        {"VoxelSizeX=0.025", "VoxelSizeX=0.05",
+         "VoxelSizeX is 0.05, but PixelsizeX, FOD and FDD "
+         "give 0.025; check --pitch"},
+    };
+
+    check_notes("a.pca", phoenix_pca, NULL, list, N_OF(list));
+}
+
 TEST(nikon)
 {
     static const char at[] = "WhiteLevel=60000\r\n";
@@ -152,6 +167,7 @@ TEST(byte_order_marks)
         const char *name, *text;
     } files[] = {{"b.xtekct", nikon_xtekct},
                  {"b.log", bruker_log},
+                 {"b.pca", phoenix_pca},
                  {"tigre.json", tigre_json},
                  {"m.json", ctsimu_scenario},
                  {"m_metadata.json", ctsimu_metadata},

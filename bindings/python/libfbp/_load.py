@@ -38,8 +38,8 @@ def load(
 ) -> Scan:
     """Load a scan from a file or a folder: of headers only, samples are read when they are needed.
 
-    :param path: a scan file (.json), a whole scan of others (.xtekct, .log, .h5 with Data Exchange or
-        NXtomo, .mat, .DSC …), or a folder: the scan in it, or the one that its files suggest, as
+    :param path: a scan file (.json), a whole scan of others (.xtekct, .log, .pca, .h5 with Data
+        Exchange or NXtomo, .mat, .DSC …), or a folder: the scan in it, or the one that its files suggest, as
         ``fbp init`` guesses it; ``scan.assumed`` lists what nobody has told
     :param pixel: distance of pixels [mm] instead of that in the file, or (along rows, along columns)
     :param sod: distances [mm], and so on: numbers that replace those of the file, as in

@@ -85,7 +85,7 @@ void fbp_init_log(enum fbp_log_level level, const char *fmt, ...)
 void fbp_init_lost_scan(const char *path)
 {
     fbp_init_now->lost_own |= fbp_has_extension(path, ".json");
-    fbp_init_now->lost_foreign |= fbp_has_extension(path, ".xtekct .log .dsc");
+    fbp_init_now->lost_foreign |= fbp_has_extension(path, ".xtekct .log .pca .dsc");
 }
 
 /* Record that a file or folder cannot be read, for the reason in errno. */

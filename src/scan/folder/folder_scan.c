@@ -102,7 +102,7 @@ bool fbp_init_is_whole_scan(const struct fbp_init_series *s,
     fbp_source *source = NULL;
 
     if (s->bytes == 0 || (projections && s != projections &&
-                          !fbp_has_extension(s->path, ".json .xtekct .log .dsc .xml")))
+                          !fbp_has_extension(s->path, ".json .xtekct .log .pca .dsc .xml")))
         return false;
     const fbp_status st = fbp_scan_load(&scan, s->path, NULL);
     const bool scans = fbp_init_tried(st);
