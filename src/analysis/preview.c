@@ -520,22 +520,26 @@ fbp_status fbp_preview_set(fbp_preview *p, const struct fbp_scan *scan,
 static fbp_status filter_chunk(fbp_preview *p, struct chunk *c)
 {
     const struct fbp_backend *b = p->backend;
-    const size_t n_rows = p->filtering->tables.job.panel.n_rows, n = c->n * p->view;
+    const struct fbp_job *job = &p->filtering->tables.job;
+    const size_t n_rows = job->panel.n_rows, n = c->n * p->view;
     const struct fbp_batch batch = {
         .view0 = c->first, .n_views = c->n, .n_rows = n_rows, .load_rows = n_rows};
-    const float *views = p->integrals + c->first * p->view;
+    float *views = p->integrals + c->first * p->view;
+    void *raw = p->raw;
 
     if (b->can.own_memory) {
         if (c->kept && (size_t)(c - p->chunks) == p->n_kept) {
             FBP_TRY(b->memory.upload(p->dev, c->kept, views, n));
             p->n_kept++;
         }
-        FBP_TRY(b->memory.upload(p->dev, p->raw, c->kept ? c->kept : views, n));
+        FBP_TRY(b->memory.upload(p->dev, raw, c->kept ? c->kept : views, n));
         FBP_TRY(fbp_device_settle(b, p->dev, FBP_STAGE_IN));
+    } else if (job->filtering.prep->hardening.n > 0 || job->filtering.columns) {
+        memcpy(raw, views, n * sizeof *views);
     } else {
-        memcpy(p->raw, views, n * sizeof *views);
+        raw = views; /* the filter leaves finite line integrals as they are */
     }
-    FBP_TRY(b->filter(p->dev, &batch, p->raw, c->filtered));
+    FBP_TRY(b->filter(p->dev, &batch, raw, c->filtered));
     return fbp_device_settle(b, p->dev, FBP_STAGE_FILTER);
 }
 

@@ -545,7 +545,8 @@ struct fbp_backend {
 
     /** Corrects, weights and filters raw [n_views][load_rows][panel.n_columns] (stage FILTER) and
      * writes rows of padded.panel.n_columns to the buffer that starts at `filtered`, after the
-     * first batch->position views.  `raw` may be overwritten. */
+     * first batch->position views.  `raw` may be overwritten; backends without own memory
+     * change only the samples that preparation or a filter along v changes. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
     /** Corrects, weights and filters a batch like filter(), but writes plain rows: float
      * [n_views][n_rows][padded.panel.n_columns], in memory that was allocated for FBP_FOR_RAW.
