@@ -46,6 +46,12 @@ fbp_status fbp_views_sort(const struct fbp_scan *scan, const struct fbp_geometry
             widest = o[k].angle - o[k - 1].angle;
             at = k;
         }
+    /* A full turn whose angles are a little wrong begins at the first view (clockwise: the last).
+     */
+    if (o[n - 1].view == n - 1 && 2 * FBP_PI - o[n - 1].angle > widest / 2)
+        at = 0;
+    else if (n > 1 && o[0].view == 0 && o[1].view == n - 1 && o[1].angle > widest / 2)
+        at = 1;
     for (size_t k = 0; k < at; k++)
         o[k].angle += 2 * FBP_PI;
     qsort(o, n, sizeof *o, fbp_by_value);

@@ -66,6 +66,10 @@ has err '^centre: column'
 sed 's/"step": 3}/"step": 2.99}/' cone.json >arc.json
 run 0 calibrate arc.json --json
 near "$(json arc.value)" 357 0.15
+# With these angles, the first and the last view are nearer to each other than all other neighbours.
+sed 's/"step": 3}/"step": 3.01}/' cone.json >large.json
+run 0 calibrate large.json --json
+near "$(json arc.value)" 357 0.15
 
 # Parallel beams: column and roll; the direction of rotation is not observable.
 plain="--kind parallel --views 120 --arc 180 --noise 1e6"
