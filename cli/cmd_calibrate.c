@@ -15,7 +15,7 @@ struct calibrate_args {
     struct geometry_from from;
     const char *output;
     int threads;
-    bool force, json, quiet;
+    bool beads, force, json, quiet;
 };
 
 #define C struct calibrate_args
@@ -25,6 +25,8 @@ static const struct opt table[] = {
         .help = "scan file to write, with the geometry found"),
     OPT(C, threads, .name = "threads", .arg = "N", .min = 1, .max = 4096, .fallback = "all cores",
         .help = "number of threads"),
+    OPT(C, beads, .name = "beads",
+        .help = "the object is a phantom of small dense beads, at unknown positions"),
     FORCE_OPTION(C, force),
     OPT(C, json, .name = "json", .help = "print one JSON object"),
     OPT(C, quiet, .name = "quiet", .letter = 'q', .help = "print only the result and errors"),
@@ -116,7 +118,9 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc == 0) {
         params.n_threads = a.threads;
         const double begin = fbp_seconds();
-        rc = fbp_calibrate(&scan, &params, &c, &found) == FBP_OK ? 0 : cli_fail();
+        rc = (a.beads ? fbp_calibrate_beads : fbp_calibrate)(&scan, &params, &c, &found) == FBP_OK
+                 ? 0
+                 : cli_fail();
         seconds = fbp_seconds() - begin;
     }
     if (rc == 0 && a.output)
@@ -138,12 +142,14 @@ const struct command cmd_calibrate = {
     .name = "calibrate",
     .summary = "determine the geometry of a scan from its views",
     .usage = "SCAN [-o CALIBRATED.json] [options]",
-    .about = "No phantom is needed. Values are printed with half of their 95 % confidence "
+    .about = "No phantom is needed; a scan of a phantom of beads (--beads) gives smaller "
+             "uncertainties. Values are printed with half of their 95 % confidence "
              "interval; values that the views do not determine keep those of the scan file. roll, "
              "pitch and yaw are rotations of the panel about its normal, its rows and its columns, "
              "in addition to those of the scan file. The distance from source to axis is a matter "
              "of scale, which needs an object of known size.",
     .examples = "  fbp calibrate scan.json -o calibrated.json\n"
+                "  fbp calibrate phantom.json --beads -o calibrated.json\n"
                 "  fbp calibrate scan.json --json\n",
     COMMAND_OPTS(table),
     .run = run,

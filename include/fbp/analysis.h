@@ -123,6 +123,19 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate(const struct fbp_scan *scan,
                                                 struct fbp_calibration *out,
                                                 struct fbp_scan *corrected);
 
+/**
+ * Determine the geometry of a cone-beam scan of a phantom: at least two small dense beads, at
+ * unknown positions, in or on an object of low density.  Positions and geometry are fitted to the
+ * centroids of the beads, which trace ellipses on the panel (Noo et al., Phys. Med. Biol. 45 (2000)
+ * 3489).  Arguments as fbp_calibrate().
+ * @return as fbp_calibrate(); FBP_ERR_UNSUPPORTED also if the views show fewer than two beads, or
+ *         are not a cone beam of at least 24 views and rows.
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_beads(const struct fbp_scan *scan,
+                                                      const struct fbp_recon_params *params,
+                                                      struct fbp_calibration *out,
+                                                      struct fbp_scan *corrected);
+
 FBP_END
 
 #endif /* FBP_ANALYSIS_H */

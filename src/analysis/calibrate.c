@@ -3,7 +3,7 @@
  * opposite rays in the plane of the sources (match.c). Parallel beams: a line through the columns
  * of the axis at several heights, and the roll for which rows at right angles to the axis are most
  * consistent (match.c, wedge.c). Also names and units of the values (public).
- * Used by: cli/cmd_calibrate.c, cli/cmd_tune.c, epipolar.c. */
+ * Used by: cli/cmd_calibrate.c, cli/cmd_tune.c, beads.c, epipolar.c. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
 
@@ -953,8 +953,46 @@ fail:
     return st;
 }
 
-fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                         struct fbp_calibration *out, struct fbp_scan *corrected)
+/* Cone beams: fit the geometry to a phantom of beads. */
+static fbp_status by_beads(struct work *w)
+{
+    struct fbp_scan reduced = {.struct_size = sizeof reduced}, *found = w->corrected;
+    const size_t n = found->n_views;
+    struct fbp_change change;
+    double before[N], error[N];
+    size_t bin;
+    fbp_status st;
+
+    w->out->method = "phantom of beads";
+    if (!fbp_kind_has_source(found->kind) || found->panel.n_rows < FEWEST_ROWS)
+        return fbp_fail(FBP_ERR_UNSUPPORTED,
+                        "calibrate: a phantom of beads needs a cone beam and at least %d rows; "
+                        "calibrate without one",
+                        FEWEST_ROWS);
+    FBP_TRY_GOTO(reduce(w->scan, LINE_COLUMNS, FBP_BEADS_VIEWS, &reduced, &bin));
+    FBP_TRY_GOTO(fbp_beads_fit(&reduced, w->params->input.source, &change, error, w->out));
+    FBP_TRY_GOTO(values_of(found, before));
+    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
+    for (int i = 0; i < N; i++) {
+        const double unit = i == FBP_CALIBRATED_COLUMN ? -1 / fbp_norm(found->views[0].u)
+                            : i == FBP_CALIBRATED_ROW  ? -1 / fbp_norm(found->views[0].v)
+                            : i < FBP_CALIBRATED_SDD   ? DEGREES
+                                                       : before[i];
+        w->out->values[i] = (struct fbp_estimate){before[i] + change.p[i] * unit, before[i],
+                                                  error[i] * fabs(unit), isfinite(error[i])};
+    }
+    if (w->out->reversed)
+        fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
+    for (size_t k = 0; w->out->reversed && k < n; k++)
+        w->angles[k] = -w->angles[k];
+    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
+fail:
+    fbp_scan_clear(&reduced);
+    return st;
+}
+
+static fbp_status calibrate(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                            bool beads, struct fbp_calibration *out, struct fbp_scan *corrected)
 {
     struct fbp_calibration own = {.method = "", .sense_known = false};
     struct fbp_recon_params p;
@@ -979,7 +1017,9 @@ fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_par
     FBP_TRY_GOTO(fbp_calloc((void **)&w.angles, whole.n_views, sizeof *w.angles, "angles"));
     FBP_TRY_GOTO(fbp_calloc((void **)&w.sorted, whole.n_views, sizeof *w.sorted, "angles"));
     FBP_TRY_GOTO(fbp_views_angles(&whole, &w.facts, w.angles, w.sorted));
-    if (fbp_kind_has_source(whole.kind) && whole.panel.n_rows >= FEWEST_ROWS) {
+    if (beads) {
+        FBP_TRY_GOTO(by_beads(&w));
+    } else if (fbp_kind_has_source(whole.kind) && whole.panel.n_rows >= FEWEST_ROWS) {
         FBP_TRY_GOTO(read_views(&w, &coarse, COARSE_COLUMNS, COARSE_VIEWS));
         FBP_TRY_GOTO(by_epipolar(&w, &coarse));
     } else {
@@ -997,4 +1037,16 @@ fail:
     free(w.angles);
     free(w.sorted);
     return st;
+}
+
+fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                         struct fbp_calibration *out, struct fbp_scan *corrected)
+{
+    return calibrate(scan, params, false, out, corrected);
+}
+
+fbp_status fbp_calibrate_beads(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                               struct fbp_calibration *out, struct fbp_scan *corrected)
+{
+    return calibrate(scan, params, true, out, corrected);
 }

@@ -115,6 +115,21 @@ fbp_status fbp_epipolar_fit(const struct fbp_epipolar *e,
                             const bool free_values[FBP_CALIBRATED_COUNT],
                             struct fbp_epipolar_fit *fit);
 
+/* beads.c */
+
+enum { FBP_BEADS_VIEWS = 720 }; /**< greatest number of views of fbp_beads_fit() */
+
+/**
+ * Find the beads of a phantom in the views of a cone-beam scan, and fit their positions and the
+ * geometry to their centroids.
+ *
+ * uncertainty  half of the 95 % confidence intervals, as the change; INFINITY: not observable
+ * out          misfits, direction of rotation and `reliable` are set
+ * @return FBP_ERR_UNSUPPORTED: fewer than two beads, or too few views.
+ */
+fbp_status fbp_beads_fit(const struct fbp_scan *scan, fbp_source *source, struct fbp_change *change,
+                         double uncertainty[FBP_CALIBRATED_COUNT], struct fbp_calibration *out);
+
 /** Solve A x = b for n unknowns by Gauss's elimination, A[n][n] and b are overwritten.  False: A is
  * singular. */
 bool fbp_solve(double *A, double *b, size_t n, double *x);

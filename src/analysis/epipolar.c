@@ -1,6 +1,6 @@
 /* Epipolar consistency: pairs of cone-beam views must agree on the plane integrals that both
  * determine; a change of the geometry is fitted to them (formulas: calibrate.h).
- * Used by: calibrate.c. */
+ * Used by: beads.c, calibrate.c. */
 #include "analysis/calibrate.h"
 
 #include "base/base.h"
