@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""calibrations.py [--cases N] [--first K] [--jobs J] [--threads T] [--fbp PATH] [--work DIR]: `fbp calibrate` on
+"""calibrations.py [--beads] [--cases N] [--first K] [--jobs J] [--threads T] [--fbp PATH] [--work DIR]: `fbp calibrate` on
 simulated scans with planted errors of the geometry. Each case has a random object, noise, and errors that the scan file
 does not contain; a few classes add rings, few views, an object longer or wider than the panel, a panel off centre.
+--beads: `fbp calibrate --beads` on phantoms of beads instead.
 Prints one line per case and a table per class: greatest errors, and how often the 95 % intervals contain the truth.
 Needs Python 3.8 and its standard library only."""
 import argparse
@@ -17,6 +18,7 @@ import sys
 
 parser = argparse.ArgumentParser()
 parser.add_argument('--cases', type=int, default=200)
+parser.add_argument('--beads', action='store_true', help='phantoms of beads, instead of random objects')
 parser.add_argument('--first', type=int, default=0)
 parser.add_argument('--fbp', default='build/release/bin/fbp')
 parser.add_argument('--work', default='/tmp/calibrations')
@@ -30,6 +32,21 @@ os.makedirs(args.work, exist_ok=True)
 
 CLASSES = (['full turn'] * 50 + ['short scan'] * 25 + ['long object'] * 20 + ['rings'] * 20 + ['few views'] * 15 +
            ['off centre'] * 20 + ['wide object'] * 15 + ['parallel'] * 35)
+if args.beads:
+    CLASSES = ['16 beads', '8 beads', '4 beads', 'short arc', 'beads off centre', 'truncated', 'overlapping', 'small beads']
+
+
+def beads(rng, kind):
+    """Lines of a phantom of beads in and on a cylinder, at random positions."""
+    count = {'16 beads': 16, '4 beads': 4}.get(kind, 8)
+    radius, size = rng.uniform(40, 60), rng.uniform(1.5, 2) if kind == 'small beads' else rng.uniform(2.5, 4.5)
+    lines = [f'0 0 0 {radius:.3f} {radius:.3f} 400 0 {10 ** rng.uniform(-2.8, -2):.4f}']
+    for i in range(count):
+        level = i // 2 * 2 + .5 if kind == 'overlapping' else i # pairs at one height pass one another
+        z = (-70 + 140 * (level + rng.uniform(.2, .8)) / count) * (1.4 if kind == 'truncated' else 1)
+        r, a = radius * rng.uniform(.5, 1) - size, rng.uniform(0, 2 * math.pi)
+        lines.append(f'{r * math.cos(a):.3f} {r * math.sin(a):.3f} {z:.3f} {size:.3f} {size:.3f} {size:.3f} 0 0.15')
+    return lines
 
 
 def make(case, kind):
@@ -50,24 +67,27 @@ def make(case, kind):
         s = [rng.uniform(3, 16) for _ in range(3)]
         lines.append(f'{r * math.cos(a):.3f} {r * math.sin(a):.3f} {z:.3f} {s[0]:.3f} {s[1]:.3f} {s[2]:.3f} '
                      f'{rng.uniform(0, 180):.1f} {rng.uniform(.004, .02) * rng.choice([1, 1, -1 / 2]):.4f}')
+    if args.beads:
+        n = rng.choice([160, 192, 224])
+        pitch, lines = 200 / n * mag, beads(rng, kind)
     base = f'{args.work}/case{case}'
     with open(base + '.txt', 'w') as f:
         f.write('\n'.join(lines) + '\n')
     arc = 360
-    if kind == 'short scan':
+    if kind in ('short scan', 'short arc'):
         arc = rng.choice([1, -1]) * rng.uniform(215, 240)
     elif parallel:
         arc = rng.choice([180, -180, 360])
     elif rng.random() < .4:
         arc = -360
-    views = rng.randint(50, 90) if kind == 'few views' else rng.choice([120, 180, 240, 360])
+    views = rng.randint(50, 90) if kind == 'few views' else rng.choice([100, 120] if args.beads else [120, 180, 240, 360])
     noise = 10 ** rng.uniform(4, 5.7)
     small = 1 if rng.random() < .5 else 0
     truth = {'column': rng.uniform(-8, 8), 'row': 0 if parallel else rng.uniform(-2, 2) * rng.choice([1, 1, 1, 6]), 'roll': rng.uniform(-1.2, 1.2),
              'pitch': 0, 'yaw': 0, 'sdd': 0}
     if not parallel and small:
         truth |= {'pitch': rng.uniform(-.5, .5), 'yaw': rng.uniform(-.5, .5), 'sdd': rng.uniform(-.01, .01) * sdd}
-    offset = rng.choice([-1, 1]) * rng.uniform(.12, .25) * n if kind == 'off centre' else 0
+    offset = rng.choice([-1, 1]) * rng.uniform(.12, .25) * n if 'off centre' in kind else 0
     command = [args.fbp, 'simulate', '--phantom', base + '.txt', '--size', str(n), '--voxel', str(200 / n), '--views',
                str(views), '--arc', str(arc), '--detector', f'{2 * n}x{2 * n}', '--pitch', str(pitch / 2), '--noise', str(noise / 4),
                '--seed', str(case), '--tilt', f'{truth["pitch"]},{truth["yaw"]},{truth["roll"]}', '--offset',
@@ -89,8 +109,10 @@ def make(case, kind):
         os.unlink(base + '.mha')
     with open(base + '.json') as f:
         scan = json.load(f)
+    along = sdd + truth['sdd'] # along the ray through the iso-centre
     if 'matrices' in scan: # of the pixels that are joined
         c = mean([[(m[3] / m[11] - .5) / 2, (m[7] / m[11] - .5) / 2] for m in scan['matrices']])
+        along = sod / mean([[m[11]] for m in scan['matrices']])[0]
     elif 'views' in scan:
         c = mean([project(v, n, pitch) for v in scan['views']])
     else:
@@ -98,7 +120,7 @@ def make(case, kind):
         c = [(n - 1) / 2 - o[0] / pitch, (n - 1) / 2 - o[1] / pitch]
     reversed_ = not parallel and rng.random() < .2
     step = arc / views
-    arc_error = rng.choice([0, 0, 0, rng.uniform(-.006, .006)]) if kind == 'full turn' else 0
+    arc_error = rng.choice([0, 0, 0, rng.uniform(-.006, .006)]) if kind == 'full turn' or args.beads else 0
     step /= 1 + arc_error # the file's angles are wrong by this factor
     nominal = {'fbp_scan': 1, 'kind': scan['kind'], 'projections': os.path.basename(kept),
                'detector': {'columns': n, 'rows': n, 'pitch_mm': [pitch, pitch], 'offset_mm': [offset, 0],
@@ -110,7 +132,7 @@ def make(case, kind):
     with open(path, 'w') as f:
         json.dump(nominal, f)
     return path, {'column': c[0], 'row': c[1], 'roll': truth['roll'], 'pitch': truth['pitch'], 'yaw': truth['yaw'],
-                  'sdd': sdd + truth['sdd'], 'arc': abs(arc / views * (views - 1)), 'arc_error': arc_error, 'reversed': reversed_, 'sdd_nominal': sdd, 'noise': noise, 'views': views, 'n': n}
+                  'sdd': along, 'arc': abs(arc / views * (views - 1)), 'arc_error': arc_error, 'reversed': reversed_, 'sdd_nominal': sdd, 'noise': noise, 'views': views, 'n': n}
 
 
 def mean(rows):
@@ -154,7 +176,7 @@ def calibrate(case):
     """Simulate and calibrate a case; returns its row, with differences from the truth, and a line of text."""
     kind = kind_of(case)
     path, truth = make(case, kind)
-    run = subprocess.run([args.fbp, 'calibrate', path, '--json', '-q', '--threads', str(args.threads)],
+    run = subprocess.run([args.fbp, 'calibrate', path, '--json', '-q', '--threads', str(args.threads)] + ['--beads'] * args.beads,
                          capture_output=True, text=True)
     if not args.keep:
         for name in os.listdir(args.work):
@@ -179,7 +201,7 @@ def calibrate(case):
 
 
 def kind_of(case):
-    return CLASSES[case * 83 % len(CLASSES)] # spread the classes
+    return CLASSES[case * 83 % len(CLASSES)] # spread the classes: both lengths have no factor in common with 83
 
 
 def greatest(rows, name):
@@ -187,6 +209,8 @@ def greatest(rows, name):
 
 
 def good(row):
+    if args.beads:
+        return abs(row['column']) <= .02 and abs(row['row']) <= .02 and abs(row['roll']) <= .005 and not abs(row['yaw']) > .05
     return abs(row['column']) <= .1 and abs(row['roll']) <= .02
 
 
@@ -198,7 +222,8 @@ with multiprocessing.Pool(args.jobs) as pool:
         results.append(row)
         print(text, flush=True)
 
-print('\n| class | cases | column <= .1, roll <= .02 | stated reliable | greatest column, roll | column, roll, row, yaw, sdd, arc in the 95 % '
+limits = 'column, row <= .02, roll <= .005, yaw <= .05' if args.beads else 'column <= .1, roll <= .02'
+print(f'\n| class | cases | {limits} | stated reliable | greatest column, row, roll, yaw | column, roll, row, yaw, sdd, arc in the 95 % '
       'interval | sense right |')
 print('|---|---|---|---|---|---|---|')
 for kind in dict.fromkeys(CLASSES):
@@ -210,5 +235,5 @@ for kind in dict.fromkeys(CLASSES):
         known = [r for r in rows if not math.isnan(r[k])]
         inside.append(f'{sum(abs(r[k]) <= r["u_" + k] for r in known)}/{len(known)}')
     print(f'| {kind} | {len(rows)} | {sum(map(good, rows))} | {sum(r["reliable"] for r in rows)} | '
-          f'{greatest(rows, "column"):.3f}, {greatest(rows, "roll"):.3f} | '
+          f'{", ".join(f"{greatest(rows, k):.3f}" for k in ("column", "row", "roll", "yaw"))} | '
           f'{", ".join(inside)} | {sum(r["sense"] for r in rows)} |')
