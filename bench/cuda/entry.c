@@ -20,23 +20,23 @@ static fbp_status limits(int index, struct fbp_limits *out)
 
 static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *seconds)
 {
-    static gpuEvent_t begin, end;
+    static cudaEvent_t begin, end;
     const struct cuda_device *dev = cuda_of(device);
-    gpuStream_t stream = dev->streams[stage].stream;
+    cudaStream_t stream = dev->streams[stage].stream;
     float ms;
 
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     if (!seconds) {
-        CUDA_TRY(gpuEventCreate(&begin));
-        CUDA_TRY(gpuEventCreateWithFlags(&end, gpuEventBlockingSync));
-        CUDA_TRY(gpuEventRecord(begin, stream));
+        CUDA_TRY(cudaEventCreate(&begin));
+        CUDA_TRY(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
+        CUDA_TRY(cudaEventRecord(begin, stream));
         return FBP_OK;
     }
-    CUDA_TRY(gpuEventRecord(end, stream));
-    CUDA_TRY(gpuEventSynchronize(end));
-    CUDA_TRY(gpuEventElapsedTime(&ms, begin, end));
-    CUDA_TRY(gpuEventDestroy(begin));
-    CUDA_TRY(gpuEventDestroy(end));
+    CUDA_TRY(cudaEventRecord(end, stream));
+    CUDA_TRY(cudaEventSynchronize(end));
+    CUDA_TRY(cudaEventElapsedTime(&ms, begin, end));
+    CUDA_TRY(cudaEventDestroy(begin));
+    CUDA_TRY(cudaEventDestroy(end));
     *seconds = 1e-3 * (double)ms;
     return FBP_OK;
 }
@@ -44,9 +44,9 @@ static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *s
 /* The loops of the filter and of the proposed step (s0_ladder.cu: I = 3, J = 2, not merged). */
 static fbp_status s0_code(int index, struct s0_code *filter, struct s0_code *backproject)
 {
-    gpuDeviceProp_t p;
+    struct cudaDeviceProp p;
 
-    CUDA_TRY(gpuGetDeviceProperties(&p, cuda_ordinal(index)));
+    CUDA_TRY(cudaGetDeviceProperties(&p, cuda_ordinal(index)));
     for (const struct s0_code *c = cuda_s0_code; c->capability; c++)
         if (c->capability != 10 * p.major + p.minor)
             continue;

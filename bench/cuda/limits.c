@@ -14,52 +14,52 @@ static const size_t MOST_COPY = (size_t)512 << 20, PINNED = (size_t)128 << 20;
 /* Everything that a measurement needs, allocated once. */
 struct probe {
     int multiprocessors;
-    gpuStream_t stream;
-    gpuEvent_t begin, end;
+    cudaStream_t stream;
+    cudaEvent_t begin, end;
     size_t bytes; /* of each */
     void *from, *to;
     void *host; /* PINNED, or as much as `bytes` */
     size_t pinned;
-    gpuArray_t array; /* of the texture in use */
-    gpuTextureObject_t texture;
+    cudaArray_t array; /* of the texture in use */
+    cudaTextureObject_t texture;
     int channels;
     int width; /* of a load */
 };
 
 /* Starts something; *n is how much of it. */
-typedef gpuError_t work_fn(const struct probe *p, double *n);
+typedef cudaError_t work_fn(const struct probe *p, double *n);
 
-static gpuError_t multiply_add(const struct probe *p, double *n)
+static cudaError_t multiply_add(const struct probe *p, double *n)
 {
     return cuda_limits_fma(p->multiprocessors, p->to, n, p->stream);
 }
 
-static gpuError_t fetch(const struct probe *p, double *n)
+static cudaError_t fetch(const struct probe *p, double *n)
 {
     return cuda_limits_fetch(p->multiprocessors, p->texture, p->channels, p->to, n, p->stream);
 }
 
-static gpuError_t load(const struct probe *p, double *n)
+static cudaError_t load(const struct probe *p, double *n)
 {
     return cuda_limits_load(p->multiprocessors, p->width, p->from, p->to, n, p->stream);
 }
 
-static gpuError_t copy(const struct probe *p, double *n)
+static cudaError_t copy(const struct probe *p, double *n)
 {
     *n = 2 * (double)p->bytes;
-    return gpuMemcpyAsync(p->to, p->from, p->bytes, gpuMemcpyDeviceToDevice, p->stream);
+    return cudaMemcpyAsync(p->to, p->from, p->bytes, cudaMemcpyDeviceToDevice, p->stream);
 }
 
-static gpuError_t upload(const struct probe *p, double *n)
+static cudaError_t upload(const struct probe *p, double *n)
 {
     *n = (double)p->pinned;
-    return gpuMemcpyAsync(p->to, p->host, p->pinned, gpuMemcpyHostToDevice, p->stream);
+    return cudaMemcpyAsync(p->to, p->host, p->pinned, cudaMemcpyHostToDevice, p->stream);
 }
 
-static gpuError_t download(const struct probe *p, double *n)
+static cudaError_t download(const struct probe *p, double *n)
 {
     *n = (double)p->pinned;
-    return gpuMemcpyAsync(p->host, p->from, p->pinned, gpuMemcpyDeviceToHost, p->stream);
+    return cudaMemcpyAsync(p->host, p->from, p->pinned, cudaMemcpyDeviceToHost, p->stream);
 }
 
 static int by_size(const void *a, const void *b)
@@ -76,11 +76,11 @@ static fbp_status rate(const struct probe *p, work_fn *work, double *out)
 
     CUDA_TRY(work(p, &n));
     for (int i = 0; i < RUNS; i++) {
-        CUDA_TRY(gpuEventRecord(p->begin, p->stream));
+        CUDA_TRY(cudaEventRecord(p->begin, p->stream));
         CUDA_TRY(work(p, &n));
-        CUDA_TRY(gpuEventRecord(p->end, p->stream));
-        CUDA_TRY(gpuEventSynchronize(p->end));
-        CUDA_TRY(gpuEventElapsedTime(&ms[i], p->begin, p->end));
+        CUDA_TRY(cudaEventRecord(p->end, p->stream));
+        CUDA_TRY(cudaEventSynchronize(p->end));
+        CUDA_TRY(cudaEventElapsedTime(&ms[i], p->begin, p->end));
     }
     qsort(ms, RUNS, sizeof *ms, by_size);
     *out = n / (1e-3 * (double)ms[RUNS / 2]);
@@ -90,9 +90,9 @@ static fbp_status rate(const struct probe *p, work_fn *work, double *out)
 static void drop_texture(struct probe *p)
 {
     if (p->texture)
-        (void)gpuDestroyTextureObject(p->texture);
+        (void)cudaDestroyTextureObject(p->texture);
     if (p->array)
-        (void)gpuFreeArray(p->array);
+        (void)cudaFreeArray(p->array);
     p->texture = 0;
     p->array = NULL;
 }
@@ -101,24 +101,25 @@ static void drop_texture(struct probe *p)
 static fbp_status make_texture(struct probe *p, int channels, int bits)
 {
     const int second = channels > 1 ? bits : 0, rest = channels > 2 ? bits : 0;
-    const gpuChannelFormatDesc texel =
-        gpuCreateChannelDesc(bits, second, rest, rest, gpuChannelFormatKindFloat);
-    const gpuExtent extent = {SIDE, SIDE, 2};
+    const struct cudaChannelFormatDesc texel =
+        cudaCreateChannelDesc(bits, second, rest, rest, cudaChannelFormatKindFloat);
+    const struct cudaExtent extent = {SIDE, SIDE, 2};
     const size_t row = SIDE * (size_t)(channels * bits / 8);
-    gpuMemcpy3DParms fill = {
-        .srcPtr = {p->from, row, SIDE, SIDE}, .extent = extent, .kind = gpuMemcpyDeviceToDevice};
-    const gpuTextureDesc how = {
-        .addressMode = {gpuAddressModeBorder, gpuAddressModeBorder, gpuAddressModeBorder},
-        .filterMode = gpuFilterModeLinear,
-        .readMode = gpuReadModeElementType};
+    struct cudaMemcpy3DParms fill = {
+        .srcPtr = {p->from, row, SIDE, SIDE}, .extent = extent, .kind = cudaMemcpyDeviceToDevice};
+    const struct cudaTextureDesc how = {
+        .addressMode = {cudaAddressModeBorder, cudaAddressModeBorder, cudaAddressModeBorder},
+        .filterMode = cudaFilterModeLinear,
+        .readMode = cudaReadModeElementType};
 
     drop_texture(p);
     p->channels = channels;
-    CUDA_TRY(gpuMalloc3DArray(&p->array, &texel, extent, gpuArrayLayered));
+    CUDA_TRY(cudaMalloc3DArray(&p->array, &texel, extent, cudaArrayLayered));
     fill.dstArray = p->array;
-    CUDA_TRY(gpuMemcpy3DAsync(&fill, p->stream));
-    const gpuResourceDesc resource = {.resType = gpuResourceTypeArray, .res.array.array = p->array};
-    CUDA_TRY(gpuCreateTextureObject(&p->texture, &resource, &how, NULL));
+    CUDA_TRY(cudaMemcpy3DAsync(&fill, p->stream));
+    const struct cudaResourceDesc resource = {.resType = cudaResourceTypeArray,
+                                              .res.array.array = p->array};
+    CUDA_TRY(cudaCreateTextureObject(&p->texture, &resource, &how, NULL));
     return FBP_OK;
 }
 
@@ -126,17 +127,17 @@ static fbp_status open_probe(struct probe *p, int ordinal)
 {
     size_t available, total;
 
-    CUDA_TRY(gpuSetDevice(ordinal));
-    CUDA_TRY(gpuDeviceGetAttribute(&p->multiprocessors, gpuDevAttrMultiProcessorCount, ordinal));
-    CUDA_TRY(gpuMemGetInfo(&available, &total));
+    CUDA_TRY(cudaSetDevice(ordinal));
+    CUDA_TRY(cudaDeviceGetAttribute(&p->multiprocessors, cudaDevAttrMultiProcessorCount, ordinal));
+    CUDA_TRY(cudaMemGetInfo(&available, &total));
     p->bytes = available / 8 < MOST_COPY ? available / 8 : MOST_COPY;
     p->pinned = p->bytes < PINNED ? p->bytes : PINNED;
-    CUDA_TRY(gpuStreamCreateWithFlags(&p->stream, gpuStreamNonBlocking));
-    CUDA_TRY(gpuEventCreate(&p->begin));
-    CUDA_TRY(gpuEventCreate(&p->end));
-    CUDA_TRY(gpuMalloc(&p->from, p->bytes));
-    CUDA_TRY(gpuMalloc(&p->to, p->bytes));
-    CUDA_TRY(gpuHostAlloc(&p->host, p->pinned, 0));
+    CUDA_TRY(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking));
+    CUDA_TRY(cudaEventCreate(&p->begin));
+    CUDA_TRY(cudaEventCreate(&p->end));
+    CUDA_TRY(cudaMalloc(&p->from, p->bytes));
+    CUDA_TRY(cudaMalloc(&p->to, p->bytes));
+    CUDA_TRY(cudaHostAlloc(&p->host, p->pinned, 0));
     CUDA_TRY(cuda_limits_fill(p->from, p->bytes / sizeof(unsigned), p->stream));
     return FBP_OK;
 }
@@ -144,18 +145,18 @@ static fbp_status open_probe(struct probe *p, int ordinal)
 static void close_probe(struct probe *p)
 {
     if (p->stream)
-        (void)gpuStreamSynchronize(p->stream);
+        (void)cudaStreamSynchronize(p->stream);
     drop_texture(p);
     if (p->host)
-        (void)gpuFreeHost(p->host);
-    (void)gpuFree(p->to);
-    (void)gpuFree(p->from);
+        (void)cudaFreeHost(p->host);
+    (void)cudaFree(p->to);
+    (void)cudaFree(p->from);
     if (p->end)
-        (void)gpuEventDestroy(p->end);
+        (void)cudaEventDestroy(p->end);
     if (p->begin)
-        (void)gpuEventDestroy(p->begin);
+        (void)cudaEventDestroy(p->begin);
     if (p->stream)
-        (void)gpuStreamDestroy(p->stream);
+        (void)cudaStreamDestroy(p->stream);
 }
 
 static fbp_status measure(struct probe *p, struct fbp_limits *out)

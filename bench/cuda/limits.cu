@@ -25,18 +25,18 @@ static __global__ void multiply_add(float a, float b, float *out)
         out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-gpuError_t cuda_limits_fma(int multiprocessors, float *out, double *n, gpuStream_t stream)
+cudaError_t cuda_limits_fma(int multiprocessors, float *out, double *n, cudaStream_t stream)
 {
     const int blocks = multiprocessors * BLOCKS;
 
     multiply_add<<<blocks, THREADS, 0, stream>>>(0.999f, 0.001f, out);
     *n = (double)blocks * THREADS * CHAINS * ROUNDS;
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 /* A warp covers 2 x 1 samples, as that of a kernel whose views are about as fine as the volume may
  * where rays run along it, and drifts by 1/64 of a sample from fetch to fetch. */
-template <typename T> static __global__ void fetch(gpuTextureObject_t texture, float *out)
+template <typename T> static __global__ void fetch(cudaTextureObject_t texture, float *out)
 {
     float u = (float)(threadIdx.x % 8) / 4 + 0.3f, v = (float)(threadIdx.x / 8) / 4 + 0.7f, sum = 0;
 
@@ -50,8 +50,8 @@ template <typename T> static __global__ void fetch(gpuTextureObject_t texture, f
         out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-gpuError_t cuda_limits_fetch(int multiprocessors, gpuTextureObject_t texture, int channels,
-                             float *out, double *n, gpuStream_t stream)
+cudaError_t cuda_limits_fetch(int multiprocessors, cudaTextureObject_t texture, int channels,
+                              float *out, double *n, cudaStream_t stream)
 {
     const int blocks = multiprocessors * BLOCKS;
 
@@ -62,7 +62,7 @@ gpuError_t cuda_limits_fetch(int multiprocessors, gpuTextureObject_t texture, in
     else
         fetch<float><<<blocks, THREADS, 0, stream>>>(texture, out);
     *n = (double)blocks * THREADS * FETCHES;
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 static __global__ void fill(unsigned *words, size_t n)
@@ -74,8 +74,8 @@ static __global__ void fill(unsigned *words, size_t n)
         words[at] = (mixed & 0x3bff3bffu) | 0x20002000u;
 }
 
-gpuError_t cuda_limits_fill(unsigned *words, size_t n, gpuStream_t stream)
+cudaError_t cuda_limits_fill(unsigned *words, size_t n, cudaStream_t stream)
 {
     fill<<<(unsigned)((n + THREADS - 1) / THREADS), THREADS, 0, stream>>>(words, n);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }

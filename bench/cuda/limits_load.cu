@@ -22,8 +22,8 @@ template <typename T> static __global__ void load(const T *__restrict__ from, fl
         out[blockIdx.x * THREADS + threadIdx.x] = sum[0];
 }
 
-gpuError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out, double *n,
-                            gpuStream_t stream)
+cudaError_t cuda_limits_load(int multiprocessors, int width, const void *from, float *out,
+                             double *n, cudaStream_t stream)
 {
     const int blocks = multiprocessors * BLOCKS;
 
@@ -34,5 +34,5 @@ gpuError_t cuda_limits_load(int multiprocessors, int width, const void *from, fl
     else
         load<float4><<<blocks, THREADS, 0, stream>>>((const float4 *)from, out);
     *n = (double)blocks * THREADS * ROUNDS * LOADS * width;
-    return gpuGetLastError();
+    return cudaGetLastError();
 }

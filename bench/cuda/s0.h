@@ -14,8 +14,8 @@ extern const struct cuda_kernel cuda_s0_kernels[];
 
 /** Convolve rows as cuda_convolve_rows() does (filter_kernels.h), one block per row, with row and
  * taps in shared memory; rows that do not fit are passed to cuda_convolve_rows(). */
-gpuError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
-                            unsigned half_width, float2 *out, gpuStream_t stream);
+cudaError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
+                             unsigned half_width, float2 *out, cudaStream_t stream);
 
 /** Loops of the kernels; generated from their machine code, ended by capability 0. */
 extern const struct s0_code cuda_s0_code[];

@@ -36,8 +36,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-gpuError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
-                            unsigned half_width, float2 *out, gpuStream_t stream)
+cudaError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const float *taps,
+                             unsigned half_width, float2 *out, cudaStream_t stream)
 {
     const size_t shared = ((size_t)length + 2 * (size_t)half_width) * sizeof(float2) +
                           ((size_t)half_width + 1) * sizeof(float);
@@ -45,5 +45,5 @@ gpuError_t cuda_s0_convolve(const float2 *in, unsigned n, unsigned length, const
     if (shared > SHARED)
         return cuda_convolve_rows(in, n, length, taps, false, half_width, out, stream);
     convolve_row<<<n, THREADS, shared, stream>>>(in, (int)length, taps, (int)half_width, out);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }

@@ -53,7 +53,7 @@ static __device__ inline s0_line line_of(const s0_view &view, float tx, float ty
             view.layer};
 }
 
-static __device__ inline float sample(gpuTextureObject_t views, const s0_line &line, float t)
+static __device__ inline float sample(cudaTextureObject_t views, const s0_line &line, float t)
 {
     return line.weight * tex2DLayered<float>(views, line.u, fmaf(t, line.dv, line.v0), line.layer);
 }
@@ -96,7 +96,7 @@ static __device__ inline void finish(const s0_voxels &voxels, const float *line)
 
 /* Add J sums of I views each to a line of voxels; a sum is one assignment. */
 template <bool DIRECT, int I, int J, bool MERGED>
-static __device__ void walk_packed(const s0_views<I * J> &views, gpuTextureObject_t texture,
+static __device__ void walk_packed(const s0_views<I * J> &views, cudaTextureObject_t texture,
                                    float tx, float ty, const s0_voxels &voxels)
 {
     float line[DIRECT ? 1 : LINE];
@@ -125,7 +125,7 @@ static __device__ void walk_packed(const s0_views<I * J> &views, gpuTextureObjec
 
 /* A walk for every view, or for J of them. */
 template <bool DIRECT, int I, int J>
-static __device__ void walk_apart(const s0_views<I * J> &views, gpuTextureObject_t texture,
+static __device__ void walk_apart(const s0_views<I * J> &views, cudaTextureObject_t texture,
                                   float tx, float ty, const s0_voxels &voxels)
 {
     float line[DIRECT ? 1 : LINE];
@@ -151,7 +151,7 @@ static __device__ void walk_apart(const s0_views<I * J> &views, gpuTextureObject
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J, bool MERGED>
 static __global__ void __launch_bounds__(THREADS)
     backproject(const __grid_constant__ s0_views<I * J> views, const gpu_grid g,
-                gpuTextureObject_t texture, int length, float *volume)
+                cudaTextureObject_t texture, int length, float *volume)
 {
     const int x = COALESCED ? blockIdx.x * TILE_X + threadIdx.x : blockIdx.x;
     const int y =
@@ -187,7 +187,7 @@ template <int N> static s0_views<N> views_of(const struct cuda_bp *bp, int first
 }
 
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J, bool MERGED>
-static gpuError_t launch(const struct cuda_bp *bp)
+static cudaError_t launch(const struct cuda_bp *bp)
 {
     const struct gpu_grid *g = &bp->grid;
     const int length = DIRECT || g->nz < LINE ? g->nz : LINE;
@@ -200,7 +200,7 @@ static gpuError_t launch(const struct cuda_bp *bp)
         backproject<COALESCED, I, PACKED, DIRECT, J, MERGED>
             <<<COALESCED ? tiles : rows, block, 0, bp->stream>>>(
                 views_of<I * J>(bp, at), *g, bp->views->texture, length, bp->volume);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 template <bool COALESCED, int I, bool PACKED, bool DIRECT, int J, bool MERGED = false>

@@ -71,7 +71,7 @@ struct run {
     const struct cuda_views *views;
     float *volume;
     size_t shared[2]; /* bytes, of whole and half */
-    gpuStream_t stream;
+    cudaStream_t stream;
     size_t n_launches;
 };
 
@@ -98,13 +98,14 @@ static fbp_status keep_occupancy(const struct s1_entry *e, enum fbp_s1_part part
     int own;
 
     *shared = 0;
-    CUDA_TRY(gpuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, e->part[FBP_S1_ALL], threads, 0));
-    CUDA_TRY(gpuOccupancyMaxActiveBlocksPerMultiprocessor(&own, e->part[part], threads, 0));
+    CUDA_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, e->part[FBP_S1_ALL], threads, 0));
+    CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&own, e->part[part], threads, 0));
     if (own <= *blocks)
         return FBP_OK;
-    CUDA_TRY(gpuOccupancyAvailableDynamicSMemPerBlock(shared, e->part[part], *blocks, threads));
-    CUDA_TRY(gpuFuncSetAttribute(e->part[part], gpuFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)*shared));
+    CUDA_TRY(cudaOccupancyAvailableDynamicSMemPerBlock(shared, e->part[part], *blocks, threads));
+    CUDA_TRY(cudaFuncSetAttribute(e->part[part], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  (int)*shared));
     return FBP_OK;
 }
 
@@ -117,12 +118,13 @@ static fbp_status launch(struct run *r, bool half, size_t view, size_t n)
     const dim3 grid = {((unsigned)g.nx + s->block_x - 1) / s->block_x,
                        ((unsigned)g.ny + s->block_y - 1) / s->block_y,
                        ((unsigned)g.nz + s->voxels - 1) / s->voxels};
-    gpuTextureObject_t texture = r->views->texture;
+    cudaTextureObject_t texture = r->views->texture;
     struct s1_launch views;
     void *arguments[] = {&views, &g, &texture, &r->volume};
 
     make_launch(r, view, n, &views);
-    CUDA_TRY(gpuLaunchKernel(e->part[r->part], grid, block, arguments, r->shared[half], r->stream));
+    CUDA_TRY(
+        cudaLaunchKernel(e->part[r->part], grid, block, arguments, r->shared[half], r->stream));
     r->n_launches++;
     return FBP_OK;
 }
@@ -143,33 +145,33 @@ static fbp_status launch_all(struct run *r)
     return FBP_OK;
 }
 
-static fbp_status time_run(struct run *r, gpuEvent_t begin, gpuEvent_t end, double *seconds)
+static fbp_status time_run(struct run *r, cudaEvent_t begin, cudaEvent_t end, double *seconds)
 {
     float ms;
 
-    CUDA_TRY(gpuEventRecord(begin, r->stream));
+    CUDA_TRY(cudaEventRecord(begin, r->stream));
     FBP_TRY(launch_all(r));
-    CUDA_TRY(gpuEventRecord(end, r->stream));
-    CUDA_TRY(gpuEventSynchronize(end));
-    CUDA_TRY(gpuEventElapsedTime(&ms, begin, end));
+    CUDA_TRY(cudaEventRecord(end, r->stream));
+    CUDA_TRY(cudaEventSynchronize(end));
+    CUDA_TRY(cudaEventElapsedTime(&ms, begin, end));
     *seconds = 1e-3 * (double)ms;
     return FBP_OK;
 }
 
 static fbp_status time_with_events(struct run *r, double *seconds)
 {
-    gpuEvent_t begin, end;
+    cudaEvent_t begin, end;
 
-    CUDA_TRY(gpuEventCreate(&begin));
-    const gpuError_t error = gpuEventCreate(&end);
+    CUDA_TRY(cudaEventCreate(&begin));
+    const cudaError_t error = cudaEventCreate(&end);
     fbp_status st = FBP_OK;
-    if (error != gpuSuccess) {
-        st = cuda_failed(error, GPU_TEXT(gpuEventCreate(end)));
+    if (error != cudaSuccess) {
+        st = cuda_failed(error, "cudaEventCreate");
     } else {
         st = time_run(r, begin, end, seconds);
-        (void)gpuEventDestroy(end);
+        (void)cudaEventDestroy(end);
     }
-    (void)gpuEventDestroy(begin);
+    (void)cudaEventDestroy(begin);
     return st;
 }
 
@@ -178,14 +180,14 @@ static fbp_status prepare(struct run *r, struct fbp_s1_time *out)
 {
     const struct fbp_s1_shape *s = &r->kernel->shape;
     const int threads = (int)(s->block_x * s->block_y);
-    gpuFuncAttributes attributes;
+    struct cudaFuncAttributes attributes;
     int blocks, most;
 
     if (r->kernel->half.views)
         FBP_TRY(keep_occupancy(&r->kernel->half, r->part, threads, &blocks, &r->shared[1]));
     FBP_TRY(keep_occupancy(&r->kernel->whole, r->part, threads, &blocks, &r->shared[0]));
-    CUDA_TRY(gpuDeviceGetAttribute(&most, gpuDevAttrMaxThreadsPerMultiProcessor, r->dev->index));
-    CUDA_TRY(gpuFuncGetAttributes(&attributes, r->kernel->whole.part[r->part]));
+    CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, r->dev->index));
+    CUDA_TRY(cudaFuncGetAttributes(&attributes, r->kernel->whole.part[r->part]));
     out->occupancy = (double)blocks * threads / most;
     out->registers = attributes.numRegs;
     return FBP_OK;
@@ -209,7 +211,7 @@ static fbp_status run(fbp_device *device, const struct fbp_batch *batch, const v
                               "zinsser2013: kernel %zu does not exist, or the job has another "
                               "kernel than matrix: report this error",
                               index);
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     FBP_TRY(prepare(&r, out));
     FBP_TRY(time_with_events(&r, &out->seconds));
     out->n_launches = r.n_launches;

@@ -3,7 +3,7 @@
 #ifndef FBP_BENCH_CUDA_S1_H
 #define FBP_BENCH_CUDA_S1_H
 
-#include "backend/cuda/gpu_runtime.h"
+#include "backend/cuda/runtime.h"
 #include "bench/common/modules.h"
 
 /** Most views of a launch. */

@@ -45,7 +45,7 @@ template <s1_lanes LANES, int BX, int BY> static __device__ inline s1_place s1_p
 /** Value of a view at a voxel: the fetch; in parts without fetches, a value that depends on both
  * coordinates. */
 template <fbp_s1_part PART>
-static __device__ inline float s1_sample(gpuTextureObject_t views, float u, float v, int layer)
+static __device__ inline float s1_sample(cudaTextureObject_t views, float u, float v, int layer)
 {
     return PART >= FBP_S1_IMT ? tex2DLayered<float>(views, u, v, layer) : u + v;
 }
@@ -78,7 +78,7 @@ static __device__ inline s1_line s1_line_of(const float m[12], float tx, float t
 /** sum + sample / w^2 at t_z. */
 template <fbp_s1_part PART>
 static __device__ inline float s1_update(const float m[12], const s1_line &line, float tz,
-                                         gpuTextureObject_t views, int layer, float sum)
+                                         cudaTextureObject_t views, int layer, float sum)
 {
     const float r = cuda_reciprocal(fmaf(tz, m[10], line.w));
     const float u = fmaf(tz, m[2], line.u) * r, v = fmaf(tz, m[6], line.v) * r;
@@ -88,7 +88,7 @@ static __device__ inline float s1_update(const float m[12], const s1_line &line,
 
 template <fbp_s1_part PART, s1_lanes LANES, int I, int K, int BX, int BY, bool SYNC>
 static __global__ void __launch_bounds__(BX *BY)
-    s1_a(const __grid_constant__ s1_views<I> in, const s1_grid g, gpuTextureObject_t views,
+    s1_a(const __grid_constant__ s1_views<I> in, const s1_grid g, cudaTextureObject_t views,
          float *__restrict__ volume)
 {
     const s1_place at = s1_place_of<LANES, BX, BY>();
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(BX *BY)
 
 template <fbp_s1_part PART, s1_lanes LANES, int I, int K, int BX, int BY, int UNROLL>
 static __global__ void __launch_bounds__(BX *BY)
-    s1_b(const __grid_constant__ s1_views<I> in, const s1_grid g, gpuTextureObject_t views,
+    s1_b(const __grid_constant__ s1_views<I> in, const s1_grid g, cudaTextureObject_t views,
          float *__restrict__ volume)
 {
     const s1_place at = s1_place_of<LANES, BX, BY>();

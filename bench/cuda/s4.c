@@ -29,9 +29,9 @@ static size_t cores_of(int major, int minor)
 
 static fbp_status describe(int index, struct fbp_s4_gpu *out)
 {
-    gpuDeviceProp_t p;
+    struct cudaDeviceProp p;
 
-    CUDA_TRY(gpuGetDeviceProperties(&p, cuda_ordinal(index)));
+    CUDA_TRY(cudaGetDeviceProperties(&p, cuda_ordinal(index)));
     *out = (struct fbp_s4_gpu){.capability = (unsigned)(10 * p.major + p.minor),
                                .processors = (size_t)p.multiProcessorCount,
                                .cores = cores_of(p.major, p.minor),
@@ -64,8 +64,8 @@ static fbp_status alloc_there(const struct fbp_s4_arguments *a, struct there *t)
     const size_t n = (size_t)a->n, q = (size_t)a->q, samples = q * (size_t)a->s;
 
     t->voxels = n * n * n;
-    CUDA_TRY(gpuMalloc((void **)&t->memory, (t->voxels + samples + 3 * q) * sizeof(double) +
-                                                sizeof(unsigned[2][PROCESSORS])));
+    CUDA_TRY(cudaMalloc((void **)&t->memory, (t->voxels + samples + 3 * q) * sizeof(double) +
+                                                 sizeof(unsigned[2][PROCESSORS])));
     t->object = t->memory;
     t->projection = t->object + t->voxels;
     t->gx = t->projection + samples;
@@ -79,18 +79,18 @@ static fbp_status send(const struct fbp_s4_arguments *a, const struct there *t)
 {
     const size_t q = (size_t)a->q * sizeof(double);
 
-    CUDA_TRY(gpuMemcpy(t->projection, a->projection, q * (size_t)a->s, gpuMemcpyHostToDevice));
-    CUDA_TRY(gpuMemcpy(t->gx, a->gx, q, gpuMemcpyHostToDevice));
-    CUDA_TRY(gpuMemcpy(t->gy, a->gy, q, gpuMemcpyHostToDevice));
-    CUDA_TRY(gpuMemcpy(t->gz, a->gz, q, gpuMemcpyHostToDevice));
-    CUDA_TRY(gpuMemset(t->count, 0, sizeof(unsigned[2][PROCESSORS])));
+    CUDA_TRY(cudaMemcpy(t->projection, a->projection, q * (size_t)a->s, cudaMemcpyHostToDevice));
+    CUDA_TRY(cudaMemcpy(t->gx, a->gx, q, cudaMemcpyHostToDevice));
+    CUDA_TRY(cudaMemcpy(t->gy, a->gy, q, cudaMemcpyHostToDevice));
+    CUDA_TRY(cudaMemcpy(t->gz, a->gz, q, cudaMemcpyHostToDevice));
+    CUDA_TRY(cudaMemset(t->count, 0, sizeof(unsigned[2][PROCESSORS])));
     return FBP_OK;
 }
 
 static fbp_status clear(const struct there *t)
 {
-    CUDA_TRY(gpuMemset(t->object, 0, t->voxels * sizeof *t->object));
-    CUDA_TRY(gpuDeviceSynchronize());
+    CUDA_TRY(cudaMemset(t->object, 0, t->voxels * sizeof *t->object));
+    CUDA_TRY(cudaDeviceSynchronize());
     return FBP_OK;
 }
 
@@ -108,8 +108,8 @@ static fbp_status launch(const struct fbp_s4_arguments *a, const struct there *t
                           ? (dim3){n, n, 1}
                           : (dim3){(unsigned)((t->voxels + block - 1) / block), 1, 1};
 
-    CUDA_TRY(gpuLaunchKernel(cuda_s4_kernel(kernel, counted), grid, (dim3){block, 1, 1}, arguments,
-                             0, NULL));
+    CUDA_TRY(cudaLaunchKernel(cuda_s4_kernel(kernel, counted), grid, (dim3){block, 1, 1}, arguments,
+                              0, NULL));
     return FBP_OK;
 }
 
@@ -123,9 +123,9 @@ static fbp_status time_copied(const struct fbp_s4_arguments *a, const struct the
     memset(object, 0, bytes);
     const double begin = fbp_seconds();
     FBP_TRY(send(a, t));
-    CUDA_TRY(gpuMemcpy(t->object, object, bytes, gpuMemcpyHostToDevice));
+    CUDA_TRY(cudaMemcpy(t->object, object, bytes, cudaMemcpyHostToDevice));
     FBP_TRY(launch(a, t, kernel, block, false));
-    CUDA_TRY(gpuMemcpy(object, t->object, bytes, gpuMemcpyDeviceToHost));
+    CUDA_TRY(cudaMemcpy(object, t->object, bytes, cudaMemcpyDeviceToHost));
     out->copied = fbp_seconds() - begin;
     return FBP_OK;
 }
@@ -140,17 +140,17 @@ static fbp_status time_launches(const struct fbp_s4_arguments *a, const struct t
     FBP_TRY(clear(t));
     double begin = fbp_seconds();
     FBP_TRY(launch(a, t, kernel, block, false));
-    CUDA_TRY(gpuDeviceSynchronize());
+    CUDA_TRY(cudaDeviceSynchronize());
     double end = fbp_seconds();
     out->compute = end - begin;
-    CUDA_TRY(gpuMemcpy(object, t->object, bytes, gpuMemcpyDeviceToHost));
+    CUDA_TRY(cudaMemcpy(object, t->object, bytes, cudaMemcpyDeviceToHost));
     out->gather = fbp_seconds() - end;
     FBP_TRY(clear(t));
     begin = fbp_seconds();
     FBP_TRY(launch(a, t, kernel, block, false));
     end = fbp_seconds();
     out->launch = end - begin;
-    CUDA_TRY(gpuMemcpy(object, t->object, bytes, gpuMemcpyDeviceToHost));
+    CUDA_TRY(cudaMemcpy(object, t->object, bytes, cudaMemcpyDeviceToHost));
     out->gather_launched = fbp_seconds() - end;
     return FBP_OK;
 }
@@ -162,10 +162,10 @@ static fbp_status run_there(const struct fbp_s4_arguments *a, const struct there
 {
     FBP_TRY(send(a, t));
     FBP_TRY(launch(a, t, kernel, block, false));
-    CUDA_TRY(gpuDeviceSynchronize());
+    CUDA_TRY(cudaDeviceSynchronize());
     const double begin = fbp_seconds();
     FBP_TRY(send(a, t));
-    CUDA_TRY(gpuDeviceSynchronize());
+    CUDA_TRY(cudaDeviceSynchronize());
     out->send = fbp_seconds() - begin;
     FBP_TRY(time_copied(a, t, kernel, block, object, out));
     return time_launches(a, t, kernel, block, object, out);
@@ -176,10 +176,10 @@ static fbp_status run(int index, const struct fbp_s4_arguments *a, enum fbp_s4_k
 {
     struct there t = {0};
 
-    CUDA_TRY(gpuSetDevice(cuda_ordinal(index)));
+    CUDA_TRY(cudaSetDevice(cuda_ordinal(index)));
     FBP_TRY(alloc_there(a, &t));
     const fbp_status st = run_there(a, &t, kernel, block, object, out);
-    (void)gpuFree(t.memory);
+    (void)cudaFree(t.memory);
     return st;
 }
 
@@ -191,7 +191,7 @@ static fbp_status count_there(const struct fbp_s4_arguments *a, const struct the
 
     FBP_TRY(send(a, t));
     FBP_TRY(launch(a, t, kernel, block, true));
-    CUDA_TRY(gpuMemcpy(most, t->count + PROCESSORS, sizeof most, gpuMemcpyDeviceToHost));
+    CUDA_TRY(cudaMemcpy(most, t->count + PROCESSORS, sizeof most, cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < PROCESSORS; i++)
         if (most[i] > *out)
             *out = most[i];
@@ -208,20 +208,20 @@ static fbp_status count(const struct fbp_s4_arguments *a, enum fbp_s4_kernel ker
         return FBP_OK;
     FBP_TRY(alloc_there(a, &t));
     const fbp_status st = count_there(a, &t, kernel, block, out);
-    (void)gpuFree(t.memory);
+    (void)cudaFree(t.memory);
     return st;
 }
 
 static fbp_status occupancy(int index, const struct fbp_s4_arguments *a, enum fbp_s4_kernel kernel,
                             unsigned block, struct fbp_s4_occupancy *out)
 {
-    gpuFuncAttributes attributes;
+    struct cudaFuncAttributes attributes;
     int blocks;
 
-    CUDA_TRY(gpuSetDevice(cuda_ordinal(index)));
-    CUDA_TRY(gpuFuncGetAttributes(&attributes, cuda_s4_kernel(kernel, false)));
-    CUDA_TRY(gpuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, cuda_s4_kernel(kernel, false),
-                                                          (int)block, 0));
+    CUDA_TRY(cudaSetDevice(cuda_ordinal(index)));
+    CUDA_TRY(cudaFuncGetAttributes(&attributes, cuda_s4_kernel(kernel, false)));
+    CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, cuda_s4_kernel(kernel, false),
+                                                           (int)block, 0));
     out->block = block;
     out->registers = (size_t)attributes.numRegs;
     out->local_bytes = attributes.localSizeBytes;

@@ -313,19 +313,19 @@ size_t cuda_chain_static_bytes(void)
     return sizeof(shared);
 }
 
-gpuError_t cuda_chain_open(size_t length)
+cudaError_t cuda_chain_open(size_t length)
 {
     const instance *k = find(length);
-    return gpuFuncSetAttribute(k->kernel, gpuFuncAttributeMaxDynamicSharedMemorySize,
-                               (int)gpu_chain_row_bytes(length));
+    return cudaFuncSetAttribute(k->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)gpu_chain_row_bytes(length));
 }
 
-gpuError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, gpuStream_t stream)
+cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cudaStream_t stream)
 {
     const instance *k = find(length);
     cuda_chain parameter = *chain;
     void *arguments[] = {&parameter};
 
-    return gpuLaunchKernel(k->kernel, dim3(chain->pairs.n), dim3(k->threads), arguments,
-                           gpu_chain_row_bytes(length), stream);
+    return cudaLaunchKernel(k->kernel, dim3(chain->pairs.n), dim3(k->threads), arguments,
+                            gpu_chain_row_bytes(length), stream);
 }

@@ -25,8 +25,9 @@ enum { CUDA_EVENTS = 64 };
 /** Second stream of the output stage: scales slices and computes their statistics, while the
  * stage's first stream copies the previous slices to the host. */
 struct cuda_unpacking {
-    gpuStream_t stream;
-    gpuEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< ends of each buffer's last fill, copy */
+    cudaStream_t stream;
+    cudaEvent_t filled[GPU_STAGES],
+        copied[GPU_STAGES]; /**< ends of each buffer's last fill, copy */
     unsigned next; /**< number of times that a slice buffer was filled so far; fill i uses buffer i
                       % GPU_STAGES */
 };
@@ -34,18 +35,18 @@ struct cuda_unpacking {
 /** Timestamps for the timeline of a run (pipeline/timeline.c). */
 struct cuda_timestamps {
     pthread_mutex_t lock;
-    gpuEvent_t *events;
+    cudaEvent_t *events;
     size_t n, room; /**< number of events recorded, and created */
     size_t n_read; /**< number of events read; if it reaches n, events are reused from index 0 on */
-    gpuEvent_t zero; /**< reference event of all timestamps */
-    double seconds;  /**< time of `zero` by fbp_seconds() */
+    cudaEvent_t zero; /**< reference event of all timestamps */
+    double seconds;   /**< time of `zero` by fbp_seconds() */
 };
 
 struct cuda_stream {
-    gpuStream_t stream;
-    gpuEvent_t events[CUDA_EVENTS]; /**< events of the stream; event number t (its ticket) is
+    cudaStream_t stream;
+    cudaEvent_t events[CUDA_EVENTS]; /**< events of the stream; event number t (its ticket) is
                                        events[t % CUDA_EVENTS] */
-    atomic_uint_fast64_t ticket;    /**< last ticket */
+    atomic_uint_fast64_t ticket;     /**< last ticket */
 };
 
 struct cuda_device {
@@ -54,7 +55,7 @@ struct cuda_device {
     int node;  /**< NUMA node by cuda_node_of(); -1: any */
     const struct cuda_kernel *kernel;
     struct gpu_tuner tuner; /**< chooses the shape of the backprojection kernel (tile and window) */
-    gpuEvent_t trials[2 * GPU_TUNER_TRIALS]; /**< events before and after the kernel launches that
+    cudaEvent_t trials[2 * GPU_TUNER_TRIALS]; /**< events before and after the kernel launches that
                                                 the tuner times */
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_timestamps timestamps;
@@ -63,8 +64,8 @@ struct cuda_device {
     char *memory;             /**< device memory of tables and scratch */
     bool counts_once;         /**< true: repaired samples are counted once, in the rows whose bit in
                                  tables.row_bitmap is set; false: each time a row is read */
-    /** cuFFT plan of the row filter; GPU_NO_FFT: rows are filtered by another method */
-    gpuFft_t plan;
+    /** cuFFT plan of the row filter; CUDA_NO_FFT: rows are filtered by another method */
+    cuda_fft_plan plan;
     struct gpu_principal *principal; /**< per view */
     float half_scale; /**< factor by which views in fp16 are scaled; 0: not computed yet */
     /** bit (ordinal % 64) is 1 if cuda_peer_reach() has prepared copies from the device with this
@@ -81,7 +82,7 @@ static inline struct cuda_device *cuda_of(fbp_device *device)
 
 /** Set the message of a failed CUDA call: its name, CUDA's text, a remedy.
  * @return FBP_ERR_NOMEM if device memory is exhausted, else FBP_ERR_DEVICE */
-fbp_status cuda_failed(gpuError_t error, const char *call);
+fbp_status cuda_failed(cudaError_t error, const char *call);
 
 #if defined __clang_analyzer__ && !defined FBP_CUDA_ENTRY_C
 /* For clang's analyzer: states that cuda_failed() never returns FBP_OK, as base/base.h does for
@@ -90,20 +91,20 @@ fbp_status cuda_failed(gpuError_t error, const char *call);
 #endif
 
 /** Call CUDA's runtime; if the call fails, return cuda_failed() from the calling function. */
-#define CUDA_TRY(call)                                     \
-    do {                                                   \
-        const gpuError_t cuda_try_ = (call);               \
-        if (cuda_try_ != gpuSuccess)                       \
-            return cuda_failed(cuda_try_, GPU_TEXT(call)); \
+#define CUDA_TRY(call)                            \
+    do {                                          \
+        const cudaError_t cuda_try_ = (call);     \
+        if (cuda_try_ != cudaSuccess)             \
+            return cuda_failed(cuda_try_, #call); \
     } while (0)
 
 /** Returns whether a CUDA call succeeded, and clears CUDA's error; for calls whose failure is no
  * failure of the run. */
-static inline bool cuda_is_done(gpuError_t error)
+static inline bool cuda_is_done(cudaError_t error)
 {
-    if (error != gpuSuccess)
-        (void)gpuGetLastError();
-    return error == gpuSuccess;
+    if (error != cudaSuccess)
+        (void)cudaGetLastError();
+    return error == cudaSuccess;
 }
 
 /** Returns CUDA's ordinal of the device with index `index` in the library's list. */
@@ -168,14 +169,14 @@ bool cuda_fft_found(void);
 
 /** Create a plan for `rows` complex transforms of length n in place; rows are contiguous.
  * @param[out] work_bytes  bytes of scratch that the plan needs; the caller allocates them */
-fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_bytes);
-void cuda_fft_destroy(gpuFft_t *plan);
+fbp_status cuda_fft_create(cuda_fft_plan *out, size_t n, size_t rows, size_t *work_bytes);
+void cuda_fft_destroy(cuda_fft_plan *plan);
 
 /** Set the scratch memory of a cuFFT plan, and the stream in which it runs. */
-fbp_status cuda_fft_place(gpuFft_t plan, void *work, gpuStream_t stream);
+fbp_status cuda_fft_place(cuda_fft_plan plan, void *work, cudaStream_t stream);
 
 /** Transform the rows of a cuFFT plan in place, without a scale factor. */
-fbp_status cuda_fft_run(gpuFft_t plan, float2 *rows, bool inverse);
+fbp_status cuda_fft_run(cuda_fft_plan plan, float2 *rows, bool inverse);
 
 /* filter.c: filters raw views.  The functions from cuda_filter() on are members of the backend. */
 
@@ -222,7 +223,7 @@ enum { CUDA_PEER_PROBE = 64 << 10 };
 struct cuda_peer_end {
     int device;
     char *memory;
-    gpuStream_t stream;
+    cudaStream_t stream;
 };
 
 /** Enable direct access of `device` to the memory of `other`.  `device` becomes the current device,

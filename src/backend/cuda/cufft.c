@@ -19,15 +19,15 @@ enum { SUCCESS = 0, C2C = 0x29, FORWARD = -1, INVERSE = 1 };
 static struct {
     pthread_once_t once;
     bool found;
-    int (*create)(gpuFft_t *);
-    int (*set_auto_allocation)(gpuFft_t, int);
-    int (*make_plan_many)(gpuFft_t, int rank, int *n, int *inembed, int istride, int idist,
+    int (*create)(cuda_fft_plan *);
+    int (*set_auto_allocation)(cuda_fft_plan, int);
+    int (*make_plan_many)(cuda_fft_plan, int rank, int *n, int *inembed, int istride, int idist,
                           int *onembed, int ostride, int odist, int type, int batch,
                           size_t *work_bytes);
-    int (*set_work_area)(gpuFft_t, void *);
-    int (*set_stream)(gpuFft_t, gpuStream_t);
-    int (*exec_c2c)(gpuFft_t, float2 *, float2 *, int direction);
-    int (*destroy)(gpuFft_t);
+    int (*set_work_area)(cuda_fft_plan, void *);
+    int (*set_stream)(cuda_fft_plan, cudaStream_t);
+    int (*exec_c2c)(cuda_fft_plan, float2 *, float2 *, int direction);
+    int (*destroy)(cuda_fft_plan);
 } fft = {.once = PTHREAD_ONCE_INIT};
 
 static void *open_below(const char *root, const char *folder, const char *name)
@@ -42,7 +42,7 @@ static void *open_below(const char *root, const char *folder, const char *name)
  * then in packages that pip installed. */
 static void find_library(void)
 {
-    static const char *const names[] = {GPU_FFT_LIBRARIES};
+    static const char *const names[] = {"libcufft.so.12", "libcufft.so.11"};
     static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
                                           "targets/sbsa-linux/lib"};
     static const char *const pip_files[] = {"cu13/lib/libcufft.so.12", "cufft/lib/libcufft.so.12",
@@ -56,13 +56,13 @@ static void find_library(void)
         const char *name;
         void *function;
     } functions[] = {
-        {GPU_FFT("Create"), &fft.create},
-        {GPU_FFT("SetAutoAllocation"), &fft.set_auto_allocation},
-        {GPU_FFT("MakePlanMany"), &fft.make_plan_many},
-        {GPU_FFT("SetWorkArea"), &fft.set_work_area},
-        {GPU_FFT("SetStream"), &fft.set_stream},
-        {GPU_FFT("ExecC2C"), &fft.exec_c2c},
-        {GPU_FFT("Destroy"), &fft.destroy},
+        {"cufftCreate", &fft.create},
+        {"cufftSetAutoAllocation", &fft.set_auto_allocation},
+        {"cufftMakePlanMany", &fft.make_plan_many},
+        {"cufftSetWorkArea", &fft.set_work_area},
+        {"cufftSetStream", &fft.set_stream},
+        {"cufftExecC2C", &fft.exec_c2c},
+        {"cufftDestroy", &fft.destroy},
     };
     char own[4096];
     void *handle = NULL;
@@ -116,11 +116,11 @@ static fbp_status check(int result, const char *call)
 
 #define FFT_TRY(call) FBP_TRY(check((call), #call))
 
-fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_bytes)
+fbp_status cuda_fft_create(cuda_fft_plan *out, size_t n, size_t rows, size_t *work_bytes)
 {
     int length = (int)n;
 
-    *out = GPU_NO_FFT;
+    *out = CUDA_NO_FFT;
     if (n > INT_MAX / 2 || rows > INT_MAX / 2)
         return gpu_host->fail(
             FBP_ERR_UNSUPPORTED,
@@ -132,21 +132,21 @@ fbp_status cuda_fft_create(gpuFft_t *out, size_t n, size_t rows, size_t *work_by
     return FBP_OK;
 }
 
-void cuda_fft_destroy(gpuFft_t *plan)
+void cuda_fft_destroy(cuda_fft_plan *plan)
 {
-    if (*plan != GPU_NO_FFT)
+    if (*plan != CUDA_NO_FFT)
         (void)fft.destroy(*plan);
-    *plan = GPU_NO_FFT;
+    *plan = CUDA_NO_FFT;
 }
 
-fbp_status cuda_fft_place(gpuFft_t plan, void *work, gpuStream_t stream)
+fbp_status cuda_fft_place(cuda_fft_plan plan, void *work, cudaStream_t stream)
 {
     FFT_TRY(fft.set_work_area(plan, work));
     FFT_TRY(fft.set_stream(plan, stream));
     return FBP_OK;
 }
 
-fbp_status cuda_fft_run(gpuFft_t plan, float2 *rows, bool inverse)
+fbp_status cuda_fft_run(cuda_fft_plan plan, float2 *rows, bool inverse)
 {
     FFT_TRY(fft.exec_c2c(plan, rows, rows, inverse ? INVERSE : FORWARD));
     return FBP_OK;

@@ -86,8 +86,8 @@ static __global__ void __launch_bounds__(THREADS)
             out[(size_t)c * frames + f] = f == f0 && c < d.length ? in[c] : 0;
 }
 
-gpuError_t cuda_filter_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
-                               const struct cuda_doubles_filter *f, gpuStream_t stream)
+cudaError_t cuda_filter_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
+                                const struct cuda_doubles_filter *f, cudaStream_t stream)
 {
     const unsigned n = d->n_views * d->n_rows, across = (d->length + THREADS - 1) / THREADS;
 
@@ -104,5 +104,5 @@ gpuError_t cuda_filter_doubles(const struct cuda_doubles *d, const struct cuda_p
         store<<<some, THREADS, 0, stream>>>(*d, at, from, f->columns, f->groups, f->frames,
                                             f->views);
     }
-    return gpuGetLastError();
+    return cudaGetLastError();
 }

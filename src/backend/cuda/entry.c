@@ -29,13 +29,13 @@ static const struct gpu_kernel *const kernels[] = {GPU_KNOWN(KERNEL) NULL};
 
 const struct cuda_kernel *cuda_kernels_by_name;
 
-fbp_status cuda_failed(gpuError_t error, const char *call)
+fbp_status cuda_failed(cudaError_t error, const char *call)
 {
     const int name = (int)strcspn(call, "(");
-    const char *text = gpuGetErrorString(error);
+    const char *text = cudaGetErrorString(error);
 
-    (void)gpuGetLastError(); /* recoverable errors are cleared */
-    if (error == gpuErrorMemoryAllocation)
+    (void)cudaGetLastError(); /* recoverable errors are cleared */
+    if (error == cudaErrorMemoryAllocation)
         return gpu_host->fail(FBP_ERR_NOMEM,
                               "cuda: %.*s: %s; lower --device-memory or --batch, or close other "
                               "programs that use the device",
@@ -63,8 +63,8 @@ int cuda_memory_index(const void *memory, size_t bytes)
 
 void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID])
 {
-    if (gpuDeviceGetPCIBusId(out, CUDA_BUS_ID, ordinal) != gpuSuccess) {
-        (void)gpuGetLastError();
+    if (cudaDeviceGetPCIBusId(out, CUDA_BUS_ID, ordinal) != cudaSuccess) {
+        (void)cudaGetLastError();
         out[0] = '\0';
     }
     for (char *c = out; *c; c++)
@@ -93,7 +93,7 @@ static void describe(int index, struct fbp_device_info *out)
     int (*start)(void) = NULL, (*stop)(void) = NULL, (*version)(char *, unsigned) = NULL;
     const int ordinal = found.ordinal[index];
     char release[40] = "";
-    gpuDeviceProp_t p;
+    struct cudaDeviceProp p;
     size_t available = 0, total = 0;
     int cuda = 0;
 
@@ -108,17 +108,17 @@ static void describe(int index, struct fbp_device_info *out)
         }
         dlclose(nvml);
     }
-    if (gpuGetDeviceProperties(&p, ordinal) != gpuSuccess)
+    if (cudaGetDeviceProperties(&p, ordinal) != cudaSuccess)
         return;
     snprintf(out->text, sizeof out->text, "%.100s, sm_%d%d, %d multiprocessors", p.name, p.major,
              p.minor, p.multiProcessorCount);
-    if (gpuDriverGetVersion(&cuda) == gpuSuccess)
+    if (cudaDriverGetVersion(&cuda) == cudaSuccess)
         snprintf(out->driver, sizeof out->driver, "%s%sCUDA %d.%d", release, release[0] ? ", " : "",
-                 GPU_MAJOR(cuda), GPU_MINOR(cuda));
+                 CUDA_MAJOR(cuda), CUDA_MINOR(cuda));
     cuda_bus_of(ordinal, out->bus_id);
     out->numa_node = gpu_host->numa_node(FBP_SYS, out->bus_id);
     out->memory_bytes = p.totalGlobalMem;
-    if (gpuSetDevice(ordinal) == gpuSuccess && gpuMemGetInfo(&available, &total) == gpuSuccess)
+    if (cudaSetDevice(ordinal) == cudaSuccess && cudaMemGetInfo(&available, &total) == cudaSuccess)
         out->free_bytes = available;
 }
 
@@ -170,12 +170,12 @@ static void close_device(fbp_device **device)
 
     if (!dev)
         return;
-    (void)gpuSetDevice(dev->index);
+    (void)cudaSetDevice(dev->index);
     gpu_tuner_close(&dev->tuner);
     cuda_fft_destroy(&dev->plan);
     cuda_streams_close(dev);
     if (dev->memory)
-        (void)gpuFree(dev->memory);
+        (void)cudaFree(dev->memory);
     free(dev->principal);
     free(dev);
     *device = NULL;
@@ -183,17 +183,17 @@ static void close_device(fbp_device **device)
 
 static fbp_status build(struct cuda_device *dev)
 {
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     gpu_tables_lay_out(dev->job, &cuda_offer, &dev->tables);
-    CUDA_TRY(gpuMalloc((void **)&dev->memory, dev->tables.bytes));
-    CUDA_TRY(gpuMemset(dev->memory, 0, dev->tables.bytes));
+    CUDA_TRY(cudaMalloc((void **)&dev->memory, dev->tables.bytes));
+    CUDA_TRY(cudaMemset(dev->memory, 0, dev->tables.bytes));
     FBP_TRY(cuda_streams_open(dev));
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &cuda_timer, dev);
     FBP_TRY(gpu_find_principal(dev->job, "cuda", &dev->principal));
     FBP_TRY(cuda_filter_open(dev));
     struct fbp_statistics none;
     FBP_TRY(cuda_statistics((fbp_device *)(void *)dev, &none)); /* resets them */
-    CUDA_TRY(gpuDeviceSynchronize());                           /* waits for copies of tables */
+    CUDA_TRY(cudaDeviceSynchronize());                          /* waits for copies of tables */
     return FBP_OK;
 }
 
@@ -210,7 +210,7 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     dev->index = found.ordinal[index];
     dev->node = cuda_node_of(dev->index);
     dev->kernel = cuda_kernel_of(job);
-    dev->plan = GPU_NO_FFT;
+    dev->plan = CUDA_NO_FFT;
     pthread_mutex_init(&dev->timestamps.lock, NULL);
     const fbp_status st = build(dev);
     if (st != FBP_OK)
@@ -224,14 +224,14 @@ static fbp_status upload_pieces(fbp_device *device, void *dst, const void *src, 
     const struct cuda_device *dev = cuda_of(device);
     const size_t size = fbp_raw_size(dev->job), bytes = n_samples * size;
 
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     if (n_samples == stride) { /* whole views */
-        CUDA_TRY(gpuMemcpyAsync(dst, src, n * bytes, gpuMemcpyDefault,
-                                dev->streams[FBP_STAGE_IN].stream));
+        CUDA_TRY(cudaMemcpyAsync(dst, src, n * bytes, cudaMemcpyDefault,
+                                 dev->streams[FBP_STAGE_IN].stream));
         return FBP_OK;
     }
-    CUDA_TRY(gpuMemcpy2DAsync(dst, bytes, src, stride * size, bytes, n, gpuMemcpyDefault,
-                              dev->streams[FBP_STAGE_IN].stream));
+    CUDA_TRY(cudaMemcpy2DAsync(dst, bytes, src, stride * size, bytes, n, cudaMemcpyDefault,
+                               dev->streams[FBP_STAGE_IN].stream));
     return FBP_OK;
 }
 
@@ -320,24 +320,24 @@ const struct fbp_backend *fbp_cuda_module(const struct fbp_module_host *host, ch
         return NULL;
     }
     gpu_host = host;
-    gpuError_t error = gpuDriverGetVersion(&driver);
-    if (error == gpuSuccess && GPU_MAJOR(driver) < GPU_MAJOR(GPU_VERSION)) {
+    cudaError_t error = cudaDriverGetVersion(&driver);
+    if (error == cudaSuccess && CUDA_MAJOR(driver) < CUDA_MAJOR(CUDART_VERSION)) {
         snprintf(why, n,
                  "the driver supports CUDA %d.%d, but fbp needs %d.0 or later; update the driver",
-                 GPU_MAJOR(driver), GPU_MINOR(driver), GPU_MAJOR(GPU_VERSION));
+                 CUDA_MAJOR(driver), CUDA_MINOR(driver), CUDA_MAJOR(CUDART_VERSION));
         return NULL;
     }
-    if (error == gpuSuccess)
-        error = gpuGetDeviceCount(&devices);
-    if (error != gpuSuccess && error != gpuErrorNoDevice) {
+    if (error == cudaSuccess)
+        error = cudaGetDeviceCount(&devices);
+    if (error != cudaSuccess && error != cudaErrorNoDevice) {
         snprintf(why, n, "the driver reports: %s; check whether nvidia-smi lists a device",
-                 gpuGetErrorString(error));
+                 cudaGetErrorString(error));
         return NULL;
     }
     for (int i = 0; i < devices && found.n < MOST_DEVICES; i++) {
         int major = 0, minor = 0;
-        if (gpuDeviceGetAttribute(&major, gpuDevAttrComputeCapabilityMajor, i) != gpuSuccess ||
-            gpuDeviceGetAttribute(&minor, gpuDevAttrComputeCapabilityMinor, i) != gpuSuccess ||
+        if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, i) != cudaSuccess ||
+            cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, i) != cudaSuccess ||
             10 * major + minor < LEAST_CAPABILITY)
             continue;
         for (int p = 0; found.n == 0 && p < 4; p++)

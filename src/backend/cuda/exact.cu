@@ -204,7 +204,7 @@ static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
 }
 
-template <bool COLUMN, class Shape> static gpuError_t launch_shape(const struct cuda_bp *bp)
+template <bool COLUMN, class Shape> static cudaError_t launch_shape(const struct cuda_bp *bp)
 {
     typedef typename Shape::Tile Tile;
     typedef typename Shape::Window Window;
@@ -216,18 +216,18 @@ template <bool COLUMN, class Shape> static gpuError_t launch_shape(const struct 
         g->wanted ? backproject<COLUMN, Shape, true> : backproject<COLUMN, Shape, false>;
 
     if (bytes > 0) {
-        gpuError_t error = gpuFuncSetAttribute(
-            (const void *)kernel, gpuFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-        if (error == gpuSuccess)
-            error = gpuFuncSetAttribute((const void *)kernel,
-                                        gpuFuncAttributePreferredSharedMemoryCarveout,
-                                        gpuSharedmemCarveoutMaxShared);
-        if (error != gpuSuccess)
+        cudaError_t error = cudaFuncSetAttribute(
+            (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        if (error == cudaSuccess)
+            error = cudaFuncSetAttribute((const void *)kernel,
+                                         cudaFuncAttributePreferredSharedMemoryCarveout,
+                                         cudaSharedmemCarveoutMaxShared);
+        if (error != cudaSuccess)
             return error;
     }
     kernel<<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, bytes, bp->stream>>>(
         bp->pass, *g, in, views, bp->volume);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 /* Shapes with small windows in shared memory, for less than 1.3 pixels per voxel at the iso-centre,
@@ -244,9 +244,9 @@ typedef shape<cuda_tile<32, 16, 4, 8>, cuda_window<0, 0, 2>, 2> without_window;
 
 enum { SMALL_16X3, SMALL_16X4, SMALL_8, LARGE_16, LARGE_8, WITHOUT_WINDOW, SHAPES };
 
-template <bool COLUMN> static gpuError_t launch(const struct cuda_bp *bp)
+template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
 {
-    static gpuError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
+    static cudaError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
         launch_shape<COLUMN, small_16x3>, launch_shape<COLUMN, small_16x4>,
         launch_shape<COLUMN, small_8>,    launch_shape<COLUMN, large_16>,
         launch_shape<COLUMN, large_8>,    launch_shape<COLUMN, without_window>};

@@ -13,7 +13,7 @@
 #include "backend/cuda/kernel.h"
 
 struct layout {
-    gpuTextureObject_t views;
+    cudaTextureObject_t views;
     int first;
     float texels;  /* per column */
     float inverse; /* 1 / scale of the views */
@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(Tile::THREADS)
     cuda_store_sums(volume, p, g.nx, g.ny, g.nz, sum);
 }
 
-template <bool COLUMN, class Tile> static gpuError_t launch_tile(const struct cuda_bp *bp)
+template <bool COLUMN, class Tile> static cudaError_t launch_tile(const struct cuda_bp *bp)
 {
     const struct gpu_grid *g = &bp->grid;
     const layout in = {bp->views->texture, (int)bp->first, (float)bp->views->texels,
@@ -74,15 +74,15 @@ template <bool COLUMN, class Tile> static gpuError_t launch_tile(const struct cu
 
     kernel<<<Tile::blocks(g->nx, g->ny, g->nz), Tile::THREADS, 0, bp->stream>>>(
         bp->pass, *g, extent, in, bp->volume);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 /* The last two shapes are for up to 4 slices, and for one. */
 enum { SHAPES = 4, LARGE_SHAPES = 2 };
 
-template <bool COLUMN> static gpuError_t launch(const struct cuda_bp *bp)
+template <bool COLUMN> static cudaError_t launch(const struct cuda_bp *bp)
 {
-    static gpuError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
+    static cudaError_t (*const launches[SHAPES])(const struct cuda_bp *) = {
         launch_tile<COLUMN, cuda_tile<32, 8, 8, 16>>, launch_tile<COLUMN, cuda_tile<32, 8, 16, 16>>,
         launch_tile<COLUMN, cuda_tile<32, 8, 4, 16>>, launch_tile<COLUMN, cuda_tile<32, 8, 1, 16>>};
 

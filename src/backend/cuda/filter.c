@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static gpuStream_t filter_stream(const struct cuda_device *dev)
+static cudaStream_t filter_stream(const struct cuda_device *dev)
 {
     return dev->streams[FBP_STAGE_FILTER].stream;
 }
@@ -66,7 +66,7 @@ static fbp_status prepare(const struct cuda_device *dev, const struct fbp_batch 
     const struct fbp_job *job = dev->job;
     const struct gpu_tables *t = &dev->tables;
     const struct cuda_prep prep = prep_of(dev);
-    gpuStream_t stream = filter_stream(dev);
+    cudaStream_t stream = filter_stream(dev);
     size_t r0, r1;
 
     fbp_needed_rows(job, b, &r0, &r1);
@@ -106,7 +106,7 @@ static fbp_status filter_pairs(const struct cuda_device *dev, const struct cuda_
     const unsigned length = (unsigned)t->row_length, n = pairs->n;
     float2 *rows = table(dev, t->rows), *work = table(dev, t->work);
     const void *filter = table(dev, t->filter);
-    gpuStream_t stream = filter_stream(dev);
+    cudaStream_t stream = filter_stream(dev);
     struct cuda_pad pad;
 
     *out = rows;
@@ -194,7 +194,7 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
                              .n_columns = (unsigned)job->padded.panel.n_columns,
                              .group0 = group0};
 
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     if (!job->filtering.columns)
         pairs.weights = weights_of(dev);
     if (prepared) {
@@ -254,7 +254,7 @@ fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *b, void *raw,
         filter.half_width = (unsigned)job->filtering.design->half_width;
         filter.passes = job->filtering.design->passes;
     }
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     CUDA_TRY(cuda_filter_doubles(&rows, &prep, &filter, filter_stream(dev)));
     return FBP_OK;
 }
@@ -272,9 +272,9 @@ fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float 
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(gpuMemcpyAsync(host, rows, n * sizeof *host, gpuMemcpyDeviceToHost,
-                            dev->streams[FBP_STAGE_OUT].stream));
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemcpyAsync(host, rows, n * sizeof *host, cudaMemcpyDeviceToHost,
+                             dev->streams[FBP_STAGE_OUT].stream));
     return FBP_OK;
 }
 
@@ -285,13 +285,13 @@ fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledg
     dev->counts_once = ledger->bits != NULL;
     if (!ledger->bits)
         return FBP_OK;
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     /* The copy runs in the filter's stream, so it waits for earlier filter calls; pageable host
-     * memory may be reused when gpuMemcpyAsync() returns. */
+     * memory may be reused when cudaMemcpyAsync() returns. */
     CUDA_TRY(
-        gpuMemcpyAsync(table(dev, dev->tables.row_bitmap), (const void *)(uintptr_t)ledger->bits,
-                       fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
-                       gpuMemcpyHostToDevice, filter_stream(dev)));
+        cudaMemcpyAsync(table(dev, dev->tables.row_bitmap), (const void *)(uintptr_t)ledger->bits,
+                        fbp_row_bitmap_words(ledger->n_views, ledger->n_rows) * sizeof(unsigned),
+                        cudaMemcpyHostToDevice, filter_stream(dev)));
     return FBP_OK;
 }
 
@@ -300,9 +300,9 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
     const struct cuda_device *dev = cuda_of(device);
     uint64_t counters[2] = {0, 0};
 
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(gpuMemcpy(counters, table(dev, dev->tables.counters), sizeof counters,
-                       gpuMemcpyDeviceToHost));
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemcpy(counters, table(dev, dev->tables.counters), sizeof counters,
+                        cudaMemcpyDeviceToHost));
     *out = (struct fbp_prep_counts){.not_finite = counters[0], .clipped = counters[1]};
     return FBP_OK;
 }
@@ -315,11 +315,11 @@ static size_t row_bytes(void)
     const char *method = gpu_host->environment(FBP_ENV_FFT);
     int n = 0, bytes, least = 0;
 
-    if ((method && strcmp(method, "cufft") == 0) || gpuGetDeviceCount(&n) != gpuSuccess)
+    if ((method && strcmp(method, "cufft") == 0) || cudaGetDeviceCount(&n) != cudaSuccess)
         return 0;
     for (int i = 0; i < n; i++)
-        if (gpuDeviceGetAttribute(&bytes, gpuDevAttrMaxSharedMemoryPerBlockOptin, i) ==
-                gpuSuccess &&
+        if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, i) ==
+                cudaSuccess &&
             (least == 0 || bytes < least))
             least = bytes;
     return (size_t)least > cuda_chain_static_bytes() ? (size_t)least - cuda_chain_static_bytes()
@@ -330,7 +330,7 @@ const struct gpu_filter_capabilities cuda_offer = {row_bytes, cuda_fft_found};
 
 static fbp_status put(void *user, size_t at, const void *data, size_t bytes)
 {
-    CUDA_TRY(gpuMemcpy(table(user, at), data, bytes, gpuMemcpyHostToDevice));
+    CUDA_TRY(cudaMemcpy(table(user, at), data, bytes, cudaMemcpyHostToDevice));
     return FBP_OK;
 }
 

@@ -67,16 +67,16 @@ static __global__ void bridge(const cuda_raw raw, const gpu_bridge *bridges, uns
     samples[b.pixel - shift] = sum;
 }
 
-gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
-                             const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
-                             unsigned n_rows, gpuStream_t stream)
+cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
+                              const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
+                              unsigned n_rows, cudaStream_t stream)
 {
     prepare<<<raw->n_views * raw->load_rows, THREADS, 0, stream>>>(*raw, *prep);
     if (n_bridges > 0) {
         const dim3 grid((n_bridges + THREADS - 1) / THREADS, raw->n_views);
         bridge<<<grid, THREADS, 0, stream>>>(*raw, bridges, n_bridges, row0, n_rows);
     }
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 /* Multiply rows by their weights, one row per block; blockIdx.y counts views from p.first. */
@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(THREADS)
             out[(size_t)j * nc] = sum[j];
 }
 
-gpuError_t cuda_filter_columns(const struct cuda_columns *p, gpuStream_t stream)
+cudaError_t cuda_filter_columns(const struct cuda_columns *p, cudaStream_t stream)
 {
     const dim3 rows(p->n_rows, p->n);
     const dim3 pieces((p->raw.n_columns + THREADS - 1) / THREADS,
@@ -136,7 +136,7 @@ gpuError_t cuda_filter_columns(const struct cuda_columns *p, gpuStream_t stream)
 
     weigh_columns<<<rows, THREADS, 0, stream>>>(*p);
     convolve_columns<<<pieces, THREADS, 0, stream>>>(*p);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -163,11 +163,11 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-gpuError_t cuda_pad_rows(const struct cuda_pairs *p, unsigned row_length, float2 *out,
-                         gpuStream_t stream)
+cudaError_t cuda_pad_rows(const struct cuda_pairs *p, unsigned row_length, float2 *out,
+                          cudaStream_t stream)
 {
     pad<<<p->n, THREADS, 0, stream>>>(*p, row_length, out);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -181,11 +181,11 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-gpuError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
-                              gpuStream_t stream)
+cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
+                               cudaStream_t stream)
 {
     multiply<<<n, THREADS, 0, stream>>>(rows, length, response);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 /* Convolve pairs of rows (real and imaginary parts) in space: a block computes THREADS output
@@ -220,8 +220,9 @@ static __global__ void __launch_bounds__(THREADS)
         out[(size_t)blockIdx.x * length + c] = make_float2((float)x, (float)y);
 }
 
-gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const void *taps,
-                              bool in_double, unsigned half_width, float2 *out, gpuStream_t stream)
+cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const void *taps,
+                               bool in_double, unsigned half_width, float2 *out,
+                               cudaStream_t stream)
 {
     const dim3 grid(n, (length + THREADS - 1) / THREADS);
 
@@ -229,5 +230,5 @@ gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, con
         convolve<<<grid, THREADS, 0, stream>>>(in, length, (const double *)taps, half_width, out);
     else
         convolve<<<grid, THREADS, 0, stream>>>(in, length, (const float *)taps, half_width, out);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }

@@ -6,9 +6,9 @@
 #ifndef FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H
 #define FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H
 
-#include "backend/cuda/gpu_runtime.h"
+#include "backend/cuda/runtime.h"
 
-#ifdef GPU_COMPILER /* macros for weight/ray.h and filter/pad.h, which are included below */
+#ifdef __CUDACC__ /* macros for weight/ray.h and filter/pad.h, which are included below */
 #    define FBP_RAY_INLINE static __device__ inline
 #    define FBP_PAD_FN     static __host__ __device__ inline
 #    include <cfloat>
@@ -144,54 +144,55 @@ FBP_BEGIN
 /** Convert a raw batch to line integrals, stored in raw->samples.  Samples that are not finite are
  * interpolated along rows.  Bad pixels in detector rows [row0, row0 + n_rows) are interpolated from
  * good pixels. */
-gpuError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
-                             const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
-                             unsigned n_rows, gpuStream_t stream);
+cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
+                              const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
+                              unsigned n_rows, cudaStream_t stream);
 
 /** Weight rows [row0, row0 + n_rows) of views, and convolve each detector column of these rows, in
  * place.  The first and last half_width of these rows are correct only if the detector ends there.
  * A filtered sample is the same sum in the same order, whichever rows are loaded. */
-gpuError_t cuda_filter_columns(const struct cuda_columns *columns, gpuStream_t stream);
+cudaError_t cuda_filter_columns(const struct cuda_columns *columns, cudaStream_t stream);
 
 /** Fit the extrapolation of prepared rows beyond the panel.  Must be called before the filter,
  * which may overwrite the rows. */
-gpuError_t cuda_pad_find(const struct cuda_pad *pad, gpuStream_t stream);
+cudaError_t cuda_pad_find(const struct cuda_pad *pad, cudaStream_t stream);
 
 /** Add the filtered extrapolation beyond the panel to filtered pairs of rows [pairs.n][stride]. */
-gpuError_t cuda_pad_add(const struct cuda_pad *pad, float2 *rows, unsigned stride,
-                        gpuStream_t stream);
+cudaError_t cuda_pad_add(const struct cuda_pad *pad, float2 *rows, unsigned stride,
+                         cudaStream_t stream);
 
 /** Copy pairs of rows as complex rows to out[n][row_length], weighted if there are weights, with
  * zeros on either side and, if pairs->apart > 1, between samples. */
-gpuError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,
-                         gpuStream_t stream);
+cudaError_t cuda_pad_rows(const struct cuda_pairs *pairs, unsigned row_length, float2 *out,
+                          cudaStream_t stream);
 
 /** Multiply n spectra of `length` values by the real, even response [length/2 + 1]. */
-gpuError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
-                              gpuStream_t stream);
+cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const float *response,
+                               cudaStream_t stream);
 
 /** Convolve n rows of `length` samples: out[c] = sum_i in[i] taps[S + c - i], S = half_width (the
  *  filter of Okitsu et al. 2008).  Taps and sums are double if in_double, else float. */
-gpuError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const void *taps,
-                              bool in_double, unsigned half_width, float2 *out, gpuStream_t stream);
+cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, const void *taps,
+                               bool in_double, unsigned half_width, float2 *out,
+                               cudaStream_t stream);
 
 /** Returns the bytes of static shared memory of a block of chain.cu, the filter in one launch. */
 size_t cuda_chain_static_bytes(void);
 
 /** Set the dynamic shared memory of the kernel of chain.cu for transforms of this length on the
  * current device. */
-gpuError_t cuda_chain_open(size_t length);
+cudaError_t cuda_chain_open(size_t length);
 
 /** Filter pairs of rows in one launch (chain.cu), by transforms of `length` points. */
-gpuError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, gpuStream_t stream);
+cudaError_t cuda_filter_rows(const struct cuda_chain *chain, size_t length, cudaStream_t stream);
 
 /** Filter all rows of a batch in double: samples that are not finite are interpolated along their
  *  rows and counted; rows are weighted, extended to `length` columns and convolved. */
-gpuError_t cuda_filter_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
-                               const struct cuda_doubles_filter *filter, gpuStream_t stream);
+cudaError_t cuda_filter_doubles(const struct cuda_doubles *d, const struct cuda_prep *prep,
+                                const struct cuda_doubles_filter *filter, cudaStream_t stream);
 FBP_END
 
-#ifdef GPU_COMPILER
+#ifdef __CUDACC__
 
 /* From raw samples to weighted line integrals: device functions of the filter's kernels. */
 
@@ -355,5 +356,5 @@ static __device__ inline float2 cuda_weighted(const cuda_weights &w, const cuda_
     return v;
 }
 
-#endif /* GPU_COMPILER */
+#endif /* __CUDACC__ */
 #endif /* FBP_SRC_BACKEND_CUDA_FILTER_KERNELS_H */

@@ -12,7 +12,7 @@
 #ifndef FBP_SRC_BACKEND_CUDA_FRAME_H
 #define FBP_SRC_BACKEND_CUDA_FRAME_H
 
-#include "backend/cuda/gpu_runtime.h"
+#include "backend/cuda/runtime.h"
 #include "backend/gpu/gpu_kernel.h"
 
 #include <type_traits>

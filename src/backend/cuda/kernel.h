@@ -9,7 +9,7 @@
 #ifndef FBP_SRC_BACKEND_CUDA_KERNEL_H
 #define FBP_SRC_BACKEND_CUDA_KERNEL_H
 
-#include "backend/cuda/gpu_runtime.h"
+#include "backend/cuda/runtime.h"
 #include "backend/gpu/gpu_known.h"
 #include "backend/gpu/tables.h"
 
@@ -17,14 +17,14 @@
 struct cuda_views {
     /** capacity of the buffer: n_groups groups of symmetric views, with n_rows rows per view */
     size_t n_groups, n_rows;
-    void *memory;     /**< address of the views in plain memory; NULL: the views are in the texture
-                         `array` */
-    gpuArray_t array; /**< texture that has one layer of gpu_row_texels() x n_rows texels per group
+    void *memory;      /**< address of the views in plain memory; NULL: the views are in the texture
+                          `array` */
+    cudaArray_t array; /**< texture that has one layer of gpu_row_texels() x n_rows texels per group
                          of symmetric views */
-    gpuSurfaceObject_t surface; /**< writes `array` */
-    gpuTextureObject_t texture; /**< texture object that reads `array` with linear interpolation and
-                                   zeros outside */
-    unsigned texels;            /**< texels per detector column: gpu_texels_per_column() */
+    cudaSurfaceObject_t surface; /**< writes `array` */
+    cudaTextureObject_t texture; /**< texture object that reads `array` with linear interpolation
+                                   and zeros outside */
+    unsigned texels;             /**< texels per detector column: gpu_texels_per_column() */
     float scale; /**< factor by which stored samples are scaled: 1, or a power of two for fp16 */
 };
 
@@ -58,7 +58,7 @@ struct cuda_bp {
     float *volume; /**< sums of the voxels, from slice grid.z0 on */
     const struct fbp_slab *slab;
     int shape; /**< index of the kernel's shape (tile and window) */
-    gpuStream_t stream;
+    cudaStream_t stream;
 };
 
 /** Slices [z0, z1) of a slab, counted from the volume's first slice, which cuda_convert() writes to
@@ -77,10 +77,10 @@ struct cuda_kernel {
                               because cuda_kernel_of() casts pointers to it */
     /** Replaces cuda_convolve_rows() (filter_kernels.h), the convolution of rows in space, for jobs
      * that use this kernel; NULL: it is not replaced. */
-    gpuError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
-                           unsigned half_width, float2 *out, gpuStream_t stream);
+    cudaError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
+                            unsigned half_width, float2 *out, cudaStream_t stream);
     /** Add the views of a pass to the volume. */
-    gpuError_t (*backproject)(const struct cuda_bp *bp);
+    cudaError_t (*backproject)(const struct cuda_bp *bp);
 };
 
 FBP_BEGIN
@@ -102,25 +102,25 @@ static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job
 
 /** Store filtered rows, and the zeros around them, in the layout of the job's kernel: a texture,
  * rows of plane integrals, or plain memory. */
-gpuError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                      const struct cuda_views *views, gpuStream_t stream);
+cudaError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                       const struct cuda_views *views, cudaStream_t stream);
 
 /** Copy filtered rows, as plain rows, to out[n_views][n_rows][n_columns]. */
-gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t stream);
+cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream_t stream);
 
 /* volume.cu: output of slices and their statistics */
 
 /** Convert slices to the output's layout [z][y][x], also from the layout of symmetric voxels, and
  * scale and shift them. */
-gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream);
+cudaError_t cuda_convert(const struct cuda_fetch *f, cudaStream_t stream);
 
 /** Add n voxels, float or double, to the statistics found[GPU_STATISTICS_BLOCKS], one per thread
  * block: struct gpu_block_statistics or struct gpu_block_statistics_double. */
-gpuError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *found,
-                              gpuStream_t stream);
+cudaError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *found,
+                               cudaStream_t stream);
 FBP_END
 
-#ifdef GPU_COMPILER
+#ifdef __CUDACC__
 
 /** Returns a struct cuda_kernel, made from the properties `known` and the kernel's functions.
  * n_shapes: number of compiled variants (shapes); 0: the kernel has a single one. */
@@ -147,5 +147,5 @@ static __device__ inline cuda_place cuda_place_of(const cuda_rows &r, unsigned l
     return {r.group0 + 2 * pair, at % r.n_rows, 2 * pair + 1 < r.n_groups};
 }
 
-#endif /* GPU_COMPILER */
+#endif /* __CUDACC__ */
 #endif /* FBP_SRC_BACKEND_CUDA_KERNEL_H */

@@ -27,7 +27,7 @@ enum direction { UP, DOWN, ACROSS, N_DIRECTIONS };
 struct end {
     int ordinal;
     char *host, *memory;
-    gpuStream_t streams[N_DIRECTIONS];
+    cudaStream_t streams[N_DIRECTIONS];
     bool enabled[FBP_MOST_LINKED]; /* [i] is true if cuda_link_connect() enabled this device's
                                       access to the memory of device i */
 };
@@ -39,18 +39,18 @@ struct meter {
 
 bool cuda_link_identify(int ordinal, char *out, size_t n)
 {
-    gpuDeviceProp_t p;
+    struct cudaDeviceProp p;
     char bus_id[CUDA_BUS_ID];
     unsigned char id[4];
     int driver = 0;
 
-    if (!cuda_is_done(gpuGetDeviceProperties(&p, ordinal)) ||
-        !cuda_is_done(gpuDriverGetVersion(&driver)))
+    if (!cuda_is_done(cudaGetDeviceProperties(&p, ordinal)) ||
+        !cuda_is_done(cudaDriverGetVersion(&driver)))
         return false;
     cuda_bus_of(ordinal, bus_id);
     memcpy(id, p.uuid.bytes, sizeof id);
     snprintf(out, n, "%.100s %02x%02x%02x%02x at %s, driver for CUDA %d.%d", p.name, id[0], id[1],
-             id[2], id[3], bus_id, GPU_MAJOR(driver), GPU_MINOR(driver));
+             id[2], id[3], bus_id, CUDA_MAJOR(driver), CUDA_MINOR(driver));
     return true;
 }
 
@@ -60,10 +60,11 @@ void cuda_link_peer(int from, int to, struct fbp_peer *out)
 
     *out = (struct fbp_peer){.rank = 0};
     if (from == to ||
-        !cuda_is_done(gpuDeviceGetP2PAttribute(&direct, gpuDevP2PAttrAccessSupported, from, to)) ||
         !cuda_is_done(
-            gpuDeviceGetP2PAttribute(&atomics, gpuDevP2PAttrNativeAtomicSupported, from, to)) ||
-        !cuda_is_done(gpuDeviceGetP2PAttribute(&rank, gpuDevP2PAttrPerformanceRank, from, to)))
+            cudaDeviceGetP2PAttribute(&direct, cudaDevP2PAttrAccessSupported, from, to)) ||
+        !cuda_is_done(
+            cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to)) ||
+        !cuda_is_done(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, from, to)))
         return;
     *out = (struct fbp_peer){.direct = direct != 0, .atomics = atomics != 0, .rank = rank};
 }
@@ -71,10 +72,10 @@ void cuda_link_peer(int from, int to, struct fbp_peer *out)
 static fbp_status open_end(struct end *e, int ordinal)
 {
     e->ordinal = ordinal;
-    CUDA_TRY(gpuSetDevice(ordinal));
+    CUDA_TRY(cudaSetDevice(ordinal));
     for (int i = 0; i < N_DIRECTIONS; i++)
-        CUDA_TRY(gpuStreamCreateWithFlags(&e->streams[i], gpuStreamNonBlocking));
-    CUDA_TRY(gpuMalloc((void **)&e->memory, CUDA_LINK_DEVICE_BYTES));
+        CUDA_TRY(cudaStreamCreateWithFlags(&e->streams[i], cudaStreamNonBlocking));
+    CUDA_TRY(cudaMalloc((void **)&e->memory, CUDA_LINK_DEVICE_BYTES));
     e->host = cuda_pin(CUDA_LINK_HOST_BYTES, TOUCHING_THREADS, cuda_node_of(ordinal));
     if (e->host)
         return FBP_OK;
@@ -109,19 +110,19 @@ void cuda_link_close(void **meter)
 
     for (size_t k = 0; m && k < m->n; k++) {
         struct end *e = &m->ends[k];
-        (void)gpuSetDevice(e->ordinal);
+        (void)cudaSetDevice(e->ordinal);
         for (int i = 0; i < N_DIRECTIONS; i++)
             if (e->streams[i]) {
-                (void)gpuStreamSynchronize(e->streams[i]);
-                (void)gpuStreamDestroy(e->streams[i]);
+                (void)cudaStreamSynchronize(e->streams[i]);
+                (void)cudaStreamDestroy(e->streams[i]);
             }
         for (size_t i = 0; i < m->n; i++)
             if (e->enabled[i])
-                (void)gpuDeviceDisablePeerAccess(m->ends[i].ordinal);
+                (void)cudaDeviceDisablePeerAccess(m->ends[i].ordinal);
         if (e->memory)
-            (void)gpuFree(e->memory);
+            (void)cudaFree(e->memory);
         cuda_unpin(e->host);
-        (void)gpuGetLastError();
+        (void)cudaGetLastError();
     }
     free(m);
     *meter = NULL;
@@ -151,11 +152,11 @@ static const struct end *end_of(const struct meter *m, int at, int other)
 }
 
 /* Get the stream for the direction of a copy, and make the stream's device current. */
-static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, gpuStream_t *out)
+static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, cudaStream_t *out)
 {
     const struct end *e = end_of(m, f->from, f->to);
 
-    CUDA_TRY(gpuSetDevice(e->ordinal));
+    CUDA_TRY(cudaSetDevice(e->ordinal));
     *out = e->streams[f->from == FBP_HOST ? UP : f->to == FBP_HOST ? DOWN : ACROSS];
     return FBP_OK;
 }
@@ -166,7 +167,7 @@ static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flow
                               size_t bytes, int copies, double *seconds)
 {
     const double begin = fbp_seconds();
-    gpuStream_t stream = NULL;
+    cudaStream_t stream = NULL;
 
     for (size_t i = 0; i < (size_t)copies * n; i++) {
         const struct fbp_flow *f = &flows[i % n];
@@ -175,19 +176,20 @@ static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flow
         const char *source = up ? to->host : from->memory;
         char *target =
             down ? from->host + CUDA_LINK_HOST_BYTES / 2 : to->memory + CUDA_LINK_DEVICE_BYTES / 2;
-        const gpuMemcpyKind kind = up     ? gpuMemcpyHostToDevice
-                                   : down ? gpuMemcpyDeviceToHost
-                                          : gpuMemcpyDeviceToDevice;
+        const enum cudaMemcpyKind kind = up     ? cudaMemcpyHostToDevice
+                                         : down ? cudaMemcpyDeviceToHost
+                                                : cudaMemcpyDeviceToDevice;
 
         FBP_TRY(use_stream(m, f, &stream));
         if (from == to)
-            CUDA_TRY(gpuMemcpyAsync(target, source, bytes, kind, stream));
+            CUDA_TRY(cudaMemcpyAsync(target, source, bytes, kind, stream));
         else
-            CUDA_TRY(gpuMemcpyPeerAsync(target, to->ordinal, source, from->ordinal, bytes, stream));
+            CUDA_TRY(
+                cudaMemcpyPeerAsync(target, to->ordinal, source, from->ordinal, bytes, stream));
     }
     for (size_t k = 0; k < n; k++) {
         FBP_TRY(use_stream(m, &flows[k], &stream));
-        CUDA_TRY(gpuStreamSynchronize(stream));
+        CUDA_TRY(cudaStreamSynchronize(stream));
     }
     *seconds = fbp_seconds() - begin;
     return FBP_OK;

@@ -63,7 +63,7 @@ static void *pin_large(size_t bytes, int n_threads, int node)
         gpu_host->pool_for(pool, (whole + CHUNK - 1) / CHUNK, touch, b);
         gpu_host->pool_destroy(&pool);
     }
-    if (!cuda_is_done(gpuHostRegister(b->memory, whole, gpuHostRegisterPortable))) {
+    if (!cuda_is_done(cudaHostRegister(b->memory, whole, cudaHostRegisterPortable))) {
         (void)munmap(b->memory, whole);
         free(b);
         return NULL;
@@ -82,7 +82,7 @@ void *cuda_pin(size_t bytes, int n_threads, int node)
     if (out)
         return out;
     const bool placed = gpu_host->numa_begin(node);
-    if (!cuda_is_done(gpuHostAlloc(&out, bytes ? bytes : 1, gpuHostAllocPortable)))
+    if (!cuda_is_done(cudaHostAlloc(&out, bytes ? bytes : 1, cudaHostAllocPortable)))
         out = NULL;
     if (placed)
         gpu_host->numa_end();
@@ -102,11 +102,11 @@ void cuda_unpin(void *memory)
         *at = b->next;
     pthread_mutex_unlock(&blocks.lock);
     if (b) {
-        (void)gpuHostUnregister(memory);
+        (void)cudaHostUnregister(memory);
         (void)munmap(memory, b->bytes);
         free(b);
     } else {
-        (void)gpuFreeHost(memory);
+        (void)cudaFreeHost(memory);
     }
 }
 
@@ -117,7 +117,7 @@ fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, v
     /* the purpose is no part of the message, because the limit applies to all locked memory */
     (void)what;
     *out = NULL;
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     *out = cuda_pin(bytes, dev->job->n_threads, dev->node);
     if (*out)
         return FBP_OK;
@@ -136,12 +136,12 @@ void cuda_host_release(fbp_device *device, void *memory)
 static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
 {
     const struct gpu_kernel *k = &dev->kernel->gpu;
-    const gpuExtent extent = {gpu_row_texels(k, dev->job), v->n_rows, v->n_groups};
-    gpuResourceDesc resource = {.resType = gpuResourceTypeArray};
-    const gpuTextureDesc texture = {
-        .addressMode = {gpuAddressModeBorder, gpuAddressModeBorder, gpuAddressModeBorder},
-        .filterMode = gpuFilterModeLinear,
-        .readMode = gpuReadModeElementType};
+    const struct cudaExtent extent = {gpu_row_texels(k, dev->job), v->n_rows, v->n_groups};
+    struct cudaResourceDesc resource = {.resType = cudaResourceTypeArray};
+    const struct cudaTextureDesc texture = {
+        .addressMode = {cudaAddressModeBorder, cudaAddressModeBorder, cudaAddressModeBorder},
+        .filterMode = cudaFilterModeLinear,
+        .readMode = cudaReadModeElementType};
     int bits[4] = {0};
 
     v->scale = 1;
@@ -151,32 +151,32 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
         v->scale = dev->half_scale;
     }
     if (!k->channels) {
-        CUDA_TRY(gpuMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows)));
+        CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows)));
         return FBP_OK;
     }
     for (int i = 0; i < k->channels && i < 4; i++)
         bits[i] = k->bits;
-    const gpuChannelFormatDesc texel =
-        gpuCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], gpuChannelFormatKindFloat);
+    const struct cudaChannelFormatDesc texel =
+        cudaCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], cudaChannelFormatKindFloat);
     v->texels = gpu_texels_per_column(k, dev->job);
     CUDA_TRY(
-        gpuMalloc3DArray(&v->array, &texel, extent, gpuArrayLayered | gpuArraySurfaceLoadStore));
+        cudaMalloc3DArray(&v->array, &texel, extent, cudaArrayLayered | cudaArraySurfaceLoadStore));
     resource.res.array.array = v->array;
-    CUDA_TRY(gpuCreateSurfaceObject(&v->surface, &resource));
-    CUDA_TRY(gpuCreateTextureObject(&v->texture, &resource, &texture, NULL));
+    CUDA_TRY(cudaCreateSurfaceObject(&v->surface, &resource));
+    CUDA_TRY(cudaCreateTextureObject(&v->texture, &resource, &texture, NULL));
     return FBP_OK;
 }
 
 static void drop_views(struct cuda_views *v)
 {
     if (v->texture)
-        (void)gpuDestroyTextureObject(v->texture);
+        (void)cudaDestroyTextureObject(v->texture);
     if (v->surface)
-        (void)gpuDestroySurfaceObject(v->surface);
+        (void)cudaDestroySurfaceObject(v->surface);
     if (v->array)
-        (void)gpuFreeArray(v->array);
+        (void)cudaFreeArray(v->array);
     if (v->memory)
-        (void)gpuFree(v->memory);
+        (void)cudaFree(v->memory);
     free(v);
 }
 
@@ -186,9 +186,9 @@ fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void 
     const size_t lanes = dev->job->selection.symmetric_views;
 
     *out = NULL;
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     if (buffer->purpose != FBP_FOR_FILTERED) {
-        CUDA_TRY(gpuMalloc(out, buffer->bytes ? buffer->bytes : 1));
+        CUDA_TRY(cudaMalloc(out, buffer->bytes ? buffer->bytes : 1));
         return FBP_OK;
     }
     struct cuda_views *v = calloc(1, sizeof *v);
@@ -208,11 +208,11 @@ fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void 
 
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem)
 {
-    (void)gpuSetDevice(cuda_of(device)->index);
+    (void)cudaSetDevice(cuda_of(device)->index);
     if (purpose == FBP_FOR_FILTERED)
         drop_views(mem);
     else
-        (void)gpuFree(mem);
+        (void)cudaFree(mem);
 }
 
 struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct fbp_job *job,
@@ -232,32 +232,32 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
 
 /* Get CUDA's attributes of memory; false: CUDA does not manage the memory, or its first and last
  * byte differ in type or device. */
-static bool memory_kind(const void *memory, size_t bytes, gpuPointerAttributes *out)
+static bool memory_kind(const void *memory, size_t bytes, struct cudaPointerAttributes *out)
 {
-    gpuPointerAttributes last;
+    struct cudaPointerAttributes last;
     const void *end = (const char *)memory + (bytes ? bytes - 1 : 0);
 
-    return cuda_is_done(gpuPointerGetAttributes(out, memory)) &&
-           out->type != gpuMemoryTypeUnregistered &&
-           cuda_is_done(gpuPointerGetAttributes(&last, end)) && out->type == last.type &&
+    return cuda_is_done(cudaPointerGetAttributes(out, memory)) &&
+           out->type != cudaMemoryTypeUnregistered &&
+           cuda_is_done(cudaPointerGetAttributes(&last, end)) && out->type == last.type &&
            out->device == last.device;
 }
 
 bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes)
 {
     const int index = cuda_of(device)->index;
-    gpuPointerAttributes a;
+    struct cudaPointerAttributes a;
 
-    return gpuSetDevice(index) == gpuSuccess && memory_kind(memory, bytes, &a) &&
-           (a.type != gpuMemoryTypeDevice || a.device == index);
+    return cudaSetDevice(index) == cudaSuccess && memory_kind(memory, bytes, &a) &&
+           (a.type != cudaMemoryTypeDevice || a.device == index);
 }
 
 int cuda_memory_owner(const void *memory, size_t bytes)
 {
-    gpuPointerAttributes a;
+    struct cudaPointerAttributes a;
 
     if (!memory_kind(memory, bytes, &a) ||
-        (a.type != gpuMemoryTypeDevice && a.type != gpuMemoryTypeManaged))
+        (a.type != cudaMemoryTypeDevice && a.type != cudaMemoryTypeManaged))
         return -1;
     return a.device;
 }
@@ -267,7 +267,7 @@ int cuda_memory_owner(const void *memory, size_t bytes)
 struct device_memory {
     struct fbp_device_memory far; /* first member: functions for the caller */
     int index;                    /* CUDA's ordinal */
-    gpuStream_t queue, stream;    /* the caller's stream; the stream of copies */
+    cudaStream_t queue, stream;   /* the caller's stream; the stream of copies */
     pthread_mutex_t lock;
 };
 
@@ -275,16 +275,16 @@ struct device_memory {
  * caller of the library, whose current device must not change. */
 static fbp_status enter(int ordinal, int *before)
 {
-    CUDA_TRY(gpuGetDevice(before));
+    CUDA_TRY(cudaGetDevice(before));
     if (*before != ordinal)
-        CUDA_TRY(gpuSetDevice(ordinal));
+        CUDA_TRY(cudaSetDevice(ordinal));
     return FBP_OK;
 }
 
 static void leave(int ordinal, int before)
 {
     if (before != ordinal)
-        (void)gpuSetDevice(before);
+        (void)cudaSetDevice(before);
 }
 
 /* Wait for the stream of the caller of the library.  The device must be current, because a default
@@ -295,33 +295,33 @@ static fbp_status settle(struct fbp_device_memory *far)
     int before;
 
     FBP_TRY(enter(f->index, &before));
-    const gpuError_t e = gpuStreamSynchronize(f->queue);
+    const cudaError_t e = cudaStreamSynchronize(f->queue);
     leave(f->index, before);
-    return e == gpuSuccess ? FBP_OK : cuda_failed(e, GPU_TEXT(gpuStreamSynchronize));
+    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaStreamSynchronize");
 }
 
 static fbp_status copy(struct fbp_device_memory *far, const struct fbp_strided_copy *p)
 {
     struct device_memory *f = (struct device_memory *)(void *)far;
-    gpuError_t e;
+    cudaError_t e;
 
     pthread_mutex_lock(&f->lock);
     if (p->n == 1)
-        e = gpuMemcpyAsync(p->to, p->from, p->bytes, gpuMemcpyDefault, f->stream);
+        e = cudaMemcpyAsync(p->to, p->from, p->bytes, cudaMemcpyDefault, f->stream);
     else
-        e = gpuMemcpy2DAsync(p->to, p->to_stride, p->from, p->from_stride, p->bytes, p->n,
-                             gpuMemcpyDefault, f->stream);
-    if (e == gpuSuccess)
-        e = gpuStreamSynchronize(f->stream);
+        e = cudaMemcpy2DAsync(p->to, p->to_stride, p->from, p->from_stride, p->bytes, p->n,
+                              cudaMemcpyDefault, f->stream);
+    if (e == cudaSuccess)
+        e = cudaStreamSynchronize(f->stream);
     pthread_mutex_unlock(&f->lock);
-    return e == gpuSuccess ? FBP_OK : cuda_failed(e, GPU_TEXT(gpuMemcpyAsync));
+    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaMemcpyAsync");
 }
 
 static void close_memory(struct fbp_device_memory *far)
 {
     struct device_memory *f = (struct device_memory *)(void *)far;
 
-    (void)gpuStreamDestroy(f->stream);
+    (void)cudaStreamDestroy(f->stream);
     pthread_mutex_destroy(&f->lock);
     free(f);
 }
@@ -329,26 +329,26 @@ static void close_memory(struct fbp_device_memory *far)
 /* Create a stream on the device with this ordinal. */
 static fbp_status make_queue(int ordinal, void **out)
 {
-    gpuStream_t stream = NULL;
+    cudaStream_t stream = NULL;
     int before;
 
     *out = NULL;
     FBP_TRY(enter(ordinal, &before));
-    const gpuError_t e = gpuStreamCreateWithFlags(&stream, gpuStreamNonBlocking);
+    const cudaError_t e = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     leave(ordinal, before);
     *out = stream;
-    return e == gpuSuccess ? FBP_OK : cuda_failed(e, GPU_TEXT(gpuStreamCreateWithFlags));
+    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaStreamCreateWithFlags");
 }
 
 static fbp_status wait_for_queue(void *queue)
 {
-    CUDA_TRY(gpuStreamSynchronize(queue));
+    CUDA_TRY(cudaStreamSynchronize(queue));
     return FBP_OK;
 }
 
 static void drop_queue(void *queue)
 {
-    (void)gpuStreamDestroy(queue);
+    (void)cudaStreamDestroy(queue);
 }
 
 static fbp_status open_memory(int index, void *queue, struct fbp_device_memory **out)
@@ -380,9 +380,9 @@ static fbp_status alloc_memory(int index, size_t bytes, void **out)
 
     *out = NULL;
     FBP_TRY(enter(ordinal, &before));
-    const gpuError_t e = gpuMalloc(out, bytes ? bytes : 1);
+    const cudaError_t e = cudaMalloc(out, bytes ? bytes : 1);
     leave(ordinal, before);
-    return e == gpuSuccess ? FBP_OK : cuda_failed(e, GPU_TEXT(gpuMalloc));
+    return e == cudaSuccess ? FBP_OK : cuda_failed(e, "cudaMalloc");
 }
 
 static void release_memory(int index, void *memory)
@@ -392,7 +392,7 @@ static void release_memory(int index, void *memory)
 
     if (enter(ordinal, &before) != FBP_OK)
         return;
-    (void)gpuFree(memory);
+    (void)cudaFree(memory);
     leave(ordinal, before);
 }
 

@@ -139,7 +139,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     cuda_store_sums(volume, p, d.nx, d.ny, g.nz, sum);
 }
 
-template <class S> static gpuError_t launch(const struct cuda_bp *bp)
+template <class S> static cudaError_t launch(const struct cuda_bp *bp)
 {
     typedef typename S::Tile Tile;
     const struct gpu_grid *g = &bp->grid;
@@ -151,7 +151,7 @@ template <class S> static gpuError_t launch(const struct cuda_bp *bp)
     gpu_find_domain(bp->job, bp->slab, &d);
     kernel<<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(bp->pass, *g, d, in,
                                                                               views, bp->volume);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 static_assert(gpu_known[GPU_ROT90_EXACT].symmetric_views == 4 &&

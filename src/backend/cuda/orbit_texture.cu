@@ -19,7 +19,7 @@ template <int T, class Tile_> struct shape {
 };
 
 struct layout {
-    gpuTextureObject_t views;
+    cudaTextureObject_t views;
     int first;
     float texels;      /* per column */
     float width, rows; /* size of a view in texels */
@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(S::Tile::THREADS)
     cuda_store_sums<S::Tile::LAYERS>(volume, p, d.nx, d.ny, g.nz, sum);
 }
 
-template <class S> static gpuError_t launch_shape(const struct cuda_bp *bp)
+template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
 {
     typedef typename S::Tile Tile;
     const struct gpu_grid *g = &bp->grid;
@@ -101,7 +101,7 @@ template <class S> static gpuError_t launch_shape(const struct cuda_bp *bp)
     gpu_find_domain(bp->job, bp->slab, &d);
     kernel<<<Tile::blocks(d.nx, d.ny, g->nz), Tile::THREADS, 0, bp->stream>>>(bp->pass, *g, d, in,
                                                                               bp->volume);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 /* Shapes: blocks of one or of two layers of voxels.  Two layers are faster with wide texels:
@@ -109,7 +109,7 @@ template <class S> static gpuError_t launch_shape(const struct cuda_bp *bp)
  * voxels. */
 enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
 
-template <int T> static gpuError_t launch(const struct cuda_bp *bp)
+template <int T> static cudaError_t launch(const struct cuda_bp *bp)
 {
     enum { SLICES = 16 / T };
 

@@ -55,10 +55,10 @@ static __global__ void __launch_bounds__(ENDS *WARP) find_ends(const __grid_cons
         p.ends[blockIdx.x * ENDS + 2 * i + end] = out;
 }
 
-gpuError_t cuda_pad_find(const struct cuda_pad *p, gpuStream_t stream)
+cudaError_t cuda_pad_find(const struct cuda_pad *p, cudaStream_t stream)
 {
     find_ends<<<p->pairs.n, ENDS * WARP, 0, stream>>>(*p);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 static __device__ inline float added(const cuda_pad &p, const fbp_pad_end &e, int end, unsigned c)
@@ -87,8 +87,9 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-gpuError_t cuda_pad_add(const struct cuda_pad *p, float2 *rows, unsigned stride, gpuStream_t stream)
+cudaError_t cuda_pad_add(const struct cuda_pad *p, float2 *rows, unsigned stride,
+                         cudaStream_t stream)
 {
     add_ends<<<p->pairs.n, THREADS, 0, stream>>>(*p, rows, stride);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }

@@ -24,33 +24,33 @@ enum cuda_peer cuda_peer_enable(int device, int other)
 {
     int can = 0;
 
-    if (!cuda_is_done(gpuSetDevice(device)) ||
-        !cuda_is_done(gpuDeviceCanAccessPeer(&can, device, other)) || !can)
+    if (!cuda_is_done(cudaSetDevice(device)) ||
+        !cuda_is_done(cudaDeviceCanAccessPeer(&can, device, other)) || !can)
         return CUDA_PEER_NONE;
-    const gpuError_t error = gpuDeviceEnablePeerAccess(other, 0);
+    const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
     if (cuda_is_done(error))
         return CUDA_PEER_NEW;
-    return error == gpuErrorPeerAccessAlreadyEnabled ? CUDA_PEER_ENABLED : CUDA_PEER_NONE;
+    return error == cudaErrorPeerAccessAlreadyEnabled ? CUDA_PEER_ENABLED : CUDA_PEER_NONE;
 }
 
 static bool fill(const struct cuda_peer_end *e, int value)
 {
-    return cuda_is_done(gpuSetDevice(e->device)) &&
-           cuda_is_done(gpuMemsetAsync(e->memory, value, CUDA_PEER_PROBE, e->stream)) &&
-           cuda_is_done(gpuStreamSynchronize(e->stream));
+    return cuda_is_done(cudaSetDevice(e->device)) &&
+           cuda_is_done(cudaMemsetAsync(e->memory, value, CUDA_PEER_PROBE, e->stream)) &&
+           cuda_is_done(cudaStreamSynchronize(e->stream));
 }
 
 bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_end *to,
                        unsigned char *host)
 {
     bool ok = fill(to, 0) && fill(from, SENT) &&
-              cuda_is_done(gpuMemcpyPeerAsync(to->memory, to->device, from->memory, from->device,
-                                              CUDA_PEER_PROBE, from->stream)) &&
-              cuda_is_done(gpuStreamSynchronize(from->stream)) &&
-              cuda_is_done(gpuSetDevice(to->device)) &&
-              cuda_is_done(gpuMemcpyAsync(host, to->memory, CUDA_PEER_PROBE, gpuMemcpyDeviceToHost,
-                                          to->stream)) &&
-              cuda_is_done(gpuStreamSynchronize(to->stream));
+              cuda_is_done(cudaMemcpyPeerAsync(to->memory, to->device, from->memory, from->device,
+                                               CUDA_PEER_PROBE, from->stream)) &&
+              cuda_is_done(cudaStreamSynchronize(from->stream)) &&
+              cuda_is_done(cudaSetDevice(to->device)) &&
+              cuda_is_done(cudaMemcpyAsync(host, to->memory, CUDA_PEER_PROBE,
+                                           cudaMemcpyDeviceToHost, to->stream)) &&
+              cuda_is_done(cudaStreamSynchronize(to->stream));
 
     for (size_t i = 0; ok && i < CUDA_PEER_PROBE; i++)
         ok = host[i] == SENT;
@@ -71,19 +71,19 @@ static enum known probe(int to, int from)
     enum known out = NOT_YET;
 
     for (int i = 0; open && i < 2; i++)
-        open = cuda_is_done(gpuSetDevice(ends[i].device)) &&
-               cuda_is_done(gpuStreamCreateWithFlags(&ends[i].stream, gpuStreamNonBlocking)) &&
-               cuda_is_done(gpuMalloc((void **)&ends[i].memory, CUDA_PEER_PROBE));
+        open = cuda_is_done(cudaSetDevice(ends[i].device)) &&
+               cuda_is_done(cudaStreamCreateWithFlags(&ends[i].stream, cudaStreamNonBlocking)) &&
+               cuda_is_done(cudaMalloc((void **)&ends[i].memory, CUDA_PEER_PROBE));
     if (open)
         out = cuda_peer_carries(&ends[0], &ends[1], host) ? RIGHT : WRONG;
     for (int i = 0; i < 2; i++) {
-        (void)gpuSetDevice(ends[i].device);
+        (void)cudaSetDevice(ends[i].device);
         if (ends[i].stream)
-            (void)gpuStreamDestroy(ends[i].stream);
+            (void)cudaStreamDestroy(ends[i].stream);
         if (ends[i].memory)
-            (void)gpuFree(ends[i].memory);
+            (void)cudaFree(ends[i].memory);
     }
-    (void)gpuGetLastError();
+    (void)cudaGetLastError();
     free(host);
     return out;
 }
@@ -96,8 +96,8 @@ fbp_status cuda_peer_reach(int to, int from)
         const enum cuda_peer access = cuda_peer_enable(to, from);
         *known = (unsigned char)probe(to, from);
         if (*known == WRONG && access == CUDA_PEER_NEW) { /* try again through the host */
-            (void)cuda_is_done(gpuSetDevice(to));
-            (void)cuda_is_done(gpuDeviceDisablePeerAccess(from));
+            (void)cuda_is_done(cudaSetDevice(to));
+            (void)cuda_is_done(cudaDeviceDisablePeerAccess(from));
             const enum known by_the_host = probe(to, from);
             *known = (unsigned char)(by_the_host == RIGHT ? BY_THE_HOST : by_the_host);
         }
@@ -106,7 +106,7 @@ fbp_status cuda_peer_reach(int to, int from)
     }
     const bool wrong = *known == WRONG;
     pthread_mutex_unlock(&table.lock);
-    CUDA_TRY(gpuSetDevice(to));
+    CUDA_TRY(cudaSetDevice(to));
     if (!wrong)
         return FBP_OK;
     return gpu_host->fail(
@@ -126,40 +126,40 @@ fbp_status cuda_share(fbp_device *device, const struct fbp_batch *b, void *filte
     const size_t n_groups = (b->n_views + dev->job->selection.symmetric_views - 1) /
                             dev->job->selection.symmetric_views;
     const uint64_t bit = (uint64_t)1 << other->index % 64;
-    gpuStream_t stream = dev->streams[FBP_STAGE_OUT].stream;
+    cudaStream_t stream = dev->streams[FBP_STAGE_OUT].stream;
 
     if (b->n_rows == 0)
         return FBP_OK;
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     if (dev->index != other->index && !(dev->reached & bit)) {
         FBP_TRY(cuda_peer_reach(dev->index, other->index));
         dev->reached |= bit;
     }
     if (!k->channels) {
         const size_t at = k->views_bytes(dev->job, b->position, b->n_rows);
-        CUDA_TRY(gpuMemcpyPeerAsync((char *)target->memory + at, dev->index,
-                                    (const char *)source->memory + at, other->index,
-                                    k->views_bytes(dev->job, n_groups, b->n_rows), stream));
+        CUDA_TRY(cudaMemcpyPeerAsync((char *)target->memory + at, dev->index,
+                                     (const char *)source->memory + at, other->index,
+                                     k->views_bytes(dev->job, n_groups, b->n_rows), stream));
         return FBP_OK;
     }
-    const gpuPos pos = {.z = b->position};
-    const gpuExtent extent = {gpu_row_texels(k, dev->job), target->n_rows, n_groups};
-    const gpuMemcpy3DParms same = {.srcArray = source->array,
-                                   .srcPos = pos,
-                                   .dstArray = target->array,
-                                   .dstPos = pos,
-                                   .extent = extent,
-                                   .kind = gpuMemcpyDeviceToDevice};
-    const gpuMemcpy3DPeerParms peer = {.srcArray = source->array,
-                                       .srcPos = pos,
-                                       .srcDevice = other->index,
-                                       .dstArray = target->array,
-                                       .dstPos = pos,
-                                       .dstDevice = dev->index,
-                                       .extent = extent};
+    const struct cudaPos pos = {.z = b->position};
+    const struct cudaExtent extent = {gpu_row_texels(k, dev->job), target->n_rows, n_groups};
+    const struct cudaMemcpy3DParms same = {.srcArray = source->array,
+                                           .srcPos = pos,
+                                           .dstArray = target->array,
+                                           .dstPos = pos,
+                                           .extent = extent,
+                                           .kind = cudaMemcpyDeviceToDevice};
+    const struct cudaMemcpy3DPeerParms peer = {.srcArray = source->array,
+                                               .srcPos = pos,
+                                               .srcDevice = other->index,
+                                               .dstArray = target->array,
+                                               .dstPos = pos,
+                                               .dstDevice = dev->index,
+                                               .extent = extent};
     if (dev->index == other->index)
-        CUDA_TRY(gpuMemcpy3DAsync(&same, stream));
+        CUDA_TRY(cudaMemcpy3DAsync(&same, stream));
     else
-        CUDA_TRY(gpuMemcpy3DPeerAsync(&peer, stream));
+        CUDA_TRY(cudaMemcpy3DPeerAsync(&peer, stream));
     return FBP_OK;
 }

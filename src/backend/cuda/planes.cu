@@ -11,7 +11,7 @@
 enum { STAGE_BYTES = 20 << 10 };
 
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
-static gpuError_t launch_shape(const struct cuda_bp *bp)
+static cudaError_t launch_shape(const struct cuda_bp *bp)
 {
     static const int box[3] = {Shape::X, Shape::Y, Shape::SLICES};
     const gpu_planes layout = gpu_planes_of(bp->job, bp->batch->n_rows);
@@ -32,14 +32,14 @@ static gpuError_t launch_shape(const struct cuda_bp *bp)
     in.chunk = fit < 1 ? 1 : fit < PLANES_CHUNK ? (int)fit : (int)PLANES_CHUNK;
     const size_t bytes = (size_t)PLANES_STAGES * in.chunk * in.window * FRAMES * sizeof(T);
     if (bytes > 2 * STAGE_BYTES) {
-        const gpuError_t error = gpuFuncSetAttribute(
-            (const void *)kernel, gpuFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-        if (error != gpuSuccess)
+        const cudaError_t error = cudaFuncSetAttribute(
+            (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        if (error != cudaSuccess)
             return error;
     }
     kernel<<<planes_blocks<Shape>(bp->grid, in.groups), Shape::THREADS, bytes, bp->stream>>>(
         in, bp->grid);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 /* Shapes of kernel "planes"; names contain the size of suitable volumes, and the greatest number
@@ -68,7 +68,7 @@ using small_8 =
 
 /* Only linear interpolation of one channel in float has all shapes; other cases have two. */
 template <class T, enum fbp_interpolation HOW, int FRAMES>
-static gpuError_t launch_frames(const struct cuda_bp *bp)
+static cudaError_t launch_frames(const struct cuda_bp *bp)
 {
     if constexpr (HOW == FBP_INTERPOLATION_LINEAR && FRAMES == 1 && sizeof(T) == sizeof(float)) {
         if (bp->shape == LEAST_8)
@@ -83,7 +83,7 @@ static gpuError_t launch_frames(const struct cuda_bp *bp)
 }
 
 template <class T, enum fbp_interpolation HOW>
-static gpuError_t launch_how(const struct cuda_bp *bp)
+static cudaError_t launch_how(const struct cuda_bp *bp)
 {
     const size_t frames = gpu_planes_of(bp->job, bp->batch->n_rows).frames;
 
@@ -93,10 +93,10 @@ static gpuError_t launch_how(const struct cuda_bp *bp)
         return launch_frames<T, HOW, 4>(bp);
     if constexpr (sizeof(T) == sizeof(float))
         return frames == 8 ? launch_frames<T, HOW, 8>(bp) : launch_frames<T, HOW, 10>(bp);
-    return gpuErrorInvalidValue; /* doubles have no such groups */
+    return cudaErrorInvalidValue; /* doubles have no such groups */
 }
 
-template <class T> static gpuError_t launch(const struct cuda_bp *bp)
+template <class T> static cudaError_t launch(const struct cuda_bp *bp)
 {
     switch (bp->job->epr.interpolation) {
     case FBP_INTERPOLATION_NEAREST:

@@ -6,7 +6,7 @@
 #ifndef FBP_SRC_CUDA_PLANES_PARTS_H
 #define FBP_SRC_CUDA_PLANES_PARTS_H
 
-#include "backend/cuda/gpu_runtime.h"
+#include "backend/cuda/runtime.h"
 
 #define PLANES_DEVICE __device__ inline
 #define PLANES_UNROLL _Pragma("unroll")

@@ -98,13 +98,13 @@ static __global__ void copy_rows(const cuda_rows r, float *out)
         to[(size_t)r.n_rows * r.n_columns] = q.y;
 }
 
-gpuError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, gpuStream_t stream)
+cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream_t stream)
 {
     for_parts(*rows, [&](const cuda_rows &part) {
         const dim3 grid(blocks_of(part.n_columns, THREADS), part.n / part.n_lanes, part.n_lanes);
         copy_rows<<<grid, THREADS, 0, stream>>>(part, out);
     });
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 /* Layout of a batch of plane integrals (struct gpu_planes), as a kernel parameter. */
@@ -153,7 +153,7 @@ using word = std::conditional_t<
 
 /* Write the samples of neighbouring texels to a texture, from byte x of a row on. */
 template <class Bits, int N>
-static __device__ inline void put_all(const Bits (&q)[N], gpuSurfaceObject_t to, int x, int y,
+static __device__ inline void put_all(const Bits (&q)[N], cudaSurfaceObject_t to, int x, int y,
                                       int layer)
 {
     constexpr int BYTES = N * (int)sizeof(Bits), STEP = BYTES < 16 ? BYTES : 16;
@@ -166,7 +166,7 @@ static __device__ inline void put_all(const Bits (&q)[N], gpuSurfaceObject_t to,
 /* Store rows in a texture.  A thread stores TEXELS texels of each of the two groups of symmetric
  * views that are the real and imaginary parts of complex rows. */
 template <class Bits, int LANES, int TEXELS>
-static __global__ void store_texels(const cuda_rows r, float scale, gpuSurfaceObject_t views)
+static __global__ void store_texels(const cuda_rows r, float scale, cudaSurfaceObject_t views)
 {
     enum { N = LANES * TEXELS, LAST = LANES * (TEXELS - 1) };
     const unsigned x = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * LANES;
@@ -204,7 +204,7 @@ static __global__ void store_texels(const cuda_rows r, float scale, gpuSurfaceOb
 /* Set rows [row, end) of all groups to zero, because a batch of more rows has filled them before;
  * `width` samples per row. */
 template <class Bits>
-static __global__ void store_zeros(unsigned width, unsigned row, gpuSurfaceObject_t views)
+static __global__ void store_zeros(unsigned width, unsigned row, cudaSurfaceObject_t views)
 {
     const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -215,7 +215,7 @@ static __global__ void store_zeros(unsigned width, unsigned row, gpuSurfaceObjec
 
 template <class Bits>
 static void store_in_texture(const struct cuda_rows *rows, const struct cuda_views *views,
-                             gpuStream_t stream)
+                             cudaStream_t stream)
 {
     const unsigned width = (views->texels * rows->n_columns + views->texels - 1) * rows->n_lanes;
     const unsigned rest = (unsigned)views->n_rows - rows->n_rows;
@@ -236,8 +236,8 @@ static void store_in_texture(const struct cuda_rows *rows, const struct cuda_vie
                 width, rows->n_rows, views->surface);
 }
 
-gpuError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
-                      const struct cuda_views *views, gpuStream_t stream)
+cudaError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
+                       const struct cuda_views *views, cudaStream_t stream)
 {
     const gpu_kernel *k = gpu_kernel_of(job);
     float *memory = (float *)views->memory;
@@ -269,5 +269,5 @@ gpuError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
             store_border<<<dim3(blocks_of(width, THREADS), 2 * GPU_BORDER, rows->n_groups), THREADS,
                            0, stream>>>(width, to.group * rows->n_lanes, rows->n_rows, memory);
     }
-    return gpuGetLastError();
+    return cudaGetLastError();
 }

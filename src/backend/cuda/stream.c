@@ -12,13 +12,13 @@
 
 /* Create a stream.  All stages but the backprojection have high priority, because their work is
  * short and other stages wait for it. */
-static fbp_status make_stream(gpuStream_t *out, int stage)
+static fbp_status make_stream(cudaStream_t *out, int stage)
 {
     int least = 0, greatest = 0;
 
-    (void)cuda_is_done(gpuDeviceGetStreamPriorityRange(&least, &greatest));
-    CUDA_TRY(gpuStreamCreateWithPriority(out, gpuStreamNonBlocking,
-                                         stage == FBP_STAGE_BP ? least : greatest));
+    (void)cuda_is_done(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    CUDA_TRY(cudaStreamCreateWithPriority(out, cudaStreamNonBlocking,
+                                          stage == FBP_STAGE_BP ? least : greatest));
     return FBP_OK;
 }
 
@@ -30,21 +30,21 @@ fbp_status cuda_streams_open(struct cuda_device *dev)
         struct cuda_stream *s = &dev->streams[i];
         FBP_TRY(make_stream(&s->stream, i));
         for (int k = 0; k < CUDA_EVENTS; k++)
-            CUDA_TRY(gpuEventCreateWithFlags(&s->events[k],
-                                             gpuEventDisableTiming | gpuEventBlockingSync));
+            CUDA_TRY(cudaEventCreateWithFlags(&s->events[k],
+                                              cudaEventDisableTiming | cudaEventBlockingSync));
     }
     FBP_TRY(make_stream(&u->stream, FBP_STAGE_OUT));
     for (int i = 0; i < GPU_STAGES; i++) {
-        CUDA_TRY(gpuEventCreateWithFlags(&u->filled[i], gpuEventDisableTiming));
-        CUDA_TRY(gpuEventCreateWithFlags(&u->copied[i], gpuEventDisableTiming));
+        CUDA_TRY(cudaEventCreateWithFlags(&u->filled[i], cudaEventDisableTiming));
+        CUDA_TRY(cudaEventCreateWithFlags(&u->copied[i], cudaEventDisableTiming));
     }
     return FBP_OK;
 }
 
-static void drop_event(gpuEvent_t event)
+static void drop_event(cudaEvent_t event)
 {
     if (event)
-        (void)cuda_is_done(gpuEventDestroy(event));
+        (void)cuda_is_done(cudaEventDestroy(event));
 }
 
 void cuda_streams_close(struct cuda_device *dev)
@@ -64,16 +64,16 @@ void cuda_streams_close(struct cuda_device *dev)
         drop_event(u->copied[i]);
     }
     if (u->stream)
-        (void)gpuStreamDestroy(u->stream);
+        (void)cudaStreamDestroy(u->stream);
     for (int i = 0; i < FBP_N_STAGES; i++) {
         for (int k = 0; k < CUDA_EVENTS; k++)
             drop_event(dev->streams[i].events[k]);
         if (dev->streams[i].stream)
-            (void)gpuStreamDestroy(dev->streams[i].stream);
+            (void)cudaStreamDestroy(dev->streams[i].stream);
     }
 }
 
-static gpuEvent_t event_of(const struct cuda_device *dev, struct fbp_event mark)
+static cudaEvent_t event_of(const struct cuda_device *dev, struct fbp_event mark)
 {
     return dev->streams[mark.stage].events[mark.ticket % CUDA_EVENTS];
 }
@@ -84,8 +84,8 @@ fbp_status cuda_event_record(fbp_device *device, enum fbp_stage stage, struct fb
     struct cuda_stream *s = &dev->streams[stage];
     const struct fbp_event mark = {stage, atomic_fetch_add(&s->ticket, 1) + 1};
 
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(gpuEventRecord(event_of(dev, mark), s->stream));
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaEventRecord(event_of(dev, mark), s->stream));
     *out = mark;
     return FBP_OK;
 }
@@ -94,10 +94,10 @@ fbp_status cuda_stream_wait_event(fbp_device *device, enum fbp_stage stage, stru
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(gpuStreamWaitEvent(dev->streams[stage].stream, event_of(dev, mark), 0));
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaStreamWaitEvent(dev->streams[stage].stream, event_of(dev, mark), 0));
     if (stage == FBP_STAGE_OUT)
-        CUDA_TRY(gpuStreamWaitEvent(dev->unpacking.stream, event_of(dev, mark), 0));
+        CUDA_TRY(cudaStreamWaitEvent(dev->unpacking.stream, event_of(dev, mark), 0));
     return FBP_OK;
 }
 
@@ -105,37 +105,37 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark)
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(gpuEventSynchronize(event_of(dev, mark)));
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaEventSynchronize(event_of(dev, mark)));
     return FBP_OK;
 }
 
 /* Record a timestamp.  Event times are relative to the event `zero`.  If no timestamps are unread,
  * as at the start of a run, the function first records `zero` and its time on the host's clock,
  * because the device has little work then. */
-static fbp_status record_timestamp(struct cuda_timestamps *t, gpuStream_t stream, uint64_t *out)
+static fbp_status record_timestamp(struct cuda_timestamps *t, cudaStream_t stream, uint64_t *out)
 {
     if (t->n == 0) {
         if (!t->zero)
-            CUDA_TRY(gpuEventCreate(&t->zero));
-        CUDA_TRY(gpuEventRecord(t->zero, stream));
-        CUDA_TRY(gpuEventSynchronize(t->zero));
+            CUDA_TRY(cudaEventCreate(&t->zero));
+        CUDA_TRY(cudaEventRecord(t->zero, stream));
+        CUDA_TRY(cudaEventSynchronize(t->zero));
         t->seconds = fbp_seconds();
     }
     if (t->n == t->room) {
         const size_t room = t->room ? 2 * t->room : 64;
-        gpuEvent_t *more = realloc(t->events, room * sizeof *more);
+        cudaEvent_t *more = realloc(t->events, room * sizeof *more);
         if (!more)
             return gpu_host->fail(FBP_ERR_NOMEM,
                                   "cuda: out of memory for %zu timestamps; close other programs",
                                   room);
         t->events = more;
         while (t->room < room) {
-            CUDA_TRY(gpuEventCreate(&t->events[t->room]));
+            CUDA_TRY(cudaEventCreate(&t->events[t->room]));
             t->room++;
         }
     }
-    CUDA_TRY(gpuEventRecord(t->events[t->n], stream));
+    CUDA_TRY(cudaEventRecord(t->events[t->n], stream));
     *out = t->n++;
     return FBP_OK;
 }
@@ -144,7 +144,7 @@ fbp_status cuda_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *ou
 {
     struct cuda_device *dev = cuda_of(device);
 
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     pthread_mutex_lock(&dev->timestamps.lock);
     const fbp_status st = record_timestamp(&dev->timestamps, dev->streams[stage].stream, out);
     pthread_mutex_unlock(&dev->timestamps.lock);
@@ -157,8 +157,8 @@ fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *secon
     struct cuda_timestamps *t = &dev->timestamps;
     float ms = 0;
 
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(gpuEventElapsedTime(&ms, t->zero, t->events[stamp]));
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaEventElapsedTime(&ms, t->zero, t->events[stamp]));
     *seconds = t->seconds + 1e-3 * (double)ms;
     if (++t->n_read == t->n)
         t->n = t->n_read = 0;
@@ -167,14 +167,14 @@ fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *secon
 
 static bool describe(int ordinal, char *out, size_t n)
 {
-    gpuDeviceProp_t p;
+    struct cudaDeviceProp p;
     int driver = 0;
 
-    if (!cuda_is_done(gpuGetDeviceProperties(&p, ordinal)) ||
-        !cuda_is_done(gpuDriverGetVersion(&driver)))
+    if (!cuda_is_done(cudaGetDeviceProperties(&p, ordinal)) ||
+        !cuda_is_done(cudaDriverGetVersion(&driver)))
         return false;
     snprintf(out, n, "%.100s, %d multiprocessors, driver for CUDA %d.%d", p.name,
-             p.multiProcessorCount, GPU_MAJOR(driver), GPU_MINOR(driver));
+             p.multiProcessorCount, CUDA_MAJOR(driver), CUDA_MINOR(driver));
     return true;
 }
 
@@ -183,7 +183,7 @@ static bool open_trials(void *user, int n)
     struct cuda_device *dev = user;
 
     for (int i = 0; i < 2 * n; i++)
-        if (!cuda_is_done(gpuEventCreate(&dev->trials[i])))
+        if (!cuda_is_done(cudaEventCreate(&dev->trials[i])))
             return false;
     return true;
 }
@@ -192,21 +192,21 @@ static bool record_event(void *user, int event)
 {
     const struct cuda_device *dev = user;
 
-    return cuda_is_done(gpuEventRecord(dev->trials[event], dev->streams[FBP_STAGE_BP].stream));
+    return cuda_is_done(cudaEventRecord(dev->trials[event], dev->streams[FBP_STAGE_BP].stream));
 }
 
 static bool is_over(void *user, int event, bool wait)
 {
-    const gpuEvent_t e = ((const struct cuda_device *)user)->trials[event];
+    const cudaEvent_t e = ((const struct cuda_device *)user)->trials[event];
 
-    return cuda_is_done(wait ? gpuEventSynchronize(e) : gpuEventQuery(e));
+    return cuda_is_done(wait ? cudaEventSynchronize(e) : cudaEventQuery(e));
 }
 
 static bool elapsed(void *user, int trial, float *ms)
 {
-    const gpuEvent_t *e = &((const struct cuda_device *)user)->trials[2 * (size_t)trial];
+    const cudaEvent_t *e = &((const struct cuda_device *)user)->trials[2 * (size_t)trial];
 
-    return cuda_is_done(gpuEventElapsedTime(ms, e[0], e[1]));
+    return cuda_is_done(cudaEventElapsedTime(ms, e[0], e[1]));
 }
 
 const struct gpu_timer cuda_timer = {

@@ -11,9 +11,9 @@ fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *vol
 {
     const struct cuda_device *dev = cuda_of(device);
 
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(gpuMemsetAsync(volume, 0, gpu_volume_bytes(dev->job, slab),
-                            dev->streams[FBP_STAGE_BP].stream));
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemsetAsync(volume, 0, gpu_volume_bytes(dev->job, slab),
+                             dev->streams[FBP_STAGE_BP].stream));
     return FBP_OK;
 }
 
@@ -49,7 +49,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
         bp.grid.wanted = (const void *)(dev->memory + dev->tables.wanted);
     below.nz = z0 - slab->z0;
     bp.volume = (void *)((char *)volume + gpu_volume_size(k, job, &below) * fbp_value_size(job));
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     if (k->planes) { /* all views of the batch in one pass */
         bp.planes = (const struct gpu_plane *)(const void *)(dev->memory + dev->tables.planes) +
                     batch->view0;
@@ -75,12 +75,12 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
     struct cuda_device *dev = cuda_of(device);
     const struct fbp_job *job = dev->job;
     struct cuda_unpacking *u = &dev->unpacking;
-    gpuStream_t out = dev->streams[FBP_STAGE_OUT].stream;
+    cudaStream_t out = dev->streams[FBP_STAGE_OUT].stream;
     const size_t slice = fbp_slab_slice(slab), value = fbp_value_size(job), n = (z1 - z0) * slice;
     const size_t frame = gpu_volume_size(&dev->kernel->gpu, job, slab);
     const size_t step = dev->tables.slice_bytes / (slice * sizeof(float));
 
-    CUDA_TRY(gpuSetDevice(dev->index));
+    CUDA_TRY(cudaSetDevice(dev->index));
     for (size_t i = 0; i < fbp_channels(job); i++) {
         const char *from = (const char *)volume + i * frame * value;
         char *to = (char *)host + i * n * value; /* [z1 - z0][ny][nx] */
@@ -89,9 +89,9 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
         if (step == 0) {
             const void *voxels = from + (z0 - slab->z0) * slice * value;
             CUDA_TRY(cuda_statistics_of(voxels, n, fbp_in_double(job), found_of(dev), u->stream));
-            CUDA_TRY(gpuEventRecord(u->filled[0], u->stream));
-            CUDA_TRY(gpuMemcpyAsync(to, voxels, n * value, gpuMemcpyDefault, out));
-            CUDA_TRY(gpuStreamWaitEvent(out, u->filled[0], 0));
+            CUDA_TRY(cudaEventRecord(u->filled[0], u->stream));
+            CUDA_TRY(cudaMemcpyAsync(to, voxels, n * value, cudaMemcpyDefault, out));
+            CUDA_TRY(cudaStreamWaitEvent(out, u->filled[0], 0));
             continue;
         }
         /* If the target is memory of this device, kernels write to it directly.  Otherwise they
@@ -107,15 +107,15 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
                         ? chunk
                         : (void *)(dev->memory + dev->tables.slices + at * dev->tables.slice_bytes);
             if (!direct)
-                CUDA_TRY(gpuStreamWaitEvent(u->stream, u->copied[at], 0));
+                CUDA_TRY(cudaStreamWaitEvent(u->stream, u->copied[at], 0));
             CUDA_TRY(cuda_convert(&f, u->stream));
             CUDA_TRY(cuda_statistics_of(f.out, m, false, found_of(dev), u->stream));
-            CUDA_TRY(gpuEventRecord(u->filled[at], u->stream));
-            CUDA_TRY(gpuStreamWaitEvent(out, u->filled[at], 0));
+            CUDA_TRY(cudaEventRecord(u->filled[at], u->stream));
+            CUDA_TRY(cudaStreamWaitEvent(out, u->filled[at], 0));
             if (direct)
                 continue;
-            CUDA_TRY(gpuMemcpyAsync(chunk, f.out, m * sizeof(float), gpuMemcpyDefault, out));
-            CUDA_TRY(gpuEventRecord(u->copied[at], out));
+            CUDA_TRY(cudaMemcpyAsync(chunk, f.out, m * sizeof(float), cudaMemcpyDefault, out));
+            CUDA_TRY(cudaEventRecord(u->copied[at], out));
         }
     }
     return FBP_OK;
@@ -124,19 +124,19 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
 fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out)
 {
     const struct cuda_device *dev = cuda_of(device);
-    gpuStream_t stream = dev->unpacking.stream;
+    cudaStream_t stream = dev->unpacking.stream;
     struct gpu_block_statistics_double found[GPU_STATISTICS_BLOCKS]; /* room for floats, too */
     const size_t bytes =
         GPU_STATISTICS_BLOCKS *
         (fbp_in_double(dev->job) ? sizeof *found : sizeof(struct gpu_block_statistics));
 
-    CUDA_TRY(gpuSetDevice(dev->index));
-    CUDA_TRY(gpuMemcpyAsync(found, found_of(dev), bytes, gpuMemcpyDeviceToHost, stream));
-    CUDA_TRY(gpuStreamSynchronize(stream));
+    CUDA_TRY(cudaSetDevice(dev->index));
+    CUDA_TRY(cudaMemcpyAsync(found, found_of(dev), bytes, cudaMemcpyDeviceToHost, stream));
+    CUDA_TRY(cudaStreamSynchronize(stream));
     if (fbp_in_double(dev->job))
         gpu_statistics_take_double(found, out);
     else
         gpu_statistics_take((void *)found, out);
-    CUDA_TRY(gpuMemcpyAsync(found_of(dev), found, bytes, gpuMemcpyHostToDevice, stream));
+    CUDA_TRY(cudaMemcpyAsync(found_of(dev), found, bytes, cudaMemcpyHostToDevice, stream));
     return FBP_OK;
 }

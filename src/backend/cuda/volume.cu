@@ -57,8 +57,8 @@ static __global__ void __launch_bounds__(VOXEL_THREADS)
         found[blockIdx.x] = of[0];
 }
 
-gpuError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *found,
-                              gpuStream_t stream)
+cudaError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *found,
+                               cudaStream_t stream)
 {
     if (in_double)
         add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(
@@ -66,7 +66,7 @@ gpuError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *fo
     else
         add_statistics<<<GPU_STATISTICS_BLOCKS, VOXEL_THREADS, 0, stream>>>(
             (const float *)in, n, (gpu_block_statistics *)found);
-    return gpuGetLastError();
+    return cudaGetLastError();
 }
 
 enum { TILE = 32, THREAD_ROWS = 8 };
@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(TILE *THREAD_ROWS)
     }
 }
 
-gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream)
+cudaError_t cuda_convert(const struct cuda_fetch *f, cudaStream_t stream)
 {
     static const size_t THREADS = 256, MOST_BLOCKS = 4096, HALVES_THREADS = 128,
                         MOST_SLICES = 65535;
@@ -179,7 +179,7 @@ gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream)
         const unsigned blocks = (unsigned)(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
         scale_and_shift<<<blocks, THREADS, 0, stream>>>(f->volume + (f->z0 - f->slab->z0) * slice,
                                                         n, p.scale, p.shift, f->out);
-        return gpuGetLastError();
+        return cudaGetLastError();
     }
     gpu_find_domain(job, f->slab, &p.domain);
     for (size_t z = f->z0; z < f->z1; z += MOST_SLICES) {
@@ -194,5 +194,5 @@ gpuError_t cuda_convert(const struct cuda_fetch *f, gpuStream_t stream)
             unpack_halves<<<dim3((p.nx + HALVES_THREADS - 1) / HALVES_THREADS, p.ny, n),
                             HALVES_THREADS, 0, stream>>>(p, (const float2 *)f->volume, out);
     }
-    return gpuGetLastError();
+    return cudaGetLastError();
 }

@@ -1,0 +1,76 @@
+/** @file runtime.h  CUDA's runtime, and device functions with inline PTX: a reciprocal,
+ * asynchronous copies to shared memory, loads from shared memory (internal; C and CUDA C++). Used
+ * by: bench/cuda/, backend/cuda/.
+ * Used by: bench/cuda/, backend/cuda/.
+ */
+#ifndef FBP_SRC_BACKEND_CUDA_RUNTIME_H
+#define FBP_SRC_BACKEND_CUDA_RUNTIME_H
+
+#include <cuda_runtime_api.h>
+
+#define CUDA_MAJOR(version) ((version) / 1000)
+#define CUDA_MINOR(version) ((version) % 1000 / 10)
+
+/** Handle of a plan of cuFFT, whose header is not included; CUDA_NO_FFT: no plan. */
+typedef int cuda_fft_plan;
+#define CUDA_NO_FFT (-1)
+
+#ifdef __CUDACC__
+
+#    include <cuda_fp16.h>
+
+/** Returns 1/x to within one unit in the last place. */
+static __device__ inline float cuda_reciprocal(float x)
+{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+
+/* Asynchronous copies to shared memory, which need sm_80 or later, and loads from 32-bit addresses
+ * of shared memory. */
+#    if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+enum { CUDA_CAN_COPY = 0 };
+#    else
+enum { CUDA_CAN_COPY = 1 };
+#    endif
+
+/** Start an asynchronous copy of 16 bytes to shared memory; if `there` is false, 16 zero bytes are
+ * written instead. */
+[[maybe_unused]] static __device__ inline void cuda_copy_16_bytes(unsigned to, const void *from,
+                                                                  bool there)
+{
+#    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(to), "l"(from), "r"(there ? 16 : 0)
+                 : "memory");
+#    endif
+}
+
+/** End a group of asynchronous copies: those that this thread started since the last call. */
+[[maybe_unused]] static __device__ inline void cuda_end_of_copy(void)
+{
+#    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" : : : "memory");
+#    endif
+}
+
+/** Wait until all groups of asynchronous copies of this thread are complete, except for the latest
+ * LEFT groups. */
+template <int LEFT> [[maybe_unused]] static __device__ inline void cuda_wait_for_copies(void)
+{
+#    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" : : "n"(LEFT) : "memory");
+#    endif
+}
+
+template <int OFFSET> static __device__ inline float cuda_load_shared(unsigned at)
+{
+    float value;
+    asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(value) : "r"(at), "n"(OFFSET));
+    return value;
+}
+
+#endif /* __CUDACC__ */
+#endif /* FBP_SRC_BACKEND_CUDA_RUNTIME_H */
