@@ -6,7 +6,6 @@
 
 #include "base/math.h"
 #include "base/text.h"
-#include "geometry/directions.h"
 #include "geometry/kind.h"
 #include "geometry/view.h"
 #include "scan/file/scan.h"

@@ -7,7 +7,6 @@
 #include "say.h"
 
 #include "base/base.h"
-#include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "scan/file/scan.h"
 

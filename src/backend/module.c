@@ -4,8 +4,6 @@
  * Used by: bench/common/modules.c, bench/predict/model_gpu.c, cuda/load.c, gl/load.c. */
 #include "backend/module.h"
 
-#include "base/system.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 
 #include "geometry/view.h"
 
-#include "base/base.h"
 #include "base/math.h"
 
 static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;

@@ -4,10 +4,8 @@
  * Used by: bench/, cli/, geometry/, pipeline/, scan/, weight/. */
 #include "geometry/directions.h"
 
-#include "fbp/directions.h"
 #include "fbp/geometry.h"
 
-#include "base/base.h"
 #include "base/math.h"
 #include "base/text.h"
 #include "base/threads.h"

@@ -6,7 +6,6 @@
 #include "geometry/kind.h"
 
 #include "geometry/directions.h"
-#include "geometry/view.h"
 
 #include "base/base.h"
 #include "base/threads.h"

@@ -5,9 +5,6 @@
  * weight/quadrature.c. */
 #include "geometry/directions.h"
 
-#include "fbp/directions.h"
-
-#include "base/base.h"
 #include "base/math.h"
 #include "base/threads.h"
 

@@ -3,7 +3,6 @@
  * Used by: pipeline/job.c, pipeline/region.c. */
 #include "geometry/volume.h"
 
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/threads.h"
 

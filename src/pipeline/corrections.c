@@ -7,10 +7,8 @@
  * Used by: analysis/, pipeline/. */
 #include "pipeline/view_step.h"
 
-#include "array/array.h"
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"
-#include "backend/rows.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/math.h"

@@ -10,7 +10,6 @@
  * Used by: epr_two_stages.c, plan.c. */
 #include "pipeline/view_step.h"
 
-#include "array/array.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/math.h"

@@ -13,7 +13,6 @@
  * Used by: plan.c. */
 #include "pipeline/view_step.h"
 
-#include "array/array.h"
 #include "backend/device.h"
 #include "backend/rows.h"
 #include "base/base.h"

@@ -5,12 +5,10 @@
  * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "pipeline/job.h"
 
-#include "base/base.h"
 #include "base/cache.h"
 #include "base/math.h"
 #include "base/system.h"
 #include "base/threads.h"
-#include "filter/parabola.h"
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "scan/file/scan.h"

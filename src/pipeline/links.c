@@ -4,7 +4,6 @@
  * Used by: bench/links/command.c, plan_memory.c. */
 #include "pipeline/division.h"
 
-#include "backend/backend.h"
 #include "base/cache.h"
 #include "base/system.h"
 

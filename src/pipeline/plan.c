@@ -6,7 +6,6 @@
  * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "pipeline/plan.h"
 
-#include "array/array.h"
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -18,7 +17,6 @@
 #include "geometry/kind.h"
 #include "geometry/ranges.h"
 #include "prep/prep.h"
-#include "scan/file/scan.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,13 +4,11 @@
  * Used by: cli/, pipeline/. */
 #include "pipeline/plan.h"
 
-#include "array/array.h"
 #include "array/names.h"
 #include "backend/slab.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
-#include "scan/file/scan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,6 @@
  * Used by: plan.c. */
 #include "pipeline/view_step.h"
 
-#include "array/array.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/math.h"

@@ -16,7 +16,6 @@
 #include "base/base.h"
 #include "base/system.h"
 #include "base/threads.h"
-#include "pipeline/division.h"
 #include "pipeline/job.h"
 #include "pipeline/worker.h"
 

@@ -9,7 +9,6 @@
 #include "array/array.h"
 #include "backend/slab.h"
 #include "base/system.h"
-#include "base/threads.h"
 #include "pipeline/job.h"
 
 /* ---- Partial volumes of processes that share views ---- */

@@ -5,11 +5,8 @@
  * Used by: entry.c, filter.c. */
 #include "backend/cuda/cuda.h"
 
-#include "backend/module.h"
-
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * Used by: entry.c. */
 #include "backend/gl/gl.h"
 
-#include "backend/gpu/gpu_kernel.h"
 #include "backend/slab.h"
 
 #include <math.h>

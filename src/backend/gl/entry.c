@@ -2,8 +2,6 @@
  * the backend's table of functions; opening and closing devices; events. */
 #include "backend/gl/gl.h"
 
-#include "backend/gpu/gpu_kernel.h"
-
 #include <epoxy/gl.h>
 
 #include <stdio.h>

@@ -7,8 +7,6 @@
  */
 #include "backend/gl/gl.h"
 
-#include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/tables.h"
 #include "backend/rows.h"
 #include "filter/pad.h"
 

@@ -4,9 +4,6 @@
  * Used by: backproject.c, entry.c, memory.c. */
 #include "backend/gl/gl.h"
 
-#include "backend/gpu/gpu_kernel.h"
-#include "backend/gpu/tables.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Load the libraries that the module needs; if one is missing, write the reason to `why`: the
