@@ -167,11 +167,9 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
  * ASIDE_TIMES times the error of the fit. */
 static const double ASIDE_LEAST = 1e-3, ASIDE_TIMES = 3;
 
-/*
- * Find the point c of the axis nearest to the origin, by least squares: sources q lie on a circle,
+/* Find the point c of the axis nearest to the origin, by least squares: sources q lie on a circle,
  * 2 q.c + k = q^2; for parallel beams c.t + k = d.t, with d the panel's centre and k its offset
- * along t.  False if c is undetermined, or within the tolerance of the origin.
- */
+ * along t. False: c is undetermined, or within the tolerance of the origin. */
 static bool find_centre(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         const double axis[3], double centre[3])
 {

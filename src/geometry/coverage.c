@@ -11,16 +11,14 @@
 static const double TURN = 2 * FBP_PI, DEGREE = FBP_PI / 180;
 enum {
     FEWEST = 3, /* fewest different angles of an arc that covers the whole period */
-    COLUMNS = 5 /* number of fan angles, from 0 to the edge, at which gaps between ray directions
-                   are measured */
+    COLUMNS = 5 /* fan angles, from 0 to the edge, for gaps between ray directions */
 };
 /* Greatest difference of the angles of two views that count as equal [rad]: a second turn repeats
  * angles, and 0 and 360 degrees are the same angle. */
 static const double SAME = 1e-7;
 
 struct item {
-    /* angle of the view [rad]: modulo the period; after sorting: counted from the first view of the
-     * arc */
+    /* angle of the view [rad] modulo the period; after sorting, from the first view of the arc */
     double angle;
     size_t view;
 };
@@ -66,13 +64,10 @@ static void gap_range(struct work *w, size_t n, double out[3])
     out[2] = w->sorted[n - 1];
 }
 
-/*
- * Estimate the greatest gap [rad], at most 45 degrees, that random angles would have, from the m
- * gaps between angles in ascending order: of 100 sets of exponentially distributed gaps, 1 to 4
- * have a gap above mean + deviation (ln m + 3). Mean and deviation exclude the greatest gap, and
- * gaps that are much larger than most; the factor 1.12 compensates for that. For even steps, the
- * result is the step.
- */
+/* Estimate the greatest gap [rad], at most 45 degrees, that random angles would have, from the m
+ * gaps between angles in ascending order: 1 to 4 of 100 sets of exponentially distributed gaps have
+ * a gap above mean + deviation (ln m + 3). Mean and deviation exclude the greatest gap, and gaps
+ * much larger than most; the factor 1.12 compensates for that. Even steps give the step. */
 static double drawn_gap(const double *gaps, size_t m)
 {
     const double most = 3 * gaps[9 * (m - 1) / 10];
@@ -225,16 +220,13 @@ enum {
     MOST_GROUPS = 8, /* greatest number of different detector offsets; if there are more, they count
                         as scatter about one offset */
     FEWEST_IN_GROUP = 3, /* views of a group */
-    PLACES = 17 /* number of detector positions at which, for each angle in a gap, rays are searched
-                   in other views */
+    PLACES = 17          /* detector positions at which, per angle in a gap, rays are searched */
 };
 static const double BIN = 2 * FBP_PI / BINS;
 
-/* Least difference between the detector offsets of two groups of views, as a fraction of the
- * detector's width. */
+/* Least difference of the detector offsets of two groups of views, relative to the width. */
 static const double APART = 0.05;
-/* Angular distance from a gap [degrees] at which the confidence in the views next to the gap
- * reaches 1. */
+/* Angular distance from a gap [degrees] at which the confidence in its views reaches 1. */
 static const double FEATHER = 15;
 /* Fraction of the detector's width: least distance over which weights rise at a detector edge, and
  * width of a margin at each edge in which other views need not have measured the rays of a gap. */
@@ -245,11 +237,9 @@ static const double MUCH_SMALLER = 0.25;
 /* A gap larger than this [degrees] counts as the end of an arc: the confidence in the views beside
  * it is lowered even if no other view has measured its rays. */
 static const double FILLED = 45;
-/* Least confidence in views at a gap; above 0, because some rays of the gap may not have been
- * measured by any view. */
+/* Least confidence in views at a gap; above 0, because some rays may not be measured. */
 static const double LEAST = 1e-4;
-/* Width of the parts [degrees] into which a view's angular cell (its step) is divided when its
- * weight is integrated. */
+/* Width of the parts [degrees] of a view's angular step in the integral of its weight. */
 static const double PART = 1;
 
 struct gap {
@@ -258,22 +248,19 @@ struct gap {
 };
 
 struct fbp_coverage_group {
-    double lo, hi; /* range of x (fan angle, or distance from the axis) that all views of the group
-                      measure */
+    double lo, hi; /* range of x (fan angle or distance) of all its views */
     /* distances from lo (feather[0]) and from hi (feather[1]) over which the confidence rises from
      * 0 to 1; 0: a step from 0 to 1 */
     double feather[2];
     float *confidence; /* [BINS + 1], along beta */
-    float *gap; /* [BINS] size of the gap between views that contains each angular bin [rad]; 0: no
-                   gap */
+    float *gap;        /* [BINS] gap between views that contains each angle [rad]; 0: none */
 };
 
 struct fbp_coverage_view {
     /* group: index of the group of the view; sharers: number of views of this group at the same
      * angle, which share the cell */
     size_t group, sharers;
-    /* Cell of the view [rad]: from half way to the previous view of its group to half way to the
-     * next. */
+    /* Cell of the view [rad], half way to the neighbouring views of its group. */
     double angle, cell[2];
 };
 
@@ -316,9 +303,8 @@ static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const
     return 1;
 }
 
-/* True if ray (beta, x) was measured by a group other than `except`, or from the opposite side by
- * any group.  A ray in a gap between the views of a group counts as measured if the gap is at most
- * `largest` [rad]. */
+/* True if ray (beta, x) was measured by a group other than `except`, or by any from the opposite
+ * side; also in a gap of at most `largest` [rad] between the views of a group. */
 static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, double beta,
                                double x, double largest)
 {
@@ -411,8 +397,7 @@ fbp_status fbp_coverage_create(struct fbp_ray_coverage *out, bool source, size_t
                 v->sharers = end - i;
             }
         }
-        /* A stored gap begins and ends half a median step from the views beside it, which cover
-         * these half steps. */
+        /* A stored gap is half a median step from the views beside it, which cover these steps. */
         const double usual = sorted[(m - 1) / 2], largest = largest_step(sorted, m);
         for (size_t i = 0; i < m; i++) {
             const struct gap found = {start[i] + usual / 2, gap[i] - usual, index};

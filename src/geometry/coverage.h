@@ -18,12 +18,10 @@
  * same line, with fan angle -gamma.
  */
 struct fbp_arc {
-    /** [n] Angular step of each view [rad]: from half way to the previous view to half way to the
-     * next; at an end of the arc, up to that end. Views at equal angles divide one step. The sum is
-     * arc_rad. */
+    /** [n] Angular step of each view [rad], half way to the neighbouring views; at an end of the
+     * arc, up to it. Views at equal angles divide one step. The sum is arc_rad. */
     double *step;
-    double *position; /**< [n] angle of each view [rad], counter-clockwise from the start of the
-                         arc, 0 … arc_rad */
+    double *position; /**< angle of each view [rad] from the start of the arc, 0 … arc_rad */
     double *cell;     /**< [n][2] start and end of each view's angular step, as in `position` [rad];
                          views at one angle have the same */
     bool full;        /**< true: the arc is the whole period, not cut at a gap (fbp_arc_create()) */
@@ -37,14 +35,12 @@ struct fbp_arc {
      * most half the gap between the ends. */
     double arc_rad;
     double gap_rad;     /**< largest gap minus the median step [rad] */
-    double step_rad[3]; /**< least, median and greatest step between neighbouring angles inside the
-                           arc [rad] */
-    /** Largest gap between the directions of measured rays, at the fan angle where it is largest
-     * [rad]. */
+    double step_rad[3]; /**< least, median and greatest step inside the arc [rad] */
+    /** Largest gap between the directions of measured rays, over all fan angles [rad]. */
     double direction_gap_rad;
-    /** Greatest gap between views that is not reported as missing views: the greatest of 4 median
-     * steps, 2 degrees, and the largest gap expected of random angles; at most 45 degrees, at least
-     * 1.5 median steps. */
+    /** Greatest gap that is not reported as missing views: the greatest of 4 median steps, 2
+     * degrees and the gap expected of random angles; at most 45 degrees, at least 1.5 median steps.
+     */
     double usual_gap_rad;
     /** +1: angles ascend in at least 9 of 10 steps from a view to the next; -1: descend; else 0 */
     int direction;
@@ -110,12 +106,10 @@ void fbp_coverage_clear(struct fbp_ray_coverage *coverage);
  * or distance from the axis), from either side. */
 double fbp_coverage_gap(const struct fbp_ray_coverage *coverage, double x);
 
-/** Get the weight [rad] of the ray at x in a view: the view's angular step times the redundancy
- * weight of the ray. */
+/** Weight [rad] of the ray at x in a view: the view's angular step times the ray's redundancy. */
 double fbp_coverage_weight(const struct fbp_ray_coverage *coverage, size_t view, double x);
 
-/** Get the angular step [rad] of a view among the views of equal detector offset; a view beside a
- * gap gets half the gap. */
+/** Angular step [rad] of a view among the views of equal offset; beside a gap: half the gap. */
 double fbp_coverage_step(const struct fbp_ray_coverage *coverage, size_t view);
 
 #endif /* FBP_SRC_COVERAGE_H */

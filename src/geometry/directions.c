@@ -47,9 +47,8 @@ static void put(enum fbp_pole pole, double theta, double phi, double out[3])
         out[axis[pole][i]] = x[i];
 }
 
-/* Put the directions into maximally spaced order: the next one is always that with the least
- * Coulomb potential of charges at all previous directions and their antipodes; if several are
- * equal, the first of them. */
+/* Put the directions into maximally spaced order: next is the one with the least Coulomb potential
+ * of charges at all previous ones and their antipodes; of equal ones the first. */
 static fbp_status most_apart(double (*n)[3], size_t count)
 {
     const double equal = 1e-12;
@@ -75,8 +74,7 @@ static fbp_status most_apart(double (*n)[3], size_t count)
     return fbp_check_cancelled();
 }
 
-/* Copy a caller's description of a set of directions, check it, and count its directions
- * (*count). */
+/* Copy and check a caller's description of a set of directions, and count them (*count). */
 static fbp_status check(const struct fbp_directions *given, struct fbp_directions *set,
                         size_t *count)
 {
@@ -152,12 +150,9 @@ void fbp_plane_view(const double direction[3], double spacing_mm, double first_m
     }
 }
 
-/*
- * Voronoi cells on the sphere, one by one.  Seen from the centre of the sphere, on the plane that
- * touches it in n, great circles are straight lines: the cell of n is a square, cut by the line
- * half way to each other point.  Cells need no common mesh, therefore points on one circle, as
- * rings have them, do no harm.
- */
+/* Voronoi cells on the sphere, one by one. Seen from the centre, on the plane that touches the
+ * sphere in n, great circles are straight lines: the cell of n is a square, cut by the line half
+ * way to each other point. Cells need no common mesh, so rings of points do no harm. */
 
 /* Directions are equal if their difference is shorter than this. */
 static const double EQUAL = 1e-9;
@@ -183,15 +178,13 @@ struct corner {
     struct line edge;
 };
 
-/* A Voronoi cell, projected onto the plane that touches the sphere at the point `at`; e: axes of
- * the plane. */
+/* A Voronoi cell, projected onto the plane through `at` with axes e. */
 struct cell {
     const double *at;
     double e[2][3];
     size_t n;
     struct corner *corner, *spare; /* a cut adds at most one corner */
-    double reach;                  /* greatest distance of a corner from the point `at`, on the
-                                      plane */
+    double reach;                  /* greatest distance of a corner from `at` */
 };
 
 static int by_height(const void *a, const void *b)
@@ -268,8 +261,7 @@ static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t 
 {
     const double *const at = p[i].x;
     const double start[3] = {fabs(at[0]) < 0.6, fabs(at[0]) >= 0.6, 0};
-    bool more[2] = {true, true}; /* true: there may be more points that cut the cell, upwards [0]
-                                    and downwards [1] */
+    bool more[2] = {true, true}; /* more points upwards [0] and downwards [1] may cut the cell */
     double apart[3];
     size_t equal = 1;
 
@@ -290,8 +282,7 @@ static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t 
             if (!more[down])
                 continue;
             const double *x = p[down ? i - step : i + step].x;
-            /* points are sorted by height: if this point is too far up (or down) to cut the cell,
-             * so is the next */
+            /* points are sorted by height: beyond one too far up (down), none cuts the cell */
             more[down] = !(fabs(x[2] - at[2]) > 2 * sin(atan(c->reach)) + EQUAL);
             if (!more[down])
                 continue;

@@ -16,8 +16,7 @@
 /** Facts about a set of directions. */
 struct fbp_sphere {
     size_t different; /**< number of different directions; equal and opposite ones count once */
-    /** greatest angle between a point of the sphere and the nearest direction or antipode of a
-     * direction [rad] */
+    /** greatest angle from a point of the sphere to a direction or antipode [rad] */
     double hole_rad;
     /** median over the directions of the angle from a direction to the farthest corner of the part
      * of its Voronoi cell that surrounds it [rad] */
@@ -35,11 +34,9 @@ struct fbp_sphere {
 fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *area,
                             struct fbp_sphere *out);
 
-/**
- * Directions of plane integrals, all of which lie in a few planes through a common axis (meridian
- * planes). Such plane integrals are backprojected in two stages: those of each meridian plane into
- * an image of that plane, then the images, as parallel views about the axis, into the volume.
- */
+/** Directions of plane integrals in a few planes through a common axis (meridian planes). They are
+ * backprojected in two stages: those of each plane into an image of it, then the images, which are
+ * parallel views about the axis, into the volume. */
 struct fbp_meridian_planes {
     double axis[3];      /**< direction that all planes contain */
     double across[2][3]; /**< two unit vectors perpendicular to the axis; the angles of planes are
@@ -47,8 +44,7 @@ struct fbp_meridian_planes {
     int pole;      /**< index of the common axis: 0, 1, 2 for x, y, z; -1 for any other axis */
     size_t n;      /**< number of planes */
     size_t most;   /**< greatest number of directions in one meridian plane */
-    double *angle; /**< [n] angle of each meridian plane about the axis [rad], 0 <= angle < pi,
-                      ascending */
+    double *angle; /**< [n] angle of each plane about the axis [rad], in [0, pi), ascending */
     size_t *plane; /**< [number of directions] index of the meridian plane of each direction */
 };
 
@@ -65,28 +61,22 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes);
 
 struct fbp_ring_member {
     size_t view;
-    /** true: the view has measured the opposite direction, so its samples must be read in reverse
-     * order */
+    /** the view has measured the opposite direction: its samples are in reverse order */
     bool reversed;
 };
 
 struct fbp_ring {
-    double theta, phi; /**< angles of the ring's first direction [rad]; the next directions follow
-                          in equal steps of phi */
+    double theta, phi; /**< angles of the first direction [rad]; the next follow in phi */
     size_t first,
         n; /**< the directions of the ring are members [first, first + n) of fbp_rings.member */
     size_t n_phi; /**< number of different angles phi in the ring; 0: the ring is the pole */
-    /** at_pole: the directions of the ring are equal to the axis of the rings; at_equator:
-     * perpendicular to it */
+    /** at_pole: the ring's directions are the axis of the rings; at_equator: perpendicular to it */
     bool at_pole, at_equator;
 };
 
-/**
- * Directions on the upper half of the sphere, in rings of equal theta (angle from an axis).  The
- * angles phi about the axis of a ring are equally spaced over the full circle; the ring on the
- * equator also contains the antipodes of its directions.  Sets of equal solid angle and of equal
- * linear angles consist of such rings.
- */
+/** Directions on the upper half of the sphere, in rings of equal theta (angle from an axis). The
+ * angles phi of a ring are equally spaced over the circle; the equator also contains the antipodes
+ * of its directions. Sets of equal solid angle or linear angles consist of such rings. */
 struct fbp_rings {
     double axis[3], across[2][3]; /**< unit vectors: axis of the rings, and two perpendicular to it;
                                      phi is counted from across[0] to across[1] */
@@ -115,17 +105,15 @@ fbp_status fbp_rings_about(const double (*direction)[3], size_t n, enum fbp_pole
 fbp_status fbp_rings_of(const double (*direction)[3], size_t n, struct fbp_rings *out);
 void fbp_rings_clear(struct fbp_rings *rings);
 
-/** Compute the unit vector at angle theta from the axis of the rings and angle phi about it
- * [rad]. */
+/** Unit vector at angle theta from the axis of the rings and angle phi about it [rad]. */
 void fbp_ring_direction(const struct fbp_rings *rings, double theta, double phi, double out[3]);
 
 /** Name of method i of quadrature over directions: "auto", "bands", "voronoi", "harmonics",
  * "given"; NULL beyond the last. */
 const char *fbp_quadrature_name(size_t i);
 
-/** Names by index i, NULL beyond the last: of sets of directions ("solid-angle", "linear-angle",
- * "fibonacci"), of orders of directions ("plain", "flip", "msps"), and of poles, the axes of rings
- * ("z", "x", "y"). */
+/** Names by index i, NULL beyond the last: sets of directions ("solid-angle", "linear-angle",
+ * "fibonacci"), orders ("plain", "flip", "msps"), and poles, the axes of rings ("z", "x", "y"). */
 const char *fbp_direction_set_name(size_t i);
 const char *fbp_direction_order_name(size_t i);
 const char *fbp_pole_name(size_t i);

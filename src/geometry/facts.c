@@ -18,8 +18,7 @@ static const double ASYMMETRY = 0.02;
 /* Greatest gap between directions of measured rays [rad] that neighbouring views may fill:
  * distances from the axis with larger gaps do not belong to the field of view. */
 static const double LARGEST_GAP = FBP_PI / 2;
-/* Number of steps from the axis to the detector's edge, at each of which gaps between ray
- * directions are measured. */
+/* Steps from the axis to the detector's edge; gaps of ray directions are measured at each. */
 enum { COVERAGE_STEPS = 32 };
 
 /* Positions of the panel's two sides: lo along -t, hi along +t (t: direction in which the source
@@ -133,9 +132,8 @@ static fbp_status coverage(struct fbp_geometry_facts *out, const struct sides *s
     if (source)
         return FBP_OK;
 
-    /* Opposite views of a parallel beam measure the same rays, so coverage is determined from the
-     * angles modulo pi.  If the views cover a full turn, the reported steps and gaps are those
-     * modulo 2 pi. */
+    /* Opposite views of a parallel beam measure the same rays: coverage follows from angles modulo
+     * pi. For a full turn, the reported steps and gaps are those modulo 2 pi. */
     FBP_TRY(fbp_arc_create(&half, views->view, views->n, out->axis, FBP_PI, 0, false));
     if (half.n_angles < 3 || !half.full)
         out->coverage = FBP_COVERAGE_PARTIAL;
@@ -204,10 +202,8 @@ static const double STEADY = 0.02;
 struct drift_view {
     double weight;       /* in means over the views */
     double middle, seen; /* part of the axis that the view sees: middle and length [mm] */
-    double source;       /* height of the source along the axis [mm]; parallel beam: sine of the
-                            rays' elevation */
-    /* angle of the source, increasing over several turns [rad], and its distance from the axis
-     * [mm] */
+    double source; /* height of the source along the axis [mm], or sine of the rays' elevation */
+    /* angle of the source over several turns [rad], and distance from the axis [mm] */
     double angle, radius;
     double P[12];
 };
@@ -264,8 +260,7 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
         v->source = fbp_dot(view->s, axis) / length;
         v->angle = turned;
         v->radius = f.radius / length;
-        /* Views near the ends of a short scan get little weight, because other views measure the
-         * same rays. */
+        /* Views near the ends of a short scan get little weight: others measure the same rays. */
         const double end = fmin(arc->position[k], arc->arc_rad - arc->position[k]);
         const bool whole = arc->full || !kind->has_source || !(ramp > 0);
         v->weight = whole ? arc->step[k] : arc->step[k] * fmin(1, end / ramp);
@@ -302,8 +297,8 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
 
     /* For points on the axis and on a circle around it, at three heights: compute the weighted
      * share of views whose rows miss the point because the views move along the axis. */
-    const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction except that of
-                                                                      the axis */
+    const struct fbp_view unit = {
+        .s = {cos(0.7), sin(0.7), 0.3}}; /* any direction except the axis */
     fbp_frame_of(&unit, axis, &f);
     for (int i = 0; i < POINTS; i++) {
         const int place = i / HEIGHTS;
@@ -327,13 +322,11 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
     return FBP_OK;
 }
 
-/* Greatest relative difference of numbers of the grid that count as equal in the search for
- * symmetries. */
+/* Greatest relative difference of equal numbers of the grid in the search for symmetries. */
 static const double TOLERANCE = 1e-9;
 
-/* Greatest distance, on the detector, of two projections of a voxel that count as equal in the
- * search for symmetries [pixels]: a calibrated scan is symmetric up to rounding of its numbers
- * only. */
+/* Greatest distance of projections of a voxel that count as equal in the search for symmetries
+ * [pixels]: calibrated scans are symmetric up to rounding only. */
 static const double SYMMETRIC_PX = 0.01;
 
 static bool near(double a, double b, double scale)
@@ -359,9 +352,8 @@ static bool project_alike(const double P[12], const double Q[12], const double (
     return true;
 }
 
-/* True if, for all k, view k rotated about z by `quarters` quarter turns (2, 1 or -1) projects the
- * corners of the grid like the view n/2 (quarters 2) or n/4 (1 or -1) places after it.  P[n]:
- * matrices of the views. */
+/* True if view k rotated about z by `quarters` quarter turns (2, 1 or -1) projects the corners of
+ * the grid like view k + n/2 (quarters 2) or k + n/4, for all k. P[n]: matrices. */
 static bool turned(const double (*P)[12], size_t n, int quarters, const double (*x)[3])
 {
     const size_t fraction = quarters == 2 ? 2 : 4;
@@ -487,8 +479,7 @@ fbp_status fbp_line_facts(const struct fbp_kind_table *kind, const struct fbp_vi
     FBP_TRY_GOTO(axial_drift(out, kind, views, &arc, grid));
     FBP_TRY(symmetry(kind, views, grid, &out->symmetry));
 
-    /* Check that the volume is in front of the sources, and find whether it is inside the field of
-     * view. */
+    /* Check that the volume is in front of the sources; find whether all views see it. */
     bool inside = grid != NULL;
     for (int i = 0; grid && i < 8; i++) {
         double x[3], across[3], P[12];
@@ -516,9 +507,8 @@ fail:
 /* Greatest error of a projected row position that rounding to float causes [pixels]. */
 static const double MARGIN_PX = 1e-3;
 
-/* Compute the detector rows [*r0, *r1) that slices [z0, z1) need in views [k0, k1): the row of a
- * point is a quotient of linear functions, so its extremes over a box of voxels in front of the
- * source are at the corners. */
+/* Detector rows [*r0, *r1) that slices [z0, z1) need in views [k0, k1): the row of a point is a
+ * quotient of linear functions, so its extremes over a box are at the corners. */
 void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
                    size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                    size_t *r1)
@@ -548,8 +538,7 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
             hi = fmax(hi, row);
         }
     }
-    /* a value at a row position is interpolated between rows floor(position) and floor(position) +
-     * 1 */
+    /* values are interpolated between rows floor(position) and floor(position) + 1 */
     const double first = floor(lo - MARGIN_PX), end = floor(hi + MARGIN_PX) + 2;
     *r0 = (size_t)fmin(fmax(first, 0), n_rows);
     *r1 = (size_t)fmin(fmax(end, 0), n_rows);

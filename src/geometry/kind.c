@@ -85,12 +85,9 @@ static double parallel_pitch(const struct fbp_view *view, const double P[12])
     return fbp_norm(across) * P[11];
 }
 
-/*
- * Planes: plane integrals along one direction per view, as EPR imaging measures them.  p(t, n) is
- * the integral over the plane x . n = t.  A view is a row: sample c stands for t = d . n + (c -
- * (nc-1)/2) tau, with u = tau n.  There is no source, s = 0; rows are time points, the same plane
- * integrals at several delays, and v = 0.
- */
+/* Planes: plane integrals along one direction per view (EPR imaging). p(t, n) is the integral over
+ * the plane x . n = t. A view is a row: sample c stands for t = d . n + (c - (nc-1)/2) tau, u = tau
+ * n. There is no source, s = 0; rows are time points (delays), and v = 0. */
 
 /* The n directions of plane integrals have a gap if a point of the sphere is farther from all of
  * them than GAP times sqrt(2 pi / n) [rad], the side of a square with the area that each direction
@@ -106,8 +103,7 @@ static fbp_status planes_check_view(const struct fbp_view *view, size_t k)
     return FBP_OK;
 }
 
-/* Matrix of a view of plane integrals: rows (n/tau, -t0/tau), 0, (0, 0, 0, 1); t0: position of
- * sample 0. */
+/* Matrix of a plane view: rows (n/tau, -t0/tau), 0, (0, 0, 0, 1); t0: position of sample 0. */
 static bool planes_matrix(const struct fbp_view *view, const struct fbp_panel *panel, double P[12])
 {
     const double square = fbp_dot(view->u, view->u);
@@ -129,8 +125,7 @@ static double spacing_of(const struct fbp_view *view)
     return step > 0 && isfinite(digits) ? round(step * digits) / digits : step;
 }
 
-/* Get the range [mm] of the plane positions t that a view measures, to the outer edges of its first
- * and last sample. */
+/* Range [mm] of the plane positions t of a view, to the outer edges of its end samples. */
 static void reach_of(const struct fbp_view *view, const struct fbp_panel *panel, double t[2])
 {
     const double step = spacing_of(view), middle = fbp_dot(view->d, view->u) / step;
@@ -212,8 +207,7 @@ fail:
     return st;
 }
 
-/* All rows of plane integrals are needed for any slices: rows are time points, and their planes
- * pass through all slices. */
+/* All rows of plane integrals are needed for any slices: rows are time points. */
 static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_views *views, size_t k0,
                         size_t k1, const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                         size_t *r1)

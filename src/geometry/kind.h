@@ -32,8 +32,7 @@ struct fbp_kind_table {
     /** Checks view k; NULL: nothing to check. */
     fbp_status (*check_view)(const struct fbp_view *view, size_t k);
     bool (*matrix)(const struct fbp_view *view, const struct fbp_panel *panel, double P[12]);
-    /** Function that computes the column pitch at the iso-centre [mm] of a view of line integrals
-     * with matrix P. */
+    /** Column pitch at the iso-centre [mm] of a view of line integrals with matrix P. */
     double (*pitch)(const struct fbp_view *view, const double P[12]);
 
     /** Implementations of fbp_views_facts(), fbp_geometry_rows() and fbp_grid_default() for this
@@ -50,12 +49,10 @@ struct fbp_kind_table {
 /** Number of geometry kinds. */
 enum { FBP_N_KINDS = FBP_PLANES + 1 };
 
-/** Get the table of a geometry kind; never NULL: if the number is no kind, a table without
- * functions. */
+/** Table of a geometry kind; never NULL: a table without functions for other numbers. */
 const struct fbp_kind_table *fbp_kind_of(enum fbp_kind kind);
 
-/** Check that a number is a geometry kind, else fail with FBP_ERR_INVALID and a message that begins
- * with `where`. */
+/** Check that a number is a geometry kind, else FBP_ERR_INVALID; `where` begins the message. */
 fbp_status fbp_check_kind(const char *where, enum fbp_kind kind);
 
 /** Check that a number is a geometry kind (else FBP_ERR_INVALID), and one of line integrals (else
@@ -66,26 +63,22 @@ fbp_status fbp_check_lines(const char *where, enum fbp_kind kind);
  * of its own (plane integrals), else 1. */
 size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
-/** fbp_value_unit() returns the unit of a volume's values, such as "1/mm" or "1/cm^3";
- * fbp_value_scale() the factor that converts values in 1/mm (plane integrals: 1/mm^3) to this
- * unit. */
+/** Unit of a volume's values, such as "1/mm" or "1/cm^3", and the factor that converts values in
+ * 1/mm (plane integrals: 1/mm^3) to it. */
 const char *fbp_value_unit(enum fbp_kind kind, enum fbp_unit unit);
 double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit);
 
-/** Compute the 3x4 matrix of a view like fbp_view_to_matrix(), but without an error message; false:
- * the view has no matrix. */
+/** Compute the 3x4 matrix of a view without an error message; false: it has no matrix. */
 bool fbp_view_matrix(const struct fbp_view *view, enum fbp_kind kind, const struct fbp_panel *panel,
                      double P[12]);
 
 /** Check that a scan has views and pixels, else FBP_ERR_INVALID. */
 fbp_status fbp_check_views(const struct fbp_views *views);
 
-/** Check that the vectors d, u, v (and s) of a view have lengths in their valid ranges; k: index of
- * the view, for messages. */
+/** Check the lengths of the vectors d, u, v (and s) of a view; k: its index, for messages. */
 fbp_status fbp_check_view(const struct fbp_kind_table *kind, const struct fbp_view *view, size_t k);
 
-/** Get the directions of n views of plane integrals as unit vectors; *out: [n], freed by the
- * caller. */
+/** Directions of n views of plane integrals, unit vectors; *out: [n], freed by the caller. */
 fbp_status fbp_planes_directions(const struct fbp_view *views, size_t n, double (**out)[3]);
 
 /** Functions of facts.c that all kinds of line integrals share. */
@@ -123,20 +116,18 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
 struct fbp_view_facts {
     double sod, sdd;      /**< distances from the source to the axis, and to the panel along its
                              normal [mm]; 0: the kind has no source */
-    double magnification; /**< sdd / sod on the ray through the iso-centre; 1: the kind has no
-                             source */
+    double magnification; /**< sdd / sod on the ray through the iso-centre, or 1 */
     /** Rays to the panel's outer edges: [0] fan angle [rad], [1] distance from the axis [mm]. */
     double edge_lo[2], edge_hi[2];
-    /** Rays to the outermost pixel centres: [0] fan angle [rad], [1] distance from the axis [mm].
-     */
+    /** Rays to the outermost pixel centres: [0] fan angle [rad], [1] distance to axis [mm]. */
     double pixel_lo[2], pixel_hi[2];
     double axis_lo, axis_hi; /**< part of the axis that is projected onto the panel's rows [mm] */
     double tilt[3], skew;    /**< as in struct fbp_circle [rad] */
     double row_tilt;         /**< angle between the rows and the plane normal to the axis [rad] */
 };
 
-/** Get the positions z on the axis [mm] that the matrix P projects onto the lower and the upper
- * edge of the panel. */
+/** Positions z on the axis [mm] that the matrix P projects onto the panel's lower and upper edge.
+ */
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2]);
 
@@ -161,8 +152,7 @@ const char *fbp_unit_name(size_t i);
 /** True if the rays of a view meet in a source (cone); only then do views have source distances. */
 bool fbp_kind_has_source(enum fbp_kind kind);
 
-/** True if a sample is an integral over a line (cone, parallel); false if over a plane (planes:
- * there is no detector). */
+/** True if samples are integrals over lines (cone, parallel), false if over planes. */
 bool fbp_kind_has_lines(enum fbp_kind kind);
 
 /**
@@ -178,10 +168,9 @@ fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                              const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                              size_t *r1);
 
-/** Compute the default grid of a scan.  Line integrals: it covers the field of view, with voxels of
- * the column pitch at the iso-centre (pitch times SOD/SDD).  Plane integrals: a cube whose side is
- * the diameter of the field of view over sqrt(2), with voxels of the least distance between
- * samples. */
+/** Compute the default grid of a scan. Line integrals: the field of view, with voxels of the column
+ * pitch at the iso-centre (pitch times SOD/SDD). Plane integrals: a cube whose side is the diameter
+ * of the field of view over sqrt(2), with the least distance between samples. */
 fbp_status fbp_grid_default(struct fbp_views views, struct fbp_grid *out);
 
 /**

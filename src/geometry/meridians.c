@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-/* Greatest angle between a direction and its meridian plane [rad]; directions in files may have few
- * digits. */
+/* Greatest angle between a direction and its plane [rad]; files may have few digits. */
 static const double OFF = 1e-4;
 
 /* Least mean number of directions per meridian plane for a reconstruction in two stages. */
@@ -27,8 +26,7 @@ struct far {
     size_t i;
 };
 
-/* State of the search for the axis with the fewest meridian planes: arrays for n directions, and
- * the best axis so far. */
+/* State of the search for the axis with the fewest planes: arrays [n], and the best axis. */
 struct work {
     const double (*direction)[3];
     size_t n;
@@ -47,9 +45,8 @@ static int farthest_first(const void *a, const void *b)
     return x->sine > y->sine ? -1 : x->sine < y->sine ? 1 : (x->i > y->i) - (x->i < y->i);
 }
 
-/* Count the planes through an axis that are needed to contain all directions; most + 1 if more than
- * `most` are needed.  Directions near the axis determine their plane badly, and are assigned
- * last. */
+/* Count the planes through an axis that contain all directions; most + 1: more than `most`.
+ * Directions near the axis, which determine their plane badly, are assigned last. */
 static size_t count_planes(const struct work *w, const double axis[3], size_t most)
 {
     double across[3];
@@ -191,8 +188,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     fbp_normalise(out->across[0]);
     fbp_cross(out->axis, out->across[0], out->across[1]);
 
-    /* Sort the planes by angle; the angle of a plane is that of its direction farthest from the
-     * axis. */
+    /* Sort the planes by the angle of their direction farthest from the axis. */
     out->n = count_planes(&w, out->axis, n);
     FBP_TRY_GOTO(fbp_calloc((void **)&out->angle, out->n, sizeof *out->angle, what));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->plane, n, sizeof *out->plane, what));
@@ -237,8 +233,7 @@ void fbp_meridians_clear(struct fbp_meridian_planes *planes)
  * angles in a ring [rad].  EVEN: deviation of an azimuth from even spacing [steps]. */
 static const double ALIKE = 1e-4, EVEN = 1e-2;
 
-/* A member of a ring, with its direction on the upper half of the sphere in polar coordinates
- * [rad]. */
+/* A member of a ring, with its direction in polar coordinates [rad], in the upper half. */
 struct place {
     double theta, phi;
     struct fbp_ring_member member;

@@ -16,8 +16,7 @@ fbp_status fbp_check_grid(const struct fbp_grid *grid);
 /** Check a volume whose numbers of voxels or voxel sizes, or both, may be 0 (not given). */
 fbp_status fbp_check_wanted(const struct fbp_grid *grid);
 
-/** Number of voxels that cover an extent, at least 1; FBP_SIDE_MAX + 1 if more than FBP_SIDE_MAX
- * are needed. */
+/** Number of voxels that cover an extent, from 1 to FBP_SIDE_MAX + 1 (too many). */
 size_t fbp_voxels_along(double extent_mm, double voxel_mm);
 
 /** Copy a caller's description of a circular scan to *out, and check the copy. */

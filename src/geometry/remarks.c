@@ -17,8 +17,7 @@ static const double DEGREES = 180 / FBP_PI;
  * fraction of the value (axial_drift_error). */
 static const double AXIAL_DRIFT_LIMIT = 0.01;
 
-/* Least error of the FDK method (method_error), as a fraction of a small ball's mean value, that
- * causes a remark. */
+/* Least error of the FDK method (method_error) of a small ball's mean that causes a remark. */
 static const double METHOD_LIMIT = 0.005;
 
 /* A remark is made if the fan angle exceeds this [degrees]. */
@@ -54,8 +53,7 @@ static double percent(double part)
     return round(1e4 * part) / 100 + 0.0;
 }
 
-/* Write remark number `which`, 0 to 4, about a scan to buf[n]; false: it does not apply to the
- * scan. */
+/* Write remark number `which`, 0 to 4, to buf[n]; false: it does not apply to the scan. */
 static bool remark(const struct fbp_geometry_facts *f, int which, char *buf, size_t n)
 {
     const bool planes = f->spacing_mm > 0;

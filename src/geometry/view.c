@@ -39,11 +39,9 @@ bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], dou
     return isfinite(out[0][0] + out[1][0] + out[2][0]);
 }
 
-/*
- * A = inv(B), B = [u v d0-s], and P = k A [I | -s] for an unknown k, therefore inv(k A) = B/k. d0:
- * centre of pixel (0, 0). |u| gives |k|; the sign of k is that of P[11], because the depth of the
- * iso-centre, P[11]/k, must be positive (in front of the source).
- */
+/* A = inv(B), B = [u v d0-s], P = k A [I | -s] for an unknown k, so inv(k A) = B/k. d0: centre of
+ * pixel (0, 0). |u| gives |k|; its sign is that of P[11], because the depth of the iso-centre,
+ * P[11]/k, must be positive. */
 fbp_status fbp_view_from_matrix(const double P[12], double pitch_u_mm,
                                 const struct fbp_panel *panel, struct fbp_view *out)
 {

@@ -11,19 +11,15 @@
 
 #include <stddef.h>
 
-/** Compute the rows of the inverse of the matrix with columns a, b, c; false if a, b, c are
- * linearly dependent. */
+/** Rows of the inverse of the matrix with columns a, b, c; false: linearly dependent. */
 bool fbp_dual_basis(const double a[3], const double b[3], const double c[3], double out[3][3]);
 
-/**
- * Unit vectors of the ideal (untilted) panel of a view: n points from the rotation axis to the
- * source, t = a x n is the direction of the source's counter-clockwise motion (+u of an untilted
- * panel), and a is the direction of the rotation axis.
+/** Unit vectors of the ideal panel of a view: n from the rotation axis to the source, a along the
+ * axis, t = a x n the direction of the source's counter-clockwise motion (+u of an untilted panel).
  */
 struct fbp_frame {
     double n[3], t[3], a[3];
-    double radius; /**< distance of the source (parallel beam: of the end of vector s) from the
-                      rotation axis [mm] */
+    double radius; /**< distance of the source (parallel beam: end of s) from the axis [mm] */
 };
 
 /** Compute the axes of the ideal panel of a view; false if the source lies on the rotation axis. */
@@ -41,8 +37,7 @@ static inline void fbp_grid_corner(const struct fbp_grid *g, int i, double out[3
         out[j] = fbp_grid_coordinate(g, j, i >> j & 1 ? (double)g->n[j] - 1 : 0);
 }
 
-/** Rotate two orthogonal unit vectors in their plane, in the direction from a to b, by `angle`
- * [rad]. */
+/** Rotate orthogonal unit vectors in their plane, from a to b, by `angle` [rad]. */
 static inline void fbp_turn_pair(double a[3], double b[3], double angle)
 {
     const double c = cos(angle), s = sin(angle);
@@ -73,8 +68,7 @@ static inline void fbp_turned(const double R[9], const double x[3], double out[3
         out[i] = fbp_dot(R + 3 * i, in);
 }
 
-/** Compute the matrix R of a right-handed rotation by `angle` [rad] about a unit vector
- * (Rodrigues). */
+/** Matrix R of a right-handed rotation by `angle` [rad] about a unit vector (Rodrigues). */
 static inline void fbp_turn_about(const double axis[3], double angle, double R[9])
 {
     const double c = cos(angle), s = sin(angle), a[3] = {axis[0], axis[1], axis[2]};
@@ -85,12 +79,10 @@ static inline void fbp_turn_about(const double axis[3], double angle, double R[9
             R[3 * i + j] = (i == j ? c : 0) + s * cross[3 * i + j] + (1 - c) * a[i] * a[j];
 }
 
-/** Flip views[n_views] in place; flips: flags of enum fbp_flip. The same call again restores the
- * views. */
+/** Flip views in place; flips: flags of enum fbp_flip. The same call restores the views. */
 void fbp_views_flip(struct fbp_view *views, size_t n_views, unsigned flips);
 
-/** Compute the world position [mm] of the centre of pixel (column c, row r); c and r may be
- * fractional. */
+/** World position [mm] of the centre of pixel (column c, row r), which may be fractional. */
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,
                     double out[3]);
 

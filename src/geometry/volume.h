@@ -28,8 +28,7 @@ struct fbp_region {
     size_t n[3];
     size_t z0, z1; /**< the whole region is in slices [z0, z1); 0, 0: it is empty */
     struct fbp_region_slice *slices; /**< [n[2]] */
-    uint32_t *rows; /**< [ny + 1] for each stored slice: index of each row's first run, from the
-                       slice's first run */
+    uint32_t *rows; /**< [ny + 1] per stored slice: index of each row's first run in the slice */
     struct fbp_interval *runs;    /**< runs along x, ascending */
     struct fbp_interval *columns; /**< [ny][nx] least interval of slices with all voxels of the
                                      region in voxel column (x, y); 0, 0: none */
@@ -49,8 +48,7 @@ fbp_status fbp_region_create(struct fbp_region **out, const size_t n[3], const s
                              fbp_region_fn *row, void *user);
 void fbp_region_destroy(struct fbp_region **region);
 
-/** Hash a region, chained through `seed`; regions of equal voxels in equal grids have equal hashes.
- */
+/** Hash a region, chained through `seed`; equal regions in equal grids have equal hashes. */
 uint64_t fbp_region_hash(uint64_t seed, const struct fbp_region *region);
 
 /** Runs of a row; *n: their number. */

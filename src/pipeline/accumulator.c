@@ -131,8 +131,8 @@ fail:
     return st;
 }
 
-/* Make later work in the device's queue for stage `then` wait for the work that is already in the
- * queue for stage `first`. */
+/* Let later work in the device's queue for stage `then` wait for the queued work of stage `first`.
+ */
 static fbp_status follow(const fbp_accumulator *a, enum fbp_stage first, enum fbp_stage then)
 {
     struct fbp_event mark;
@@ -158,8 +158,7 @@ fbp_status fbp_accumulator_add(fbp_accumulator *a, size_t view, const float *sam
     if (a->added[view])
         return FBP_INVALID("accumulator: view %zu was already added; add each view once", view);
     memcpy(a->samples, samples, view_samples(a) * sizeof *samples);
-    a->added[view] = true; /* set before the view is added: if that fails, part of the view may be
-                              in the volume */
+    a->added[view] = true; /* set first: if adding fails, part of the view may be in the volume */
     if (b->can.own_memory)
         FBP_TRY(b->memory.upload(a->dev, a->raw, a->samples, view_samples(a)));
     FBP_TRY(follow(a, FBP_STAGE_IN, FBP_STAGE_FILTER));
@@ -190,8 +189,7 @@ void fbp_accumulator_destroy(fbp_accumulator **accumulator)
 
     if (!a)
         return;
-    if (a->dev && a->process == getpid()) { /* a forked child process has neither the threads nor
-                                               the devices of its parent */
+    if (a->dev && a->process == getpid()) { /* a forked child process has no threads and devices */
         const struct fbp_backend *b = a->backend;
         (void)!fbp_device_settle_all(b, a->dev);
         if (b->can.own_memory)

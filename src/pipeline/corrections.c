@@ -139,8 +139,7 @@ static size_t view_floats(const corrections *c)
     return (c->step.scan.panel.n_rows * c->step.scan.panel.n_columns + line - 1) / line * line;
 }
 
-/* Bytes of working memory per thread: for ring removal or for phase retrieval, whichever needs
- * more. */
+/* Bytes of working memory per thread: the greater of those for ring removal and phase retrieval. */
 static size_t thread_bytes(const corrections *c)
 {
     const size_t band = fbp_integrals_floats(&c->measured, c->band_rows) * sizeof(float);
@@ -175,8 +174,7 @@ void fbp_corrections_divide(corrections *c, uint64_t room, const char *folder, i
         const uint64_t fit = room / 4 / sinogram_bytes(c);
         c->band_rows = fit < 1 ? 1 : fit < c->n_rows ? (size_t)fit : c->n_rows;
     }
-    /* use at least one thread, and more only if their working memory fits into an eighth of `room`
-     */
+    /* use at least one thread; the working memory of more must fit into an eighth of `room` */
     const uint64_t each = thread_bytes(c), fit = each > 0 ? room / 8 / each : 1;
     const uint64_t items = c->retrieves ? c->step.scan.n_views : c->n_rows;
     const uint64_t usable = (uint64_t)n_threads < items ? (uint64_t)n_threads : items;
@@ -201,8 +199,8 @@ static void fresnel_scale(const corrections *c, const struct fbp_view *v, double
     *z = beyond / *M;
 }
 
-/* Get the width of the blur by which phase retrieval smooths a view: reach[0] in detector columns,
- * reach[1] in detector rows. */
+/* Get the width of the blur of phase retrieval in detector columns (reach[0]) and rows (reach[1]).
+ */
 static void phase_reach(const corrections *c, size_t view, double reach[2])
 {
     const struct fbp_view *v = &c->step.scan.views[view];
@@ -255,8 +253,7 @@ struct band {
     struct fbp_prep_counts *counts; /* numbers of repaired samples, per thread */
 };
 
-/* Index in the kept samples of the first sample of a row of a view; row: counted from the first
- * kept detector row. */
+/* Index in the kept samples of the first sample of a row (from the first kept row) of a view. */
 static uint64_t position(const fbp_source *src, size_t view, size_t row)
 {
     const struct kept *s = src->state;
@@ -381,8 +378,7 @@ static fbp_status fill(fbp_source *src)
                                    "a band of views"));
     }
 
-    /* For each band (c->band_rows consecutive detector rows): read the band of all views, remove
-     * rings, and store the band. */
+    /* For each band (c->band_rows detector rows): read it in all views, remove rings, store it. */
     for (b.row0 = 0; c->stripes.method && b.row0 < c->n_rows; b.row0 += b.n) {
         b.n = c->n_rows - b.row0 < c->band_rows ? c->n_rows - b.row0 : c->band_rows;
         for (size_t k = 0; in_order && k < n_views; k++) {
@@ -435,8 +431,7 @@ fail:
     return st;
 }
 
-/* Read rows of corrected views. The first thread that calls this function corrects all views, while
- * other threads wait. */
+/* Read rows of corrected views. The first call corrects all views; other threads wait. */
 static fbp_status read_kept(fbp_source *src, size_t slice0, size_t n_slices, size_t row0,
                             size_t n_rows, bool as_float, void *out)
 {
@@ -679,8 +674,8 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), &c->measured.prep);
 }
 
-/* Measure the time of ring removal per sample [s], with a sinogram of at most 64 columns of
- * pseudo-random samples. */
+/* Measure the time of ring removal per sample [s], with up to 64 columns of pseudo-random samples.
+ */
 static fbp_status time_stripes(const struct fbp_stripes *all, double *per_sample)
 {
     enum { COLUMNS = 64 };
@@ -799,8 +794,7 @@ fbp_status fbp_corrections_step_create(struct fbp_view_step **out,
             "paganin: the phase retrieval blurs over %.3g columns, too many for a detector of %zu; "
             "check delta_beta, the energy (keV), distances and pitch (mm)",
             most[0], panel->n_columns));
-    if (c->retrieves) /* one size of Fourier transforms for all views, with margins for the greatest
-                         blur */
+    if (c->retrieves) /* one size of transforms for all views */
         FBP_TRY_GOTO(fbp_retrieval_open(&c->phase, panel->n_columns, panel->n_rows, most));
 
     if (request->params->input.follow)

@@ -37,9 +37,8 @@ struct checked_row {
     /* peak: greatest value of the row; end: medians of the checked samples at the row's first and
      * last columns; noise: standard deviations of these medians */
     float peak, end[2], noise[2];
-    /* low: least value of the row; slope: at each end of the row, mean of the inner half of the
-     * checked columns minus mean of the outer half; low and slope are used only if samples are line
-     * integrals */
+    /* low: least value of the row; slope: at each end, mean of the inner half of the checked
+     * columns minus mean of the outer half; both are used only for line integrals */
     float low, slope[2];
     bool seen;
 };
@@ -58,8 +57,8 @@ struct checked_view {
 #define NOTHING_CHECKED ((struct checked_view){.lo = INFINITY, .hi = -INFINITY})
 
 /* Checked columns of a row: CHECKED_PLACES columns spread over the row, then their right
- * neighbours, and from index CHECKED_ENDS on the `ends` outermost columns at either end, beginning
- * with the outermost. */
+ * neighbours, and from index CHECKED_ENDS on the `ends` outermost columns at either end, outermost
+ * first. */
 struct checked_columns {
     size_t n, ends;
     size_t at[CHECKED_ENDS + 2 * CHECKED_COLUMNS];
@@ -73,10 +72,8 @@ struct fbp_data_check {
     size_t rows[CHECKED_ROWS], n_rows;
     struct checked_view *views;
     struct checked_row *seen; /* [view][CHECKED_ROWS] */
-    double reach; /* greatest distance, over all views, of a detector edge from the projected
-                     rotation axis [columns] */
-    /* value of the samples in air, if they seem to be intensities instead of line integrals; else 0
-     */
+    double reach; /* greatest distance of a detector edge from the projected axis [columns] */
+    /* value of the samples in air if they seem to be intensities, not line integrals; else 0 */
     double air;
 };
 
@@ -93,8 +90,7 @@ static inline bool is_live(const struct checked_view *v)
     return v->hi > v->lo && v->unclipped;
 }
 
-/* The lesser of two numbers; inline, because calls of fminf() would take longer than all other work
- * of a check. */
+/* The lesser of two numbers; inline, because calls of fminf() would dominate the check's time. */
 static inline float lesser(float a, float b)
 {
     return b < a ? b : a;
@@ -136,8 +132,7 @@ static inline float sample(const struct row_samples *line, size_t c)
                                               : ((const float *)line->samples)[c];
 }
 
-/* Convert a sample to a value that grows with the line integral; NaN: a bad pixel.  *clipped counts
- * clipped samples. */
+/* Convert a sample to a value that grows with the line integral; NaN: a bad pixel. */
 static inline float value(const struct fbp_prep *p, size_t pixel, float x, size_t *clipped)
 {
     const float gain = p->gain ? p->gain[pixel] : p->inverse_i0;
@@ -172,9 +167,8 @@ static float median(const float *x, size_t n)
     return n ? found : NAN;
 }
 
-/* Compute for n checked columns at an end of a row, the outermost first: median (*end), standard
- * deviation of the median (*noise), and mean of the inner half minus mean of the outer half
- * (*slope). */
+/* Compute for n checked columns at an end of a row, the outermost first: median, standard deviation
+ * of the median (*noise), and mean of the inner half minus mean of the outer half (*slope). */
 static void check_end(const struct fbp_prep *p, const float *values, size_t n, float *end,
                       float *noise, float *slope)
 {
@@ -192,16 +186,14 @@ static void check_end(const struct fbp_prep *p, const float *values, size_t n, f
         const float v = values[i];
         if (!isfinite(v))
             continue;
-        if (m > 0) { /* of intensities the quotient, because its logarithm is the difference of two
-                        logarithms */
+        if (m > 0) { /* intensities: the quotient, whose logarithm is the difference */
             const float lo = lesser(v, x[m - 1]), hi = greater(v, x[m - 1]);
             d[m - 1] = p->intensity ? lo / hi : hi - lo;
         }
         x[m++] = v;
     }
-    /* For Gaussian noise of standard deviation sigma, the median of |difference| of neighbouring
-     * samples is 0.954 sigma, and the median of m samples has the standard deviation 1.25 sigma /
-     * sqrt(m). */
+    /* For Gaussian noise of standard deviation sigma, the median difference of neighbours is 0.954
+     * sigma, and the median of m samples has the standard deviation 1.25 sigma / sqrt(m). */
     const float typical = m > 1 ? median(d, m - 1) : 0;
     const float sigma = m > 1 ? 1.05f * (p->intensity ? logf(typical) : typical) : 0;
     *end = m ? line_integral(p, median(x, m)) : NAN;
@@ -263,8 +255,7 @@ static const double SHIFTED = 0.08;
 static const double ALIKE = 0.15;
 static const double SIGMAS = 4;
 
-/* Greatest number of views from which medians over views are found, because this takes long with
- * all views. */
+/* Greatest number of views from which medians over views are found, to save time. */
 enum { SAMPLE = 128 };
 
 /* A view has another exposure only if the greatest values of its rows differ by the shift, too,
@@ -484,8 +475,7 @@ static const float CUT_OFF = 0.08f;
 /* If the least value at the ends of all rows is positive and below this fraction of the greatest
  * value of the scan, it is taken as the line integral of air, and subtracted from all values. */
 static const float IN_AIR = 0.1f;
-/* A row counts as empty if its values are at most this fraction of the greatest value of the scan.
- */
+/* A row counts as empty if its values are at most this fraction of the scan's greatest value. */
 static const float EMPTY = 0.1f;
 /* Number of standard deviations that are subtracted from a value at an end of a row before it is
  * compared with CUT_OFF, so that noise causes no warning even in thousands of rows. */
@@ -859,8 +849,7 @@ fbp_status fbp_data_check_memory(fbp_data_check *check, const fbp_source *source
                                                   .to_stride = row,
                                                   .from_stride = view};
             FBP_TRY_GOTO(far->copy(far, &copy));
-            pthread_mutex_lock(&check->lock); /* lock, because other threads may check other views
-                                                 at the same time */
+            pthread_mutex_lock(&check->lock); /* other threads may check other views */
             for (size_t j = 0; j < n; j++) {
                 const struct row_samples line = {job, samples + j * row, check->rows[i]};
                 struct checked_row *seen = &check->seen[(k + j) * CHECKED_ROWS + i];
@@ -877,8 +866,8 @@ fail:
     return st;
 }
 
-/* Read the rows of a view that seems dead, from the middle row on, until the view is found not to
- * be dead. */
+/* Read the rows of a view that seems dead, from the middle row on, until one shows that it is not.
+ */
 static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_down, size_t view)
 {
     struct fbp_job job = *check->job; /* a copy whose samples are floats */

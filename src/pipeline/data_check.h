@@ -36,9 +36,8 @@ void fbp_data_check_join(fbp_data_check *check, const void *other);
 void fbp_data_check_view(fbp_data_check *check, const struct fbp_batch *batch, size_t k,
                          const void *raw);
 
-/** Check all views of a source in memory; their samples have the type job->input.type, and rows
- * start with the lowest. If the views are in device memory, the checked rows are copied to the host
- * first. */
+/** Check all views of a source in memory, with samples of type job->input.type and the lowest row
+ * first. From device memory, the checked rows are copied to the host first. */
 fbp_status fbp_data_check_memory(fbp_data_check *check, const fbp_source *source);
 
 /**

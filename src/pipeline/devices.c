@@ -150,8 +150,7 @@ fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backe
 
     if (!colon)
         devices[(*n_devices)++] = index;
-    /* "NAME:all": take all usable devices; slow ones (software renderers) only if there are no
-     * others. */
+    /* "NAME:all": take all usable devices; software renderers only if there are no others. */
     for (int fast = 1; all && fast >= 0 && *n_devices == 0; fast--)
         for (int i = 0; i < available && *n_devices < FBP_MOST_DEVICES; i++) {
             describe(*backend, i, &d);
@@ -167,8 +166,7 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
     FBP_TRY(fbp_devices_listed(text, backend, devices, n_devices));
     for (size_t i = 0; i < *n_devices; i++)
         FBP_TRY(check_device(*backend, devices[i]));
-    /* "NAME:all" found no usable device: fail with the reason why the first device cannot be used
-     */
+    /* "NAME:all" found no usable device: fail with the reason of the first device */
     if (*n_devices == 0)
         return check_device(*backend, 0);
     return FBP_OK;

@@ -22,8 +22,7 @@ enum {
     THREAD = 256 << 10, /* host memory per thread, besides buffers [bytes] */
     /* greatest size of a batch of views that already lie in device memory [bytes] */
     DEVICE_BATCH_BYTES = 1 << 30,
-    /* number of buffers per worker for views as read, and for filtered views: one is filled while
-     * the other is read */
+    /* buffers per worker for views as read, and for filtered views: one is filled, one is read */
     HOST_BUFFERS = 2,
     BLOCK_BYTES = 8 << 20, /* greatest size of a block of slices, but at least one slice [bytes]; a
                               block is written to the output at once */
@@ -35,8 +34,7 @@ enum {
     /* number of parts of a slab that the last batch of views updates one after another */
     FINISH_PARTS = 8,
     SLICE_BYTES = 16, /* bytes of tables per slice of the output */
-    /* bytes added to the needed memory that a message states, because the resident set of a new
-     * process varies */
+    /* bytes added to the needed memory in messages, because resident sets of processes vary */
     RESIDENT_VARIES = 1 << 20,
     WHY = 300 /* size of a text with a reason */
 };
@@ -94,8 +92,7 @@ static size_t largest_batch(const struct fbp_work_request *rq)
     return batch_of(rq, most && wanted > most ? most : wanted);
 }
 
-/* Next larger number of slabs to try, after `slabs` slabs did not fit into memory; 0: there is
- * none. */
+/* Next larger number of slabs to try after `slabs` slabs did not fit into memory; 0: none. */
 static size_t more_slabs(size_t slabs, size_t n_slices)
 {
     const size_t more = slabs + slabs / 8 + 1;
@@ -111,9 +108,9 @@ static size_t slice_bytes(const struct fbp_job *job)
     return fbp_channels(job) * fbp_slab_slice(&any) * fbp_value_size(job);
 }
 
-/* Number of slices per block. If several processes (sharers) add partial volumes, blocks are at
- * most 1/FINISH_PARTS of a slab, so that additions overlap with the computation, but have at least
- * one slice per process. */
+/* Number of slices per block. If several processes (sharers) add partial volumes, at most
+ * 1/FINISH_PARTS of a slab, so that additions overlap with the computation, but at least one slice
+ * per process. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers)
 {
     const size_t slice = slice_bytes(job), part = slab_slices / FINISH_PARTS;
@@ -148,8 +145,7 @@ static size_t slab_bytes(const struct fbp_work_request *rq, size_t n_slices)
     return rq->backend->volume_bytes(rq->job, &slab);
 }
 
-/* Bytes of the tables of a run, which have one entry per slice of the output, per slab and per
- * task. */
+/* Bytes of the tables of a run, with one entry per slice of the output, per slab and per task. */
 static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
 {
     return (uint64_t)fbp_box_size(job, 2) * fbp_volumes(job) * SLICE_BYTES +
@@ -157,8 +153,7 @@ static uint64_t table_bytes(const struct fbp_work *w, const struct fbp_job *job)
                (sizeof(struct fbp_slab) + (w->n_batches + 1) * (uint64_t)sizeof(struct fbp_task));
 }
 
-/* Set the memory needs of division w (host and device) to a lower bound: slabs and tables, without
- * buffers for views. */
+/* Set the memory needs of division w to a lower bound: slabs and tables, but no views. */
 static void count_slabs(struct fbp_work *w, const struct fbp_work_request *rq)
 {
     const uint64_t volumes = (fbp_work_slabs(w, rq->job) > rq->n_workers ? 2 : 1) *
@@ -273,8 +268,7 @@ static bool holds_slab(const struct fbp_work_request *rq, size_t n_slices, char 
     return holds(rq, &slab, why);
 }
 
-/* Return whether all devices can allocate the buffers that division w needs for views as read and
- * for filtered views. */
+/* Return whether all devices can allocate the buffers of division w for raw and filtered views. */
 static bool holds_views(const struct fbp_work *w, const struct fbp_work_request *rq, char why[WHY])
 {
     const size_t n = w->kept ? rq->job->n_views : w->batch_views;
@@ -306,8 +300,7 @@ static bool fits_with(struct fbp_work *w, const struct fbp_work_request *rq, siz
     return fits(w, rq) && holds_views(w, rq, why) && holds_slab(rq, w->slab_slices, why);
 }
 
-/* Find the largest batch of views that fits into memory together with slabs of `slices` slices;
- * false: no batch fits. */
+/* Find the largest batch of views that fits beside slabs of `slices` slices; false: none fits. */
 static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, size_t slices)
 {
     const size_t nz = work_slices(rq->job), n = (nz + slices - 1) / slices;
@@ -464,8 +457,7 @@ static fbp_status fail_too_large(const struct fbp_work_request *rq, struct fbp_w
                     fbp_bytes_text(has, sizeof has, rq->memory_limit - rq->uncounted_bytes));
 }
 
-/* Least memory [bytes] that any of the tried divisions of the work needs; UINT64_MAX: no division
- * was found. */
+/* Least memory [bytes] that any of the tried divisions needs; UINT64_MAX: no division was found. */
 struct need {
     uint64_t memory; /* least host memory of the tried divisions that fit into device memory */
     /* device: least device memory of the tried divisions that exceed the limit of device memory;
@@ -474,8 +466,7 @@ struct need {
     bool held; /* true: the devices can allocate the buffers of at least one division */
 };
 
-/* Return whether division w, by the bytes counted so far, needs less memory than the best tried
- * division, `least`. */
+/* Return whether division w, by the bytes counted so far, needs less memory than `least`. */
 static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
                     const struct need *least)
 {
@@ -551,8 +542,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .level = rq->even || rq->on_device};
     if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
-    /* Reject huge volumes of damaged scan files at once, because a search for slabs would take very
-     * long. */
+    /* Reject huge volumes of damaged scan files at once: a search for slabs would take long. */
     if (rq->job->channels > 1)
         snprintf(frames, sizeof frames, ", in %zu frames,", fbp_channels(rq->job));
     if (bytes > (double)rq->memory_limit)
@@ -573,8 +563,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     const bool fits =
         try_from(out, rq, slabs) || (rq->backend->can.own_memory && try_from(out, &few, slabs));
     /* Choose by predicted time, unless views are processed as they arrive (follow), stages do not
-     * overlap (even), or the division with the fewest slabs is requested (plain) or known to be
-     * best (whole). */
+     * overlap (even), or the fewest slabs are requested (plain) or known to be best (whole). */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
     if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
@@ -606,8 +595,7 @@ fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *w)
                            .view_reads = (double)all.load_rows / (double)job->panel.n_rows};
     for (size_t batch = rounded_batch(BATCH, group, n);;
          batch = rounded_batch(batch / 2, group, n)) {
-        /* two buffers of filtered rows in host memory, and the buffers of a device with memory of
-         * its own */
+        /* two buffers of filtered rows on the host, and the buffers of a device with own memory */
         const size_t samples = batch * all.load_rows * job->panel.n_columns;
         w->batch_views = batch;
         w->n_batches = fbp_work_batches(w, job);

@@ -22,25 +22,20 @@
 
 enum { FBP_CUT_PARTS = 64 };
 
-/** Computing cost of the slices of a volume.  A slice whose voxels are all requested and seen by
- * all views has the cost 1. */
+/** Computing cost of slices; it is 1 if all views see all voxels of the slice, all requested. */
 struct fbp_cut {
-    /** before[i]: cost of the first i/FBP_CUT_PARTS of the slices, divided by the cost of all
-     * slices. */
+    /** before[i]: cost of the first i/FBP_CUT_PARTS of the slices, relative to all slices. */
     double before[FBP_CUT_PARTS + 1];
     double mean; /**< mean cost of a slice; 0: not known */
 };
 
-/** Estimate the cost of the slices of a job from FBP_CUT_PARTS slices, with a sample of voxels and
- * views. */
+/** Estimate the cost of the slices of a job from FBP_CUT_PARTS slices and some voxels and views. */
 void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out);
 
-/** Mean cost of slices [z0, z1) of the n computed slices, counted from the first computed slice; 1
- * if the cost is not known. */
+/** Mean cost of slices [z0, z1) of the n computed slices, counted from the first; 1: not known. */
 double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1);
 
-/** Part number `part`, from 1, of n_parts parts of a volume, each computed by a process of its own
- * (`--part`). */
+/** Part number `part`, from 1, of n_parts parts of a volume, one per process (`--part`). */
 struct fbp_part_of {
     size_t part, n_parts;
 };
@@ -67,16 +62,14 @@ static inline double fbp_least_rate(double a, double b)
  * The backend states the rates of one device alone (struct fbp_rates).  Several devices share
  * files, and the links to the host's memory. */
 
-/** Rates of the links and files of a machine, which its devices share [bytes/s]; 0: no limit,
- * unless stated otherwise. */
+/** Rates of the links and files that the devices of a machine share [bytes/s]; 0: no limit. */
 struct fbp_machine {
     double up, down; /**< rates from host to device (up) and back (down) of one device, while other
                         devices copy nothing; 0: given by fbp_rates.upload and .fetch */
     double up_all, down_all; /**< rates from host to devices and back, summed over all devices,
                                 which copy at the same time */
     double both;     /**< rate per direction of one device that copies in both directions at once */
-    double both_all; /**< rate per direction, summed over all devices, which copy in both directions
-                        at once */
+    double both_all; /**< rate per direction of all devices together, which copy in both */
     double peer;     /**< rate from one device to another; 0: given by fbp_rates.share */
     /** Rates of reading files of views and of writing the volume, each for all devices together; 0:
      * no time is needed, because devices access the data in memory. */
@@ -104,28 +97,23 @@ struct fbp_work_request {
     size_t slabs_each;     /**< least number of slabs per worker; 0 means 1 */
     uint64_t base_bytes;   /**< host memory that is used in addition to slabs and batches [bytes] */
     uint64_t writer_bytes; /**< memory of each thread that converts slices for the output [bytes] */
-    int n_cores; /**< greatest number of threads that convert slices for the output, such as to PNG;
-                    0 means 1 */
+    int n_cores;           /**< greatest number of threads that convert slices; 0 means 1 */
     uint64_t memory_limit; /**< bytes of host memory of this process */
-    /** Part of memory_limit that fbp_recon_params.memory_bytes does not count [bytes]; messages
-     * subtract it. */
+    /** Part of memory_limit that fbp_recon_params.memory_bytes and messages do not count [bytes].
+     */
     uint64_t uncounted_bytes;
-    uint64_t device_limit; /**< limit of the memory of a device with memory of its own [bytes]; 0:
-                              no limit */
+    uint64_t device_limit; /**< limit of the own memory of a device [bytes]; 0: no limit */
     size_t batch_views; /**< requested number of views per batch; 0: fbp_work_divide() chooses it */
     size_t slab_slices; /**< greatest number of slices per slab; 0: fbp_work_divide() chooses it */
-    bool follow;    /**< whether the scan is still being measured: batches have the least number of
-                       views that the kernel takes, and the run joins batches if it falls behind
-                       (stage_read.c) */
+    bool follow; /**< the scan is still being measured: batches have the least number of views, and
+                    the run joins batches if it falls behind (stage_read.c) */
     bool one_slab;  /**< true: a worker begins a slab only after its previous slab is written */
     size_t sharers; /**< number of processes that share the views of a slab and add their partial
                        volumes block by block; 0 means 1 */
     /** True: each device has the least possible number of buffers for blocks of slices. */
     bool few_blocks;
-    bool plain; /**< true: use the fewest slabs that fit into memory, even if another division is
-                   faster */
-    /** Whether stages do not overlap: batches have one size, and a slab is complete before any of
-     * its slices is written. */
+    bool plain; /**< true: use the fewest slabs that fit, even if that is slower */
+    /** Stages do not overlap: batches have one size, and slabs are written when complete. */
     bool even;
     bool on_device; /**< true: the views are already in the memory of the device */
     /** Speeds of a device; if `update` is 0, those that the backend states are used. */
@@ -153,12 +141,10 @@ struct fbp_work {
     bool weighed; /**< slabs have about the same cost, by `cut` */
     struct fbp_cut cut;
     size_t n_batches, batch_views; /**< number of batches; number of views of the largest batch */
-    bool follow; /**< true: batches have group_views views, and the run may join consecutive batches
-                    up to batch_views views */
-    size_t block_slices; /**< number of slices, each with all channels, per block that is written at
-                            once */
-    /** Number of slices that the last batch of a slab updates at a time; they are written while the
-     * next slices are updated. */
+    bool follow; /**< batches have group_views views; the run may join them up to batch_views */
+    size_t block_slices; /**< slices, with all channels, per block that is written */
+    /** Number of slices that the last batch of a slab updates at a time, while others are written.
+     */
     size_t finish_slices;
     bool kept; /**< filtered views are kept on the device */
     /** Batch of all views (fbp_work_all()); used only if filtered views are kept on the device. */
@@ -166,8 +152,7 @@ struct fbp_work {
     /** True: each batch is filtered by one worker, and the other workers copy the filtered views
      * from its device; only if filtered views are kept on the devices. */
     bool shared;
-    /** Number of slices of a worker's first slab that are updated batch by batch, if filtered views
-     * are kept on the device. */
+    /** Number of slices of a worker's first slab that are updated batch by batch, if `kept`. */
     size_t streamed;
     size_t load_rows, filter_rows; /**< greatest number of detector rows that a batch reads
                                       (load_rows) and filters (filter_rows) */
@@ -177,9 +162,8 @@ struct fbp_work {
     uint64_t device_bytes;   /**< memory per device [bytes]; 0: the device uses host memory */
     size_t raw_device_bytes; /**< bytes per device buffer of views as read, with space to convert
                                 integer counts to floats there */
-    double view_reads; /**< number of detector rows that a run reads, divided by the number of rows
-                          of all views of the scan */
-    double seconds;    /**< predicted time [s]; 0: not predicted */
+    double view_reads;       /**< detector rows that a run reads, divided by all rows of the scan */
+    double seconds;          /**< predicted time [s]; 0: not predicted */
     double update; /**< time of backprojection on a device, per voxel and view [s]; 0: not known */
 };
 
@@ -210,12 +194,10 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
  * images of a first stage, computed when they are read; at most job->input.most_readers. */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
-/** Number of slices per block that is written at once, for a slab of slab_slices slices whose views
- * `sharers` processes share. */
+/** Number of slices per block that is written at once, for a slab whose views processes share. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers);
 
-/** Speeds of a device: those of the request, else those of the backend; `update` is 0 if they are
- * not known. */
+/** Speeds of a device: of the request, else of the backend; `update` 0: not known. */
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
 
 /**
@@ -228,8 +210,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
  */
 fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
 
-/** Host memory of the buffers and threads of all workers of division w [bytes], a part of
- * w->memory_bytes. */
+/** Host memory of the buffers and threads of all workers [bytes], a part of w->memory_bytes. */
 uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq);
 
 /** Divide the filtering of all views into a scratch file (scratch_rows.c): batches with all rows
@@ -254,8 +235,7 @@ size_t fbp_work_batches(const struct fbp_work *work, const struct fbp_job *job);
  * (kept), one per worker; if workers also copy filtered views from one another (shared), 1. */
 size_t fbp_work_readings(const struct fbp_work *work);
 
-/** Number of slabs of the volumes of all time points; the slabs of the first time point come first.
- */
+/** Number of slabs of the volumes of all time points, beginning with the first time point. */
 static inline size_t fbp_work_slabs(const struct fbp_work *work, const struct fbp_job *job)
 {
     return work->n_slabs * fbp_time_points(job);
@@ -275,8 +255,7 @@ size_t fbp_work_tasks(const struct fbp_work *work, const struct fbp_job *job,
  * about 0.03 s, because a queued command cannot be stopped. */
 size_t fbp_work_views_at_once(const struct fbp_work *work, double voxels);
 
-/** Make a batch of n_views views, which begins with view view0, with the detector rows that a slab
- * needs. */
+/** Make a batch of n_views views from view0 on, with the detector rows that a slab needs. */
 struct fbp_batch fbp_work_batch_of(const struct fbp_job *job, const struct fbp_slab *slab,
                                    size_t view0, size_t n_views);
 
@@ -366,15 +345,12 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
                             size_t n_parts, const struct fbp_ranks_cost *how,
                             struct fbp_ranks *out);
 
-/** Set the position of process `rank` in the grid of processes; processes that share views have
- * consecutive ranks. */
+/** Set the position of process `rank` in the grid; processes that share views are consecutive. */
 void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
 
-/**
- * Return the part (process, 0 to n_parts - 1) that gets the sum of slice z of the box, if n_parts
+/** Return the part (process, 0 to n_parts - 1) that gets the sum of slice z of the box, if n_parts
  * processes share the views of the slab job->part.slices. Each part owns a segment of about block /
- * n_parts slices of each block of `block` slices. Slices that are not in the slab belong to part 0.
- */
+ * n_parts slices of each block. Slices outside the slab belong to part 0. */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z);
 
 /** Number of slices of the thickest of the n_parts segments of a block (fbp_ranks_owner()). */
@@ -391,8 +367,7 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *ranks, size_t group_views, st
  * all ranks share.  A run (team_plan.c) and bench/predict choose a grid by these times.
  */
 
-/** Nodes of a cluster on which the ranks (processes) of a team run, and the rates that ranks share
- * [bytes/s]; 0: no limit. */
+/** Nodes of a cluster on which the ranks of a team run, and shared rates [bytes/s]; 0: no limit. */
 struct fbp_nodes {
     size_t ranks;               /**< ranks per node */
     double net;                 /**< network of a node, per direction */
@@ -400,8 +375,8 @@ struct fbp_nodes {
     struct fbp_machine machine; /**< rates of one node */
     bool on_host;  /**< true: ranks compute on CPU cores, which also add partial volumes */
     int n_threads; /**< threads per rank */
-    /** Function that computes the speeds of a rank's device for a job whose kernel is chosen; NULL:
-     * use those of the request. */
+    /** Computes the speeds of a rank's device for a job with a kernel; NULL: those of the request.
+     */
     void (*rates)(const struct fbp_nodes *nodes, const struct fbp_job *job, struct fbp_rates *out);
 };
 
@@ -411,10 +386,9 @@ struct fbp_cluster_time {
     struct fbp_work work;      /**< division of the slowest rank's work */
 };
 
-/** Rates at which a rank (process of a team) receives partial volumes while it sends as much, apart
- * from limits of the network [bytes/s] (docs/cluster.md). LOCAL: ranks with a GPU, measured with
- * sockets between two cores of a node. CORE: ranks that compute on CPU cores, of which one also
- * sends, receives and adds. */
+/** Rates at which a rank receives partial volumes while it sends as much, apart from limits of the
+ * network [bytes/s] (docs/cluster.md). LOCAL: ranks with a GPU, measured with sockets between two
+ * cores of a node. CORE: ranks on CPU cores, of which one also sends, receives and adds. */
 #define FBP_CLUSTER_LOCAL 1.8e9
 #define FBP_CLUSTER_CORE  0.27e9
 
@@ -440,15 +414,13 @@ fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
 /* slabs.c: bitmaps of detector rows whose repaired samples have not been counted yet (struct
  * fbp_row_bitmap of backend/backend.h) */
 
-/** Create a bitmap of the detector rows of each view that the slices of this process need,
- * including neighbouring rows for a filter along columns. With job->part.counts_once, rows that
- * processes with earlier slices also need are left out. The bitmap does not depend on the division
- * into batches. */
+/** Create a bitmap of the detector rows of each view that the slices of this process need, with
+ * neighbours for a filter along columns. With job->part.counts_once, rows that processes with
+ * earlier slices need are left out. It does not depend on the division into batches. */
 fbp_status fbp_row_bitmap_create(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger);
 
-/** Create an empty bitmap of detector rows; fbp_row_bitmap_zero() removes all rows from a bitmap.
- */
+/** Create an empty bitmap of detector rows; remove all rows from a bitmap. */
 fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_zero(struct fbp_row_bitmap *ledger);
 
@@ -486,9 +458,8 @@ struct fbp_links {
     /** peer_both[i][j]: rate per direction if device i copies to j and j to i at once; 0: not
      * possible, or the same device. */
     double peer_both[FBP_MOST_LINKED][FBP_MOST_LINKED];
-    /** Sum of the rates of all devices if each device copies to the next one, and the last to the
-     * first, in the order of their indices; 0: two neighbours cannot copy directly, or there is
-     * only one device. */
+    /** Sum of the rates of all devices if each copies to the next one by index, and the last to the
+     * first; 0: two neighbours cannot copy directly, or there is only one device. */
     double ring;
 };
 

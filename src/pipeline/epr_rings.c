@@ -34,16 +34,14 @@ struct rings_step {
     enum fbp_ring_interpolation how;
     size_t n; /* angles per half turn */
     struct fbp_rings rings;
-    /* [measured view, as in rings.member] sample c of a resampled view is interpolated from samples
-     * c + shift of the measured views of its ring; in reversed views, samples are counted from the
-     * end */
+    /* [measured view] sample c of a resampled view is interpolated from samples c + shift of the
+     * measured views of its ring; in reversed views, samples are counted from the end */
     ptrdiff_t *shift;
     size_t *first; /* [rings + 1] ring r consists of the resampled views [first[r], first[r + 1]) */
 };
 
-/* Get the positions of a view's samples along its direction, which is reversed if only the opposite
- * direction lies on the ring. *tau: distance of two samples; *start: position of the first sample
- * [mm]. */
+/* Get the positions of a view's samples along its direction, reversed if only the opposite
+ * direction lies on the ring: distance *tau, first position *start [mm]. */
 static void samples_of(const struct fbp_scan *scan, const struct fbp_ring_member *m, double *tau,
                        double *start)
 {
@@ -70,13 +68,11 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
     FBP_TRY(fbp_calloc((void **)&a->first, n + 1, sizeof *a->first, "rings"));
     FBP_TRY(fbp_calloc((void **)&a->shift, a->rings.n_members, sizeof *a->shift, "rings"));
     for (size_t r = 0; r < n; r++) {
-        /* a ring on the equator needs resampled views over half a turn only, and the ring at the
-         * pole has one direction */
+        /* the equator needs resampled views over half a turn only, the pole has one direction */
         const struct fbp_ring *ring = &a->rings.ring[r];
         a->first[r + 1] = a->first[r] + (ring->at_pole ? 1 : ring->at_equator ? a->n : 2 * a->n);
 
-        /* All views of a ring must have the same sample positions, apart from a shift by whole
-         * samples. */
+        /* All views of a ring must have the same sample positions, up to whole samples. */
         const struct fbp_ring_member *first = &a->rings.member[ring->first];
         double tau0, start0, tau, start;
         samples_of(scan, first, &tau0, &start0);

@@ -195,8 +195,7 @@ fail:
     return st;
 }
 
-/* Filter all views from s->raw into s->filtered, and copy the filtered views to s->sorted, sorted
- * by their meridian planes. */
+/* Filter all views from s->raw, and copy them to s->sorted, sorted by their meridian planes. */
 static fbp_status filter_views(struct two_stages *s)
 {
     const struct fbp_batch all = all_views(&s->first.job);
@@ -322,8 +321,7 @@ static void destroy(struct fbp_view_step *step)
     free(s);
 }
 
-/* Number of updates (image pixels x views of the image's plane) in stage one, in all channels
- * together. */
+/* Number of updates (image pixels x views of the plane) in stage one, in all channels. */
 static uint64_t updates(const struct two_stages *s)
 {
     return (uint64_t)s->images.n_views * s->images.n_columns * s->images.n_rows *
@@ -483,8 +481,7 @@ fbp_status fbp_two_stages_step_create(struct fbp_view_step **out,
     FBP_TRY_GOTO(fbp_check_grid(&grid));
     FBP_TRY_GOTO(find_planes(s, scan));
     FBP_TRY_GOTO(sort_views(s, scan->n_views));
-    /* Stage one covers the whole volume: reset the box, region and kernel, which apply to stage
-     * two. */
+    /* Stage one covers the whole volume: box, region and kernel apply to stage two. */
     p.volume = grid;
     p.tuning.kernel = p.region.shape = NULL;
     p.region.mask = NULL;

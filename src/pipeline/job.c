@@ -187,8 +187,7 @@ static fbp_status of_file(const struct fbp_scan *scan, fbp_status st)
     return named ? fbp_error_context(scan->path, st) : st;
 }
 
-/* Greatest difference of middle_of() [samples] between two views that may have the same reference
- * spectrum. */
+/* Greatest difference of middle_of() [samples] between views with the same reference spectrum. */
 static const double SAME = 1e-6;
 
 /* Return the position, as a fractional sample index, at which the plane of view k passes through
@@ -257,8 +256,7 @@ static fbp_status design_plane_filter(struct fbp_filter_design *out, const struc
     const bool cubic = p->epr.interpolation == FBP_INTERPOLATION_CUBIC;
     const size_t half_width = p->filtering.spatial ? p->filtering.half_width : 0;
     struct fbp_spectral_filter s = {.filter = p->filter, .cutoff = p->cutoff > 0 ? p->cutoff : 1};
-    /* name of an option that makes rows longer; NULL: none.  Periodic rows must keep the measured
-     * length. */
+    /* option that makes rows longer, or NULL; periodic rows must keep the measured length */
     const char *longer = p->epr.oversampling > 1 ? "oversampling"
                          : p->filtering.spatial  ? "a filter in space"
                          : cubic                 ? "cubic interpolation"
@@ -347,8 +345,7 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     return FBP_OK;
 }
 
-/* Functions that make the filter and weights of a job, per kind of integral (over lines or planes).
- */
+/* Functions that make the filter and weights of a job, per kind of integral. */
 typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p,
                              const struct fbp_scan *scan);
 static filter_fn *const filter_of[FBP_N_INTEGRALS] = {
@@ -422,8 +419,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         FBP_TRY_GOTO(
             FBP_UNSUPPORTED("precision: double needs plane integrals without corrections; remove "
                             "dark, flat, i0 and bad_pixels from the scan, or omit precision"));
-    /* Check the corrections of a scan that the caller has built; a scan file was checked when it
-     * was read. */
+    /* Check the corrections of a scan in memory; a scan file was checked when it was read. */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &corrections));
     FBP_TRY_GOTO(fbp_corrections_check("scan", &corrections, scan));
     /* Move the origin to the centre of the circle of the sources, except for filtered views,

@@ -39,8 +39,7 @@ struct fbp_job_tables {
     double cutoff, cutoff_v;
     double wiener; /**< Wiener term of the division by the reference spectrum; 0: none */
     bool divided;  /**< true: the filter is divided by the scan's reference spectrum */
-    bool shaped;   /**< true: the filter is multiplied by factors (fbp_recon_params.epr.response or
-                      .filtering.window) */
+    bool shaped;   /**< the filter is multiplied by factors (epr.response or filtering.window) */
     enum fbp_angular_weights angular;
 };
 
@@ -102,9 +101,8 @@ void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out);
  * job->part.slices if these are set, else all slices with requested voxels (fbp_box_wanted()). */
 void fbp_job_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
-/** Return whether this process writes slice z, counted from the first slice of the box. A process
- * writes the slices of its part; the process with the first part also writes slices below and above
- * the region. */
+/** Return whether this process writes slice z, from the first slice of the box: the slices of its
+ * part, and with the first part also slices below and above the region. */
 bool fbp_box_is_own(const struct fbp_job *job, size_t z);
 
 /** Return whether the kernel computes whole slices, of which the requested box is only a part. */
@@ -137,8 +135,7 @@ fbp_status fbp_region_of(const struct fbp_recon_params *params, const struct fbp
 uint64_t fbp_wanted_voxels(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                            size_t z1);
 
-/** Return the fraction of the voxels of slices [z0, z1) of a slab that are requested; 1 if there
- * are no voxels. */
+/** Fraction of the voxels of slices [z0, z1) of a slab that are requested; 1 if there are none. */
 double fbp_wanted_share(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                         size_t z1);
 
@@ -195,8 +192,7 @@ const struct fbp_backend *fbp_device_first(const struct fbp_backend *const *list
 void fbp_device_capable(const struct fbp_backend *const *list, const struct fbp_job *job,
                         const struct fbp_backend **backend, int *device, char *line, size_t n);
 
-/** Return 90 % of the free bytes of the device's own memory; 0: not known, or the device uses host
- * memory. */
+/** Return 90 % of the free bytes of the device's own memory; 0: unknown, or no own memory. */
 uint64_t fbp_device_free(const struct fbp_backend *backend, int index);
 
 #endif /* FBP_SRC_PIPELINE_JOB_H */

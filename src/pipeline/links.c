@@ -48,8 +48,7 @@ static bool make_key(const struct fbp_backend *backend, const int *devices, size
     return true;
 }
 
-/* Return the address of rate number i of *l; rates are numbered in the order in which the cache
- * file stores them. */
+/* Return the address of rate number i of *l, in the order of the cache file. */
 static double *rate_at(struct fbp_links *l, size_t i)
 {
     const size_t n = l->n, pairs = n * n;
@@ -157,8 +156,7 @@ static struct {
     struct fbp_links links;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Measure the links of a set of devices, and store the rates in `last` and in the cache file.  The
- * caller holds last.lock. */
+/* Measure links, and store the rates in `last` and in the cache file; last.lock is held. */
 static fbp_status measure(const struct fbp_backend *backend, const int *set, size_t n,
                           struct fbp_links *out)
 {
@@ -209,8 +207,7 @@ static size_t set_of(const int *devices, size_t n, int set[FBP_MOST_LINKED])
     return n_set;
 }
 
-/* Copy the rates *of, which are in the order of the sorted list `set`, to *out, in the order of the
- * list `devices`. */
+/* Copy the rates *of, in the order of the sorted list `set`, to *out, in that of `devices`. */
 static void put_in_order(const struct fbp_links *of, const int *set, const int *devices,
                          struct fbp_links *out)
 {

@@ -26,9 +26,8 @@ struct fbp_mask {
     void *blank; /* slice of masked voxels, all of value `value`; NULL: there is no region */
 };
 
-/* Bound of the field of view: z >= x[0] x + x[1] y + x[2] (lower bound) or z <= x[0] x + x[1] y +
- * x[2] (upper bound). It is the plane of the rays that hit the outer edge of the first or last
- * detector row of a view. */
+/* Bound of the field of view: z >= (lower bound) or <= (upper bound) x[0] x + x[1] y + x[2]. It is
+ * the plane of the rays to the outer edge of the first or last detector row of a view. */
 struct bound {
     double x[3];
 };
@@ -50,8 +49,7 @@ static void add_bound(struct make *m, const double *P, double edge, double side)
     for (int i = 0; i < 4; i++)
         g[i] = side * (P[4 + i] - edge * P[8 + i]);
     const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    if (!(fabs(g[2]) > 1e-9 * length)) /* the bounding plane is parallel to z, and therefore crosses
-                                          no voxel column */
+    if (!(fabs(g[2]) > 1e-9 * length)) /* the plane is parallel to z and crosses no voxel column */
         return;
     const struct bound b = {{-g[0] / g[2], -g[1] / g[2], -g[3] / g[2]}};
     if (g[2] > 0)
@@ -78,8 +76,7 @@ static void within_radius(const struct fbp_geometry_facts *f, double x, double y
     }
 }
 
-/* Work item: find the slices in the field of view, for all voxel columns of one row (y) of the box.
- */
+/* Work item: find the slices in the field of view for all voxel columns of a row (y). */
 static void find_row(void *user, size_t item, int worker)
 {
     const struct make *m = user;
@@ -192,7 +189,7 @@ void fbp_mask_destroy(fbp_mask **mask)
     *mask = NULL;
 }
 
-/* Add voxels [begin, end) of a row x to the statistics of voxels that are not masked. Returns their
+/* Add the voxels of a row x in [begin, end) that are not masked to the statistics; returns their
  * number. */
 static size_t add_run(const fbp_mask *m, const void *x, size_t begin, size_t end,
                       struct fbp_statistics *found)

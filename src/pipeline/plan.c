@@ -221,8 +221,7 @@ static fbp_status take_source(fbp_plan *p)
     fbp_plan_note(p, FBP_LOG_NOTE, "%s", info->taken);
     fbp_plan_note(p, FBP_LOG_WARNING, "%s", info->missing);
     fbp_preparation_describe(scan->preparation, p->info.prepared, sizeof p->info.prepared);
-    /* the description begins with the preparation of spectrometer rows or, without it, with the
-     * corrections */
+    /* the description begins with the preparation of spectrometer rows, else with corrections */
     FBP_TRY_GOTO(fbp_corrections_of(scan, &c));
     p->zingers = c.zingers;
     if (!p->info.prepared[0]) {
@@ -243,8 +242,7 @@ static fbp_status take_source(fbp_plan *p)
     free(missing);
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
-    /* Make the view steps (view_step.h); the input of each is the scan that the previous one
-     * yields. */
+    /* Make the view steps; the input of each is the scan that the previous one yields. */
     for (size_t i = 0; i < n_all; i++) {
         const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
         struct fbp_view_step_request request = {.scan = last ? &last->scan : scan,

@@ -46,12 +46,10 @@ struct fbp_plan_lack {
 
 struct fbp_sink_share;
 
-/** Greatest number of view steps (corrections that wrap the source of the views, view_step.h) of a
- * plan. */
+/** Greatest number of view steps (view_step.h) of a plan. */
 enum { FBP_MOST_STEPS = 8 };
 
-/** A machine, other than this one, for which a plan is made to predict times (bench/predict); the
- * plan cannot be run. */
+/** A machine, other than this one, for which a plan predicts times (bench/predict). */
 struct fbp_plan_target {
     const struct fbp_backend *backend; /**< completed backend (backend/device.h) */
     size_t n_devices;
@@ -62,8 +60,7 @@ struct fbp_plan_target {
      * that computes the middle slab. NULL: a single machine. */
     const struct fbp_nodes *nodes;
     size_t n_ranks; /**< ranks of all nodes */
-    /** Function that sets *out to the speeds of one device of the machine for a job whose kernel is
-     * chosen. */
+    /** Sets *out to the speeds of one device of the machine for a job whose kernel is chosen. */
     void (*rates)(const struct fbp_plan_target *target, const struct fbp_job *job,
                   struct fbp_rates *out);
 };
@@ -94,13 +91,10 @@ struct fbp_plan {
     bool in_order; /**< views must be read in order, for example because their file is compressed */
     bool follow;   /**< the file of the projections is still growing */
     bool unpacks;  /**< several threads can decompress views at the same time */
-    uint64_t contained_bytes; /**< memory of the child processes that open the files of the scan
-                                 [bytes] */
+    uint64_t contained_bytes; /**< memory of child processes that open files [bytes] */
     uint64_t held_bytes;   /**< host memory of the source of views, with its view steps [bytes] */
-    uint64_t reader_bytes; /**< additional host memory of the source of views per thread that reads
-                              [bytes] */
-    bool hold; /**< true: the decompressed views of a compressed file, which must be read in order,
-                  are kept in memory */
+    uint64_t reader_bytes; /**< further host memory of the source per reading thread [bytes] */
+    bool hold; /**< decompressed views of a file that must be read in order are kept in memory */
     uint64_t hold_bytes; /**< memory that `hold` takes */
     /** If the views are compressed: name of the kernel for uncompressed views, if it cannot use
      * views in the order of the file; else NULL. */
@@ -133,8 +127,7 @@ struct fbp_plan {
     /** Functions that add the partial volumes of the processes of a team that share views. */
     struct fbp_sum team_sum;
     struct fbp_plan_sums *sums; /**< buffers of the member team_sum; NULL: no views are shared */
-    /** Functions that complete slices by adding partial volumes of other processes; NULL: this
-     * process has all views. */
+    /** Completes slices by adding partial volumes of other processes; NULL: not needed. */
     const struct fbp_sum *sum;
     pid_t process;        /**< process that made the plan */
     atomic_bool stop;     /**< request to end the current run of the plan, or the next one */
@@ -145,21 +138,18 @@ struct fbp_plan {
 
 /* plan.c: functions that make a plan, its view steps (view_step.h) and its sources of views */
 
-/** Create a plan for the machine `target`, which must outlive the plan; NULL: for this machine, as
- * fbp_plan_create() does. */
+/** Create a plan for the machine `target`, which must outlive it; NULL: for this machine. */
 fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
                                const struct fbp_recon_params *params,
                                const struct fbp_plan_target *target);
 
-/** Tables of the job that filters the measured views: those of the plan or, for EPR in two stages,
- * of the first stage. */
+/** Tables of the job that filters the measured views: in two stages, of the first stage. */
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
 /** Preparation of the measured samples. */
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
 /** The view step of ring removal and phase retrieval (corrections.c); NULL: neither is needed. */
 struct fbp_corrections_step *fbp_plan_corrections(const fbp_plan *p);
-/** Pass a formatted line to the caller's log, if there is one and the line is not empty; control
- * characters are replaced. */
+/** Pass a line, unless it is empty, to the caller's log; control characters are replaced. */
 void fbp_plan_note(const fbp_plan *p, enum fbp_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /** Number of views in the file of projections, before views are selected. */
@@ -174,8 +164,7 @@ fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out);
 /** Add to the report of a run the time of its view steps (view_step.h) and, without a team, the
  * numbers of samples that they repaired; log their remarks. */
 fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report);
-/** Acquire the devices and memory that view steps (view_step.h) need, unless they have them
- * already. */
+/** Acquire the devices and memory that view steps need, unless they have them already. */
 fbp_status fbp_plan_open_steps(const fbp_plan *p);
 /** Attach a check of the views to the view steps that can check measured views
  * (fbp_view_step.checks); NULL: detach it.
@@ -184,8 +173,7 @@ bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
 /* plan_memory.c: kernel, division of the work, and scratch file within the limits of memory */
 
-/** Choose where views are kept after ring removal and phase retrieval, the kernel, and the division
- * of the work. */
+/** Choose where corrected views are kept, the kernel, and the division of the work. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
 /** Number of times that a run reads all views and retrieves their phases; 1 if it keeps corrected
  * views or retrieves no phases. */
@@ -226,15 +214,13 @@ fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
 
 /* plan_output.c: the output and its fingerprint */
 
-/** Fingerprint (hash) of the plan's job; it is the same whether devices or the host scale the
- * values. */
+/** Fingerprint (hash) of the plan's job, whether devices or the host scale the values. */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
 /** Set *out to a fingerprint (hash) of everything that determines the values, including sizes and
  * times of all input files and how they are read; 0 if the views come from the caller's source, or
  * from files that still grow. */
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
-/** Number of slices of the output that a run of this plan writes: all, or those of its part
- * (--part). */
+/** Number of slices of the output that a run of this plan writes: all, or those of --part. */
 size_t fbp_plan_own_slices(const fbp_plan *p);
 /** Open the output.
  *  range: values of the least and greatest integer; NULL: the range is found later, and the sink is
@@ -264,8 +250,7 @@ void fbp_plan_forget_sums(fbp_plan *p);
 /** Return whether this process gets the sum of all partial volumes in slice z of the output, if its
  * slab contains the slice; true if no views are shared (team_run.c). */
 bool fbp_plan_has_sum(const fbp_plan *p, size_t z);
-/** Log the grid of the team's processes, and how long the second fastest grid would take compared
- * with it. */
+/** Log the grid of the team's processes, and the relative time of the second fastest grid. */
 void fbp_plan_note_team(const fbp_plan *p);
 /** Exchange in a team whether the division of the work fits into the memory of every process.
  * status: status of this process's division.
@@ -288,8 +273,7 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status);
 /** State of a run that only a team of processes needs. */
 struct fbp_plan_run_team;
 
-/** Memory of struct fbp_plan_run_team, in rank 0 (`first`) or in another rank [bytes]; 0 without a
- * team. */
+/** Memory of struct fbp_plan_run_team, in rank 0 (`first`) or another [bytes]; 0: no team. */
 uint64_t fbp_plan_team_bytes(const fbp_plan *p, bool first);
 
 /** Bytes of slices that another rank sends to rank 0 in one message. */
@@ -300,9 +284,8 @@ enum { FBP_TEAM_SENT_BYTES = 4 << 20 };
  *  @return FBP_ERR_INVALID if not. */
 fbp_status fbp_plan_team_compare(const fbp_plan *p, const fbp_source *source, const char *output);
 
-/** Open the sink of this process, in a team or alone. *apart becomes true if each process of the
- * team writes its own slices to the output; false: rank 0, or the single process, writes all
- * slices. */
+/** Open the sink of this process, in a team or alone. *apart: each process of the team writes its
+ * own slices; false: rank 0, or the single process, writes all slices. */
 fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const char *output,
                               fbp_sink **sink, bool *apart);
 /** Make a sink that sends slices to rank 0. */
@@ -333,8 +316,7 @@ struct fbp_part {
     size_t struct_size;
     size_t slices[2]; /**< slices [first, end) of the output, at each time point */
     uint64_t updates; /**< voxels x views */
-    size_t missing; /**< number of slices of the part, at all time points, that are missing after a
-                       run */
+    size_t missing;   /**< number of slices of the part that are missing after a run */
 };
 
 /**

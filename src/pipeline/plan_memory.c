@@ -27,13 +27,10 @@ enum { UNEQUAL_SLABS = 6 };
  * DEVICE_SLABS slabs, of at least DEVICE_SLICES slices each. */
 enum { SLABS_OF_PARTS = 20, DEVICE_SLABS = 40, DEVICE_SLICES = 32 };
 
-/* Least predicted time of a run [s] for which the rates of the links of the devices, to the host
- * and to one another, are measured.
- */
+/* Least predicted time of a run [s] for which the rates of the devices' links are measured. */
 static const double LONG_SECONDS = 1;
 
-/* Return the limit of the resident set of this process [bytes]; UINT64_MAX: no limit. resident: its
- * present resident set. */
+/* Limit of the resident set of this process, now `resident` [bytes]; UINT64_MAX: no limit. */
 static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
 {
     const uint64_t plan = p->params.memory_bytes, process = fbp_process_limit();
@@ -51,8 +48,7 @@ static uint64_t memory_limit(const fbp_plan *p, uint64_t resident)
     return process ? process : limit;
 }
 
-/* Return whether the plan's devices are of different models: the faster ones then take more slabs
- * from the common list. */
+/* Return whether the devices are of different models: the faster ones then take more slabs. */
 static bool devices_differ(const fbp_plan *p)
 {
     struct fbp_device_info first, other;
@@ -221,9 +217,8 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
                     fbp_bytes_text(has, sizeof has, request.memory_limit - p->uncounted_bytes));
 }
 
-/* Set p->machine to the rates of the links of the devices: from the cache, or by a measurement if
- * the predicted time is at least LONG_SECONDS and the limits of memory allow it. Returns true if
- * this call has set them. */
+/* Set p->machine to the rates of the links of the devices: from the cache, or measured if the
+ * predicted time is at least LONG_SECONDS and memory allows it. Returns whether they were set. */
 static bool learn_machine(fbp_plan *p)
 {
     struct fbp_machine *m = &p->machine;
@@ -253,9 +248,8 @@ static bool learn_machine(fbp_plan *p)
     return true;
 }
 
-/* Divide the work among all devices. If the free memory of the devices is too small for any
- * division, omit the device with the least free memory (another program may use it), and try again.
- */
+/* Divide the work among all devices. If their free memory is too small for any division, omit the
+ * device with the least (another program may use it), and try again. */
 static fbp_status divide(fbp_plan *p, struct fbp_work *work)
 {
     char text[32];
@@ -327,9 +321,9 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
 }
 
 /* Choose kernel and division for a compressed scan, whose views can only be read in order. The
- * kernel of an uncompressed scan is used, so that values have the same bits, if it can use views in
- * order, or if there is memory for the decompressed views (in all processes of a team); else
- * another kernel. */
+ * kernel of an uncompressed scan, which gives the same bits, is used if it can use views in order,
+ * or if (in all processes of a team) the decompressed views fit into memory; else another kernel.
+ */
 static fbp_status arrange_compressed(fbp_plan *p)
 {
     struct fbp_job *job = &p->tables.job;
@@ -395,8 +389,7 @@ static fbp_status arrange_corrections(fbp_plan *p, const char *folder, bool as_r
     return st;
 }
 
-/* Undo arrange_corrections(), whose status was `before`, and call it with another place for the
- * corrected views. */
+/* Undo arrange_corrections() with status `before`; call it with another place for the views. */
 static fbp_status arrange_instead(fbp_plan *p, fbp_status before, const char *folder, bool as_read)
 {
     fbp_message_clear();
@@ -430,8 +423,7 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
      * removal, or if views can only be read in order */
     const bool may_wait = c->retrieves && !c->stripes.method && !p->in_order;
     FBP_TRY(fbp_job_arrange(&p->tables.job, p->backend));
-    /* if another view step follows, keep all rows, because the rows that the job needs are then
-     * those of another detector */
+    /* keep all rows if another view step follows: the job needs rows of another detector */
     if (p->n_steps == 1)
         fbp_corrections_choose_rows(c, &p->tables.job);
     if (may_wait) {
@@ -487,8 +479,7 @@ static double filter_seconds(const fbp_plan *p)
     return rates.filter > 0 ? rates.filter : FILTER_THREAD / p->tables.job.n_threads;
 }
 
-/* Return the reason why filtered views cannot be kept in a scratch file, for a message; NULL: they
- * can. */
+/* Return why filtered views cannot be kept in a scratch file, for a message; NULL: they can. */
 static const char *why_not(const fbp_plan *p)
 {
     if (fbp_plan_measured(p) != &p->tables)

@@ -67,9 +67,8 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
                                         .n_parts = p->params.cluster.n_parts};
     const struct fbp_grid *g = &p->info.volume;
     const size_t nz = fbp_box_size(&p->tables.job, 2);
-    /* level_bytes below: memory for threads that write [bytes], as planned; if the plan was made
-     * without the path of the output, the memory that the plan leaves below its limit (1 if none)
-     */
+    /* level_bytes below: memory of writing threads [bytes] by the plan; if it does not have the
+     * output's path, the memory that it leaves below its limit (1 if none) */
     const uint64_t limit = p->info.memory_limit, planned = p->info.memory_bytes;
     struct fbp_inputs inputs = {0};
     unsigned char *mine = NULL; /* [slice] 1: this process writes the slice */

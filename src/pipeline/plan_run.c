@@ -52,8 +52,7 @@ struct plan_run {
     fbp_timeline *timeline;
     struct fbp_job checked; /* job of the views that are checked */
     fbp_data_check *check;
-    bool checked_in_step; /* true: a view step (correction of the views) checks the measured views,
-                             instead of the run */
+    bool checked_in_step; /* a view step checks the measured views, instead of the run */
     /* true: the views are in the caller's memory, and are checked there (struct checks), because
      * devices may read them without the host */
     bool in_memory;
@@ -140,11 +139,9 @@ static fbp_status compute(struct plan_run *r, struct fbp_report *report)
         return FBP_OK;
     FBP_TRY(r->plan->rows.used ? compute_from_rows(r, report) : fbp_run(&request, report));
     FBP_TRY(fbp_plan_report_steps(r->plan, report));
-    FBP_TRY(fbp_check_cancelled()); /* fail if the run was cancelled, because the last block of
-                                       slices may be incomplete */
+    FBP_TRY(fbp_check_cancelled()); /* the last block of slices may be incomplete */
     const fbp_status st = fbp_source_unchanged(r->source);
-    /* if files of views changed during the run, discard the slices, which may mix old and new views
-     */
+    /* files changed during the run: discard the slices, which may mix old and new views */
     if (st != FBP_OK)
         fbp_sink_forget(r->sink);
     return st;
@@ -186,8 +183,7 @@ static int stops(void *user)
                : 0;
 }
 
-/* Convert the complete volume of floats in `values` to the integer output, whose range is that of
- * the volume. */
+/* Convert the volume of floats in `values` to the integer output with the volume's range. */
 static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink *values,
                           const char *output, const struct fbp_report *report, fbp_sink **out)
 {
@@ -204,8 +200,7 @@ static fbp_status convert(fbp_plan *p, const fbp_source *source, const fbp_sink 
 
 enum { NAMED = 12 }; /* greatest number of parts in a note */
 
-/* After a run of one part (--part): store which slices the output still lacks, and log the missing
- * parts. */
+/* After a run of one part (--part): store which slices are missing, and log missing parts. */
 static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct fbp_report *report)
 {
     const size_t n = fbp_sink_info(sink)->n[2], n_parts = p->params.cluster.n_parts;
@@ -238,8 +233,7 @@ static fbp_status note_missing_parts(fbp_plan *p, const fbp_sink *sink, struct f
     return FBP_OK;
 }
 
-/* Replace this thread's error message: how many slices of an interrupted output are stored, and how
- * to continue. */
+/* Set this thread's error message: how many slices are stored, and how to continue. */
 static void name_what_is_left(const fbp_plan *p, fbp_sink *sink, const char *output)
 {
     const size_t kept = fbp_sink_resumable(sink), all = kept ? fbp_sink_info(sink)->n[2] : 0;
@@ -327,8 +321,7 @@ static void warn_about_count(const fbp_plan *p, size_t count, const char *what, 
     fbp_plan_note(p, FBP_LOG_WARNING, "%s: %zu%s: %s", what, count, share, done);
 }
 
-/* Check the views for bad data if they are in memory, and search for bad pixels and saturated air
- * if requested. */
+/* Check views in memory for bad data; search for bad pixels and saturated air if requested. */
 static fbp_status check_beside(struct plan_run *r)
 {
     if (r->in_memory)

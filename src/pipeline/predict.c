@@ -65,8 +65,7 @@ struct course {
     double now;
 };
 
-/* Set *out to the work of a device's next step, which updates slices [z0, z1) of its present task.
- */
+/* Set *out to a device's next step, which updates slices [z0, z1) of its present task. */
 static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, struct step *out)
 {
     const struct fbp_task *t = &l->tasks[l->task];
@@ -98,8 +97,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
         out->amount[FILTER] = samples * (double)b->n_rows * c->rates->filter;
     }
     if (t->final) {
-        /* if n processes share the views of a slab, each adds and writes a part of every block of
-         * slices */
+        /* each of n processes that share views adds and writes a part of every block of slices */
         const double n = c->machine->sharers > 1 ? (double)c->machine->sharers : 1;
         out->amount[DOWN] = voxels * (double)fbp_value_size(c->job);
         out->amount[SUM] = c->machine->sum > 0 ? out->amount[DOWN] * (n - 1) / n : 0;
@@ -116,8 +114,7 @@ static bool make_step(struct course *c, struct lane *l)
     if (l->made - l->done[WRITE] == AHEAD)
         return false;
     if (c->work->shared && l->loads[READ] - l->loads[UP] == c->work->n_raw)
-        return false; /* only a device with a free buffer takes the next batch that devices filter
-                         for one another */
+        return false; /* batches for all devices wait for a device with a free buffer */
     while (l->task == l->n_tasks || !fbp_task_block(&l->tasks[l->task], l->block, &z0, &z1)) {
         l->block = 0;
         if (l->task < l->n_tasks && ++l->task < l->n_tasks)
@@ -279,8 +276,7 @@ static bool go_on(struct course *c)
     const struct fbp_machine *m = c->machine;
     double part[STAGES], used[STAGES] = {0}, next = INFINITY, rates[STAGES];
 
-    /* part[s]: fraction of its own rate that each device's link gets in stage s, because all links
-     * share the host's memory */
+    /* part[s]: fraction of its own rate that each device has in stage s: links share memory */
     for (size_t i = 0; i < n; i++)
         for (enum stage s = UP; s <= DOWN; s += DOWN - UP)
             used[s] += is_busy(&c->lanes[i], s) ? own_rate(c, &c->lanes[i], s) : 0;
@@ -403,9 +399,8 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const size_t updates = fbp_slab_slice(&slab) * work->group_views;
     size_t first, n;
 
-    /* Choose slices in the middle of the volume that give about `wanted` updates with the smallest
-     * batch of views; several, because kernels that set up whole voxel columns are slow with single
-     * slices. */
+    /* Choose several slices in the middle of the volume that give about `wanted` updates with the
+     * smallest batch: kernels for voxel columns are slow with single slices. */
     fbp_job_slices(job, &first, &n);
     slab.nz = updates < wanted ? wanted / updates : 1;
     if (slab.nz > work->slab_slices)
@@ -435,8 +430,7 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
         FBP_TRY_GOTO(b->memory.alloc(s.dev, &raw, &s.raw));
     FBP_TRY_GOTO(b->memory.alloc(s.dev, &filtered, &s.filtered));
     FBP_TRY_GOTO(b->memory.alloc(s.dev, &volume, &s.volume));
-    if (own) /* do the work twice: the time of the first pass includes loading the device's code,
-                and is not used */
+    if (own) /* the first pass, which loads the device's code, does not count */
         FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
     FBP_TRY_GOTO(time_sample(b, job, &s, &batch, &slab, &filter, &backproject));
 

@@ -63,11 +63,10 @@ void fbp_ranks_place(struct fbp_ranks *r, size_t rank)
     r->part = rank % r->n_parts;
 }
 
-/* Predict the time of the grid of `slabs` slabs with `parts` ranks each. The grid becomes the
- * choice in *out if it is allowed (may_be) and faster than the present choice; otherwise it may
- * become the fastest alternative, for a note. Sharing views changes the last digits of values, so
- * it must save time (WORTH_IT). Impossible grids, such as slabs that do not fit in memory, are
- * skipped. */
+/* Predict the time of the grid of `slabs` slabs with `parts` ranks each. It becomes the choice in
+ * *out if it is allowed (may_be) and faster; otherwise it may become the fastest alternative, for a
+ * note. Sharing views changes last digits, so it must save time (WORTH_IT). Impossible grids, such
+ * as slabs that do not fit in memory, are skipped. */
 static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t parts, bool may_be,
                         struct fbp_ranks *out)
 {
@@ -104,12 +103,10 @@ fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_
     whole.part.slices[0] = whole.part.slices[1] = 0;
     fbp_job_slices(&whole, &first, &n);
     *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
-    if (n_parts > 0) /* the caller has given the number of processes per slab: use it, whatever the
-                        predicted time */
+    if (n_parts > 0) /* the caller gives the number of processes per slab */
         *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
                                   .n_parts = n_parts};
-    /* Try these numbers of processes per slab: n_parts, divisors of `size`, powers of two, and
-     * `most`. */
+    /* Try numbers of processes per slab: n_parts, divisors of `size`, powers of two, `most`. */
     for (size_t parts = 1; size > 1 && parts <= most; parts++)
         if (parts == n_parts || size % parts == 0 || parts == most || (parts & (parts - 1)) == 0)
 
@@ -122,8 +119,7 @@ fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct
 {
     const size_t n = groups_of(job, group_views);
 
-    job->part.counts_once = true; /* each repaired sample is counted by one process only, because a
-                                     team adds up the counts */
+    job->part.counts_once = true; /* a team adds up the counts of its processes */
     job->part.view_groups[0] = job->part.view_groups[1] = 0;
     for (size_t i = 0; i < 2 && r->n_parts > 1; i++)
         job->part.view_groups[i] = (r->part + i) * n / r->n_parts;
@@ -141,9 +137,8 @@ size_t fbp_ranks_segment(size_t n_parts, size_t block)
 }
 
 /* Return the number of the process, of the n_parts that share a slab, that owns slice z of the box.
- * Every block of slices is cut into n_parts segments, one per process; block i begins with process
- * i % n_parts, because otherwise the larger segments of all blocks would belong to the same
- * processes. */
+ * Every block of slices is cut into n_parts segments; block i begins with process i % n_parts,
+ * because the larger segments of all blocks would belong to the same processes otherwise. */
 size_t fbp_ranks_owner(const struct fbp_job *job, size_t n_parts, size_t block, size_t z)
 {
     const size_t at = fbp_box_first(job, 2) + z, length = period_of(n_parts, block);

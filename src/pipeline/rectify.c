@@ -55,12 +55,11 @@ static const struct fbp_panel one_pixel = {1, 1};
 /* Outline of the measured panel of a view, projected onto the plane of the upright detector;
  * coordinates [mm] are relative to the image of the origin. */
 struct outline {
-    /* the view with an upright detector of 1 mm pixels, whose pixel (0, 0) is the image of the
-     * origin */
+    /* the view with an upright detector of 1 mm pixels; pixel (0, 0): image of the origin */
     struct fbp_view unit;
     double P[12]; /* projection matrix of `unit` */
-    /* corners of the measured panel, (column, row): (first, first), (last, first), (last, last),
-     * (first, last) */
+    /* corners of the panel, (column, row): (first, first), (last, first), (last, last), (first,
+     * last) */
     double corner[4][2];
 };
 
@@ -98,8 +97,8 @@ static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_v
     return true;
 }
 
-/* Project the measured panel of view k onto the plane of the upright detector; false: a part of the
- * panel cannot be projected. */
+/* Project the measured panel of view k onto the plane of the upright detector; false: impossible.
+ */
 static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[3],
                        struct outline *o)
 {
@@ -158,9 +157,8 @@ static void widen(double range[2], double lo, double hi)
     range[1] = fmax(range[1], hi);
 }
 
-/* Include the panel of view k in the extent *e of all panels. heights: least and greatest height of
- * the volume along the rotation axis [mm]. False: the panel cannot be projected onto the plane of
- * the upright detector. */
+/* Include the panel of view k in the extent *e of all panels. heights: extent of the volume along
+ * the axis [mm]. False: the panel cannot be projected onto the plane of the upright detector. */
 static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
                  const double heights[2], struct extent *e)
 {
@@ -254,8 +252,7 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         struct fbp_view *v = &r->step.scan.views[k];
         struct outline o;
         if (!outline_of(from, k, facts->axis, &o))
-            return FBP_ERR_INVALID; /* not reached, because fold() has projected the same panel
-                                       before */
+            return FBP_ERR_INVALID; /* not reached: fold() has projected this panel */
         *v = o.unit;
         project(o.P, from->views[k].d, at);
         for (int i = 0; i < 2; i++) {
@@ -273,8 +270,7 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
     return FBP_OK;
 }
 
-/* Index of the sample that has the value of sample i, if n samples are continued by reflection at
- * both ends. */
+/* Index of the sample that continues n samples by reflection at both ends at position i. */
 static size_t reflect(ptrdiff_t i, size_t n)
 {
     const ptrdiff_t period = n > 1 ? 2 * ((ptrdiff_t)n - 1) : 1;
@@ -299,8 +295,7 @@ static void spline_rows(const struct rectify *r, size_t view, size_t row0, size_
         lo = fmin(lo, at[1]);
         hi = fmax(hi, at[1]);
     }
-    /* a cubic B-spline at row y uses rows floor(y) - 1 to floor(y) + 2; take one more row at both
-     * ends because of rounding */
+    /* a cubic B-spline at y uses rows floor(y) - 1 to + 2; one more at both ends for rounding */
     out[0] = (size_t)fmax(0, fmin(floor(lo), last - 1) - 2);
     out[1] = (size_t)fmin(last, fmax(floor(hi), 0) + 3);
 }
@@ -318,8 +313,7 @@ static void measured_rows(const struct rectify *r, size_t view, size_t row0, siz
     *n = (nr - rows[1] > REACH + 1 ? rows[1] + REACH + 1 : nr) - *first;
 }
 
-/* Number of B-spline coefficients per row: one per sample, one before the first sample and two
- * after the last. */
+/* B-spline coefficients per row: one before the first sample and two after the last. */
 static size_t spline_columns(const struct rectify *r)
 {
     return r->measured.scan.panel.n_columns + 3;
@@ -332,8 +326,7 @@ static void spline_of(const struct rectify *r, const size_t rows[2], size_t firs
 {
     const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
     const size_t stride = spline_columns(r);
-    float h[REACH + 1]; /* weights of the prefilter at distances 0 to REACH [samples]; the sum over
-                           both sides is 1 */
+    float h[REACH + 1]; /* weights of the prefilter at distances 0 to REACH [samples] */
     double all = 1;
 
     for (int i = 1; i <= REACH; i++)

@@ -137,8 +137,7 @@ struct shape {
     const struct fbp_grid *grid;
 };
 
-/* Read a decimal number [mm] in the permitted range of positions; "nan", "inf" and hexadecimal
- * numbers are rejected. */
+/* Read a decimal number [mm] in the range of positions; "nan", "inf", hexadecimal: rejected. */
 static bool read_number(const char **at, double *out)
 {
     const char *p = *at + (**at == '-' || **at == '+');
@@ -197,8 +196,7 @@ static const char *read_shape(const char *at, struct shape *s)
     return NULL;
 }
 
-/* Return whether a point lies in a shape. shape_row() finds the ends of a row of voxels by calling
- * this function. */
+/* Return whether a point lies in a shape; shape_row() finds the ends of rows with it. */
 static bool is_inside(const struct shape *s, const double p[3])
 {
     double square = 0;
@@ -212,8 +210,7 @@ static bool is_inside(const struct shape *s, const double p[3])
     return square <= s->radius * s->radius;
 }
 
-/* Return the index along x of the voxel that is `beside` voxels from the position x = mm, limited
- * to the voxels of a row. */
+/* Index along x of the voxel `beside` voxels from the position x = mm, within the row. */
 static ptrdiff_t voxel_at(const struct fbp_grid *g, double mm, ptrdiff_t beside)
 {
     const double at = (mm - fbp_grid_coordinate(g, 0, 0)) / g->voxel_mm[0] + (double)beside;
@@ -235,8 +232,7 @@ static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval 
         double square = s->radius * s->radius;
         for (size_t i = 1; i < s->n_round; i++)
             square -= (p[i] - s->centre[i]) * (p[i] - s->centre[i]);
-        /* take the centre if the row does not meet the shape: is_inside() decides about its voxels
-         */
+        /* if the row does not meet the shape: its centre; is_inside() decides */
         const double half = sqrt(fmax(square, 0));
         lo = s->centre[0] - half;
         hi = s->centre[0] + half;

@@ -231,8 +231,7 @@ fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn)
     struct run_state *run = w->run;
 
     /* Collect the counts of repaired samples of the worker's earlier slabs now, because a device
-     * that fails loses them. For a single device this is not needed, because its failure ends the
-     * run. */
+     * that fails loses them; the failure of a single device ends the run. */
     if (run->n_workers > 1 && drawn != w->drawn)
         FBP_TRY(fbp_worker_collect(w));
     pthread_mutex_lock(&run->lock);
@@ -297,8 +296,8 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 }
 
 /* Fill the work list with the slabs of this run's workers: all slabs, unless the run has fewer
- * workers than the division of the work is made for. Slices at both ends of a slab are left out if
- * the sink already has them. */
+ * workers than the division. Slices at the ends of a slab that the sink already has are left out.
+ */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;
@@ -349,8 +348,7 @@ static fbp_status fail_run(struct run_state *s, fbp_status status)
     return status;
 }
 
-/* Call the caller's progress function; s->lock is held. Returns true if the caller cancels the run.
- */
+/* Call the caller's progress function; s->lock is held. Returns true if the caller cancels. */
 static bool report_progress(struct run_state *s)
 {
     const struct fbp_progress p = {.struct_size = sizeof p,
@@ -399,8 +397,7 @@ static void *stage_main(void *arg)
     return NULL;
 }
 
-/* Add the times of all workers and the statistics of voxels to the report of the run, and copy it
- * to *out. */
+/* Add the times of all workers and the statistics to the report of the run; copy it to *out. */
 static void sum_up(struct run_state *s, struct fbp_report *out, double seconds)
 {
     const double now = fbp_seconds();
@@ -645,8 +642,8 @@ void fbp_run_stage_failed(struct run_state *s, struct worker *w, fbp_status stat
 {
     pthread_mutex_lock(&s->lock);
     /* If the device or an allocation failed, and other workers are left that do not need this
-     * worker's filtered views, continue the run without it, and ignore its later failures;
-     * otherwise the run fails. */
+     * worker's filtered views, continue without it, and ignore its later failures; else the run
+     * fails. */
     const bool followed = atomic_load(&w->gone);
     const bool needed = s->rq->work->shared && s->slabs_done < s->n_slabs; /* its filtered views */
     const bool drop = (status == FBP_ERR_DEVICE || status == FBP_ERR_NOMEM) && s->n_working > 1 &&

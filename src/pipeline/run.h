@@ -63,13 +63,11 @@ struct fbp_sum {
      * not, another process has it. Pointer NULL: this process has all sums. */
     bool (*has)(void *user, size_t z);
     void *user;
-    bool in_order;       /**< true: only one thread calls add(), for slabs and blocks of slices in
-                            ascending order */
+    bool in_order;       /**< one thread calls add(), for blocks in ascending order */
     double scale, shift; /**< output value = scale * sum + shift */
 };
 
-/** Move scale and shift of the output values from the job to `sum`: devices then return unscaled
- * sums. */
+/** Move scale and shift of the output from the job to `sum`: devices then return plain sums. */
 void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job);
 
 /* timeline.c: when each stage worked, as an SVG drawing with one lane per stage
@@ -97,8 +95,7 @@ struct fbp_span {
     const struct fbp_backend *backend;
     fbp_device *dev;
     enum fbp_stage stage;
-    /** If `queued` is set: timestamps of the device at the beginning and the end of the work in its
-     * queue. */
+    /** Timestamps of the device at both ends of the queued work, if `queued` is set. */
     uint64_t stamps[2];
     double begin; /**< beginning of the work by the host's clock [s] */
     bool queued;
@@ -122,8 +119,7 @@ fbp_status fbp_span_device(fbp_timeline *timeline, const struct fbp_backend *bac
 fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade, const char *fmt,
                         ...) __attribute__((format(printf, 4, 5)));
 
-/** Convert the timestamps of a device's bars to seconds.  The device must be open, and its work
- * complete. */
+/** Convert the timestamps of an open device's bars to seconds; its work must be complete. */
 fbp_status fbp_timeline_settle(fbp_timeline *timeline, fbp_device *dev);
 
 fbp_status fbp_timeline_svg(const fbp_timeline *timeline, const char *title, const char *path);
@@ -166,10 +162,8 @@ struct fbp_run_request {
     const struct fbp_sum *sum; /**< functions that add the partial volumes of other processes, which
                                   compute from other views; NULL: none */
     fbp_data_check *check; /**< check of the views for bad data when they are read; NULL: none */
-    uint64_t *n_found; /**< output: number of voxels that the report's min, max and mean include;
-                          may be NULL */
-    bool no_overlap; /**< true: only one stage works at a time (fbp_recon_params.tuning.no_overlap)
-                      */
+    uint64_t *n_found;     /**< output, or NULL: voxels that min, max and mean include */
+    bool no_overlap;       /**< only one stage works at a time */
     /** Flag that ends the run when it is set; NULL: none. */
     const struct fbp_cancel_flag *stop;
     int (*progress)(void *user, const struct fbp_progress *p);
@@ -185,10 +179,9 @@ static inline bool fbp_run_finishes(const struct fbp_run_request *rq)
     return rq->mask || rq->sum;
 }
 
-/** Compute all slabs of the request that the sink does not have yet, and write their slices; the
- * caller finishes the sink. If a device fails, a warning names it, and the other devices compute
- * its slabs; but if devices copy filtered views from one another, the run fails. No slice is
- * written twice. */
+/** Compute all slabs of the request that the sink lacks, and write their slices; the caller
+ * finishes the sink. If a device fails, a warning names it, and others compute its slabs; if
+ * devices copy filtered views from one another, the run fails. No slice is written twice. */
 fbp_status fbp_run(const struct fbp_run_request *rq, struct fbp_report *report);
 
 /* stage_read.c: loading a batch */

@@ -20,8 +20,7 @@ enum { SLOTS = 2 }; /* one buffer is written to the file while the other is fill
 
 /* Buffer of a batch of filtered rows, to be written to the file. */
 struct rows_slot {
-    float *device, *host; /* buffers in device and in host memory; the same buffer if the backend
-                             has no memory of its own */
+    float *device, *host; /* buffers of the device and the host; equal without own memory */
     struct fbp_batch batch;
 };
 
@@ -42,8 +41,7 @@ struct rows_pass {
     double started;
 };
 
-/* Return the struct of a job's scratch file with rows per view and bytes per row; the file is not
- * open. */
+/* Struct of a job's scratch file, with rows per view and bytes per row; not open. */
 static struct fbp_rows_file shape_of(const struct fbp_job *job)
 {
     return (struct fbp_rows_file){.n_rows = job->padded.panel.n_rows,
@@ -153,8 +151,7 @@ static fbp_status run_pass(struct rows_pass *p)
     return FBP_OK;
 }
 
-/* Callback of the cancel scope: report the progress of reading; return whether the caller has
- * cancelled. */
+/* Callback of the cancel scope: report the progress of reading; return whether to cancel. */
 static bool pass_stops(void *user)
 {
     const struct rows_pass *p = user;

@@ -164,8 +164,7 @@ fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item 
     if (!found)
         return FBP_OK;
     const fbp_status st = create_item(out, s->job, s->work, &slab, first);
-    if (st != FBP_OK) /* put the slab back into the list, because otherwise other workers would wait
-                         for it forever */
+    if (st != FBP_OK) /* return the slab: other workers would wait for it forever */
         fbp_slabs_return(s, slab);
     return st;
 }

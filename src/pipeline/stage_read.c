@@ -144,9 +144,8 @@ static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t
     return fbp_run_progress(s, 0, 0, n_there);
 }
 
-/* Callback that fbp_source_await() calls while it waits for a view: report progress.  Returns
- * nonzero, which ends the wait, if the run is cancelled or has failed, or if the worker's device
- * has failed. */
+/* Callback of fbp_source_await(), called while it waits for a view: report progress. Nonzero, which
+ * ends the wait: the run is cancelled or has failed, or the worker's device has. */
 static int is_over_while_waiting(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -154,17 +153,15 @@ static int is_over_while_waiting(void *user, size_t n_there)
     return fbp_worker_is_over(w) || report_waiting(w->run, n_there + 1, n_there) != FBP_OK;
 }
 
-/* Wait until a view (index from 0) of a growing scan is stored; *n_there: number of views stored by
- * then. */
+/* Wait until view `index` of a growing scan is stored; *n_there: views stored by then. */
 static fbp_status await_view(struct worker *w, size_t view, size_t *n_there)
 {
     FBP_TRY(fbp_source_await(w->run->rq->source, view + 1, is_over_while_waiting, w, n_there));
     return report_waiting(w->run, 0, *n_there);
 }
 
-/* Return whether a batch can be read view by view.  With the option no_overlap, or if the kernel
- * takes views from several parts of the circle (rotational symmetry), the run waits for all views
- * of the batch first. */
+/* Return whether a batch can be read view by view. With the option no_overlap, or a kernel with
+ * rotational symmetry, the run waits for all views of the batch first. */
 static bool reads_single_views(const struct worker *w)
 {
     return !w->run->rq->no_overlap && w->run->rq->job->selection.symmetric_views == 1;
@@ -188,10 +185,9 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
     return true;
 }
 
-/* If the run follows a measurement, wait until the first view of task i's batch is stored, or the
- * whole batch if it cannot be read view by view.  Join the next tasks whose views are stored, too:
- * batches are small while computing keeps up with the measurement, and grow if it falls behind. *n:
- * number of joined tasks */
+/* If the run follows a measurement, wait until the first view of task i's batch is stored, or all
+ * views if it cannot be read view by view. Join the *n next tasks whose views are stored, too:
+ * batches are small while computing keeps up with the measurement, else they grow. */
 static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i, size_t *n)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -243,9 +239,8 @@ static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *bat
 
 /* ---- The stage ---- */
 
-/* Callback that fbp_hold_fill() calls while it decompresses views: report progress.  Returns
- * nonzero, which ends the work, if the run is cancelled or has failed, or if the worker's device
- * has failed. */
+/* Callback of fbp_hold_fill(), called while it decompresses views: report progress. Nonzero, which
+ * ends the work: the run is cancelled or has failed, or the worker's device has. */
 static int is_over(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -253,8 +248,7 @@ static int is_over(void *user, size_t n_there)
     return fbp_worker_is_over(w) || fbp_run_progress(w->run, 0, 0, n_there) != FBP_OK;
 }
 
-/* Read the batch of a task into a host buffer, unless the device takes the views from the caller's
- * memory. */
+/* Read the batch of a task into a host buffer, unless the device reads the caller's memory. */
 static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -262,8 +256,7 @@ static fbp_status read_task(struct worker *w, struct raw_slot *slot)
 
     if (w->views)
         return FBP_OK;
-    if (!slot->host) /* allocate the host buffer at its first use, while other stages work; later
-                        runs use it again */
+    if (!slot->host) /* allocate host buffers at first use, while other stages work */
         FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->raw_bytes, "a batch of views",
                                               &slot->host));
     if (!w->backend->can.own_memory)
@@ -302,8 +295,7 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
     return FBP_OK;
 }
 
-/* Read the views of one slab after another; if the device keeps filtered views, read those of the
- * worker's first slab only. */
+/* Read the views of one slab after another; those of the first only, if views are kept. */
 static fbp_status read_slabs(struct worker *w)
 {
     /* If views must be read in order, workers that alternate would make the source restart at the

@@ -54,9 +54,8 @@ size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z)
     return frame * fbp_box_size(job, 2) + z - fbp_box_first(job, 2);
 }
 
-/* Complete slices [z, z + n) of a time point or channel (`frame`), stored at x: add the partial
- * volumes of other processes, scale and shift the sums, and apply the mask.  Add the voxels to the
- * worker's statistics. */
+/* Complete slices [z, z + n) of a time point or channel (`frame`) at x: add partial volumes of
+ * other processes, scale and shift the sums, apply the mask. Counts voxels in the statistics. */
 static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, char *x)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -91,9 +90,8 @@ static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, c
     return FBP_OK;
 }
 
-/* Write those of the slices [z, z + n) of the output whose complete sum this process has, and that
- * are not written yet: a device that has failed since may have written some.  slice: bytes per
- * slice */
+/* Write slices [z, z + n) of the output, but only those with a complete sum in this process that
+ * are not written yet (a failed device may have written some). slice: bytes per slice */
 static fbp_status write_missing(const struct fbp_run_request *rq, size_t z, size_t n, size_t slice,
                                 const char *x)
 {
@@ -148,8 +146,7 @@ static fbp_status write_blanks(struct worker *w)
 
 /* ---- Threads that write slices from host buffers (pieces) ---- */
 
-/* Complete and write slices [z, z + n) of a piece (slices in a host buffer, counted from its first
- * one), for all channels. */
+/* Complete and write slices [z, z + n) of a piece (a host buffer) for all channels. */
 static fbp_status write_slices(struct worker *w, const struct piece_slot *p, size_t z, size_t n)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -165,8 +162,7 @@ static fbp_status write_slices(struct worker *w, const struct piece_slot *p, siz
     return FBP_OK;
 }
 
-/* End the bar of a written piece in the timeline, and return its host buffer to the queue of free
- * buffers. */
+/* End the bar of a written piece in the timeline, and return its host buffer. */
 static fbp_status give_back(struct worker *w, size_t piece)
 {
     struct piece_slot *p = &w->pieces[piece];
@@ -177,15 +173,13 @@ static fbp_status give_back(struct worker *w, size_t piece)
     return FBP_OK;
 }
 
-/* Number of slices per part of a piece (slices in a host buffer): 1, or more if the piece has more
- * than MOST_PARTS slices. */
+/* Slices per part of a piece: 1, or more if the piece has more than MOST_PARTS slices. */
 static size_t part_slices(const struct piece_slot *p)
 {
     return (p->nz + MOST_PARTS - 1) / MOST_PARTS;
 }
 
-/* Write a part of a piece (slices in a host buffer); at: index of the piece * MOST_PARTS + index of
- * the part. */
+/* Write a part of a piece; at: index of the piece * MOST_PARTS + index of the part. */
 static fbp_status write_part(struct worker *w, size_t at)
 {
     struct piece_slot *p = &w->pieces[at / MOST_PARTS];
@@ -337,8 +331,7 @@ static fbp_status write_blocks(struct worker *w)
     size_t at;
 
     for (size_t i = 0; !w->volume && i < w->work->n_blocks; i++)
-        if (!w->pieces[i].host) /* allocate host buffers at their first use, while other stages read
-                                   the first views */
+        if (!w->pieces[i].host) /* allocate host buffers at first use, while views are read */
             FBP_TRY(w->backend->memory.host_alloc(w->dev, w->work->block_bytes, "slices to write",
                                                   &w->pieces[i].host));
     FBP_TRY(write_blanks(w));

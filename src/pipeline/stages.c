@@ -84,8 +84,7 @@ fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out)
     bool found = true;
 
     *out = NULL;
-    /* repeat until this worker has taken a slab, or no slab is left that the worker of a failed
-     * device could return */
+    /* repeat until this worker has a slab, or no slab is left that could be returned */
     while (!*out && found) {
         pthread_mutex_lock(&s->lock);
         while (s->n_drawn == s->n && s->n_open > 0 && !s->aborted && !atomic_load(&w->gone))
@@ -286,8 +285,7 @@ static fbp_status backproject_task(struct worker *w, const struct place *at, con
     return FBP_OK;
 }
 
-/* Copy a batch of filtered views from the device of the worker that has filtered it to the device
- * of this worker. */
+/* Copy a batch of filtered views from the device of the worker that has filtered it. */
 static fbp_status copy_shared(struct worker *w, const struct fbp_shared_batch *b,
                               const struct place *at)
 {

@@ -10,8 +10,7 @@
 
 #include <math.h>
 
-/* Longest planned time of one backprojection command [s], because an enqueued command cannot be
- * stopped. */
+/* Longest planned time of a backprojection command [s]: enqueued commands cannot be stopped. */
 static const double COMMAND_SECONDS = 0.03;
 
 /* ---- Cuts of a volume into slabs or parts of equal cost ---- */
@@ -19,8 +18,8 @@ static const double COMMAND_SECONDS = 0.03;
 enum {
     VIEWS = 32, /* number of sampled views */
     SIDE = 8,   /* number of sampled voxels per side of a slice */
-    STEP = 16, /* slices that a kernel backprojects in one pass; slabs of 511 + 513 slices took 12 %
-                  longer than 2 x 512 */
+    STEP = 16,  /* slices that a kernel backprojects in one pass; slabs of 511 + 513 took 12 % more
+                   time */
     /* if slabs have at least STEPS_A_SLAB * STEP slices on average, they end at multiples of STEP
        slices; thinner slabs end at any slice */
     STEPS_A_SLAB = 8,
@@ -30,8 +29,7 @@ enum {
  * and written, relative to a voxel that all views see. */
 static const double UNSEEN = 0.3;
 
-/* Index of the element at which sample i is taken, if `samples` samples are spread evenly over n
- * elements. */
+/* Index of the element for sample i if `samples` samples are spread evenly over n elements. */
 static size_t spread(size_t i, size_t samples, size_t n)
 {
     return (2 * i + 1) * n / (2 * samples);
@@ -74,8 +72,7 @@ void fbp_cut_find(const struct fbp_job *job, struct fbp_cut *out)
         out->before[i] /= all;
 }
 
-/* Fraction of the volume's total cost that its first slices have; share: their number, as a
- * fraction of all slices. */
+/* Fraction of the volume's cost that its first slices have; share: fraction of the slices. */
 static double cost_before(const struct fbp_cut *cut, double share)
 {
     const double at = share * FBP_CUT_PARTS;
@@ -300,8 +297,7 @@ size_t fbp_work_tasks(const struct fbp_work *w, const struct fbp_job *job,
     }
     if (streamed == slab->nz)
         return n;
-    if (out) /* last task: backproject all kept views into the slices that were not updated batch by
-                batch */
+    if (out) /* last task: all kept views, into all other slices */
         out[n] = (struct fbp_task){.slab = *slab,
                                    .batch = w->all,
                                    .z0 = slab->z0 + streamed,

@@ -25,8 +25,7 @@ void fbp_plan_take_cores(fbp_plan *p)
 
     if (!team || p->params.n_threads != 0)
         return;
-    /* use the cores to which a launcher has bound this process; if it is not bound, an equal share
-     * of the host's cores */
+    /* use the cores to which a launcher has bound this process, or a share of the host's */
     const int share = mine / (int)fbp_team_local_size(team);
     p->params.n_threads = mine < there ? mine : share > 0 ? share : 1;
 }
@@ -190,9 +189,8 @@ fbp_status fbp_plan_agree(fbp_plan *p, fbp_status status)
  * All ranks send their memory, cores and rates to one another.  The least favourable values count:
  * every rank can then do its share, and the grid does not depend on the order of ranks. */
 
-/* Assumed rates per core [1e9 updates/s, 1e9 filtered samples/s], if neither FBP_RATES nor the
- * device gives any.  Measured rates would differ between runs, and with them the grid and the
- * values. */
+/* Assumed rates per core [1e9 updates/s, 1e9 filtered samples/s] without FBP_RATES. Measured rates
+ * would differ between runs, and with them the grid and the values. */
 static const double CORE_GUPS = 1, CORE_FILTER = 0.1;
 
 /* Rates given by the environment variable FBP_RATES; 0: not given.  net, disk, read, write:
@@ -327,8 +325,7 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
     FBP_TRY(fbp_team_share(team, "grid", st, &p->ranks, sizeof p->ranks));
     fbp_ranks_place(&p->ranks, fbp_team_rank(team));
     if (p->ranks.n_parts > 1)
-        p->n_devices = 1; /* one device per process, because partial volumes are added block by
-                             block in a fixed order */
+        p->n_devices = 1; /* one device adds blocks of partial volumes in a fixed order */
     return fbp_ranks_share(&p->ranks, p->backend->can.group_views, &p->tables.job);
 }
 
@@ -360,8 +357,7 @@ fbp_status fbp_plan_agree_memory(fbp_plan *p, fbp_status status)
     fbp_team *team = p->params.cluster.team;
     const size_t size = fbp_team_size(team);
     struct lack mine = {.lacks = status == FBP_ERR_NOMEM}, *all = NULL;
-    /* of the ranks whose division does not fit into memory, the one that needs most; `size`: all
-     * divisions fit */
+    /* rank that needs most, if its division does not fit; `size`: all fit */
     size_t poorest = size;
     bool alike = true; /* whether all ranks have the same message */
     char name[100];
@@ -418,8 +414,7 @@ fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value)
  * processes of its slab then divide once more. */
 enum { DIVISION_ROUNDS = 8 };
 
-/* Values of a division of the work that must be equal in all processes that add the partial volumes
- * of one slab. */
+/* Values of a division that must be equal in all processes that share a slab. */
 struct division {
     size_t slab; /* index of the process's slab in the grid */
     size_t n_slabs, slab_slices, block_slices, finish_slices, weighed;
@@ -439,8 +434,7 @@ fbp_status fbp_plan_agree_division(fbp_plan *p, fbp_status (*divide)(fbp_plan *,
     for (int round = 0; !all_same && round <= DIVISION_ROUNDS; round++) {
         const struct division mine = {p->ranks.slab,   w->n_slabs,       w->slab_slices,
                                       w->block_slices, w->finish_slices, w->weighed};
-        size_t least = mine.slab_slices; /* least slab_slices of the processes that compute this
-                                            process's slab of the grid */
+        size_t least = mine.slab_slices; /* least slab_slices of the processes of this slab */
         bool same = true;                /* whether these processes divide it alike */
         st = fbp_team_gather(team, "division", st, &mine, sizeof mine, all);
         if (st != FBP_OK)

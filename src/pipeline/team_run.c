@@ -37,16 +37,14 @@ struct fbp_plan_run_team {
     struct fbp_progress last; /* progress of this process */
 };
 
-/* Results that a process sends to rank 0 at the end of a run; in the message, the results of its
- * checks of views follow. */
+/* Results of a process that rank 0 gets at the end of a run, followed by those of its checks. */
 struct found {
     struct fbp_report report;
     uint64_t n; /* number of voxels that min, max and mean of the report include */
     struct fbp_prep_counts ahead; /* samples that view steps (corrections of views) repaired */
 };
 
-/* Slices that one process owns and adds up in a round of exchange; `first` counts from the first
- * slice of the round. */
+/* Slices that one process adds up in a round of exchange; `first` counts within the round. */
 struct segment {
     size_t first, n;
 };
@@ -147,9 +145,8 @@ static void *taker_main(void *arg)
     return NULL;
 }
 
-/* Combine the tables [slice] of all writing processes, which state which slices the output already
- * has.  All processes get the same table, because processes that share a slab compute its missing
- * slices together. */
+/* Combine the tables [slice] of all writing processes: which slices the output already has. All get
+ * the same table, because processes that share a slab compute its missing slices together. */
 static fbp_status share_have(struct fbp_plan_run_team *t, fbp_status status)
 {
     fbp_team *team = t->plan->params.cluster.team;
@@ -304,10 +301,9 @@ static void join_reports(struct found *to, const struct found *other)
     a->output_clipped += b->output_clipped;
 }
 
-/* Combine the results of all processes into the report and the checks of rank 0.  View steps
- * (corrections of views) count the same repaired samples again for each slab of the grid of ranks,
- * so only the slab with the largest count is used (processes whose slab the output had before the
- * run have read nothing). */
+/* Combine the results of all processes into the report and the checks of rank 0. View steps count
+ * the same repaired samples again for each slab of the grid of ranks, so only the slab with the
+ * largest count is used (slabs that the output had before the run have read nothing). */
 static void join_all(const struct fbp_plan_run_team *t, const char *all, size_t bytes,
                      fbp_data_check *look, struct fbp_report *report)
 {
@@ -406,8 +402,7 @@ void fbp_plan_team_end(struct fbp_plan_run_team **run)
  * Each process writes its own slices into the output if all see the same file system and the format
  * stores slices at fixed positions.  Otherwise rank 0 writes all slices. */
 
-/* Callback of the sink of a rank that does not write itself (fbp_sink_functions): send slices to
- * rank 0. */
+/* Callback of the sink of a rank that does not write itself: send slices to rank 0. */
 static int send_slices(const fbp_plan *p, size_t z0, size_t nz, const void *slices, char *why,
                        size_t n_why)
 {
@@ -588,8 +583,7 @@ fbp_status fbp_plan_team_open(const fbp_plan *p, const fbp_source *source, const
  * partial sums from the other processes and adds them in the order of processes, so that bits do
  * not depend on timing. */
 
-/* Number of the process, among those that share this process's slab, that adds up the partial sums
- * of slice z of the output. */
+/* Number of the process that adds up the partial sums of slice z, among those of the slab. */
 static size_t owner(const fbp_plan *p, size_t z)
 {
     const struct fbp_job *job = &p->tables.job;
@@ -637,8 +631,7 @@ static fbp_status add(void *user, size_t z, size_t n, float *x)
     for (size_t at = 0, some; at < n; at += some) {
         float *const round = x + at * slice;
 
-        /* find the slices of this round of exchange: a contiguous segment for each process that
-         * shares the slab, or none */
+        /* find the slices of this round: a contiguous segment, or none, for each process */
         memset(s->of, 0, r->n_parts * sizeof *s->of);
         for (some = 0; some < n - at; some++) {
             struct segment *of = &s->of[owner(p, z + at + some)];

@@ -86,8 +86,7 @@ fbp_status fbp_span_end(struct fbp_span *span, enum fbp_lane lane, size_t shade,
         }
     }
     if (t->n < t->room) {
-        /* take the end time while the lock is held, because the bars of a lane must be stored in
-         * the order of their ends */
+        /* the bars of a lane must be stored in the order of their ends, so lock first */
         e.bar.end = fbp_seconds() - t->zero;
         t->entries[t->n++] = e;
     } else {

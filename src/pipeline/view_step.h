@@ -18,8 +18,7 @@
 #include "prep/phase.h"
 #include "prep/prep.h"
 
-/** Arguments of a function that makes a view step (fbp_view_step_create): a correction that wraps
- * the source of the views. */
+/** Arguments of a function that makes a view step (fbp_view_step_create). */
 struct fbp_view_step_request {
     /** Scan that describes the views which the step reads; must outlive the step. */
     const struct fbp_scan *scan;
@@ -43,8 +42,8 @@ struct fbp_view_readings {
  * unless their comments state otherwise. */
 struct fbp_view_step {
     struct fbp_scan scan; /**< scan of the views that the step yields */
-    /** How the step converts measured samples to line integrals; NULL: the step does not read
-     * measured samples. */
+    /** Converts measured samples to line integrals; NULL: the step does not read measured samples.
+     */
     const struct fbp_prep *prep;
     /** Tables of geometry, filter and weights for the measured views, if the step filters them;
      * NULL: the step filters nothing. */
@@ -58,20 +57,17 @@ struct fbp_view_step {
     struct fbp_prep_counts repaired; /**< numbers of repaired samples */
     bool repaired_once; /**< whether each process of a team counts the repaired samples of all
                            views, so that the counts must not be added up */
-    double seconds;     /**< time that the step needed before it could return its first view [s]; 0:
-                           none */
+    double seconds;     /**< time before the step returned its first view [s]; 0: none */
     const char *note;   /**< remark for the log; NULL: none */
 
-    /** Set up `src` as the source of corrected views, which reads the source `below`
-     * (fbp_source_wrap()).  step: a struct fbp_view_step **; the caller has reset its results of
-     * the last run.  Never NULL. */
+    /** Set up `src` as the source of corrected views, which reads `below` (fbp_source_wrap()).
+     * step: a struct fbp_view_step **, whose results of the last run were reset. Never NULL. */
     fbp_source_set_up *set_up;
     /** Free the step and everything that it owns.  Never NULL. */
     void (*destroy)(struct fbp_view_step *step);
     /** Describe the correction in the texts and numbers of a plan's summary.  Never NULL. */
     void (*describe)(const struct fbp_view_step *step, struct fbp_plan_summary *info);
-    /** Return the hash h, extended by all parameters on which the corrected values depend.  Never
-     * NULL. */
+    /** Return the hash h extended by all parameters of the corrected values. Never NULL. */
     uint64_t (*hash)(const struct fbp_view_step *step, uint64_t h);
     /** Predict the seconds that the correction takes in a run.  NULL: the time is negligible
      * compared with that of the backprojection. */
@@ -93,16 +89,14 @@ struct fbp_view_step {
 typedef fbp_status fbp_view_step_create(struct fbp_view_step **out,
                                         struct fbp_view_step_request *request);
 
-/** Make the view step of ring removal and phase retrieval, as the scan's `corrections` request
- * (corrections.c). */
+/** Make the view step of ring removal and phase retrieval (corrections.c). */
 fbp_view_step_create fbp_corrections_step_create;
 /** Make the view step that resamples plane integrals (EPR) so that all rings of directions have the
  * same angles (params->epr.angles).
  *  @return FBP_ERR_UNSUPPORTED, for example if the views of a ring have samples at different
  * positions. */
 fbp_view_step_create fbp_rings_step_create;
-/** Make the view step that resamples views of a rolled detector onto an upright detector
- * (rectify.c). */
+/** Make the view step that resamples views onto an upright detector (rectify.c). */
 fbp_view_step_create fbp_rectify_step_create;
 /** Make the view step of EPR reconstruction in two stages (params->epr.stages), whose views are
  * sinogram images of meridian planes.
@@ -119,12 +113,10 @@ struct fbp_measured {
     bool top_down; /**< stored images start with the top row */
 };
 
-/** Return a copy of a scan that describes views of line integrals: without darks, flats, i0 and bad
- * pixels. */
+/** Return a copy of a scan for views of line integrals: without darks, flats, i0, bad pixels. */
 struct fbp_scan fbp_scan_of_integrals(const struct fbp_scan *scan);
 
-/** Fill in src->info for a source of line integrals (floats) that are computed from the views of
- * the source `below`. */
+/** Fill in src->info for line integrals (floats) that are computed from the source `below`. */
 void fbp_integrals_facts(fbp_source *src, const fbp_source *below);
 
 /** Reverse the order of n_rows detector rows of n columns. */
@@ -163,23 +155,19 @@ struct fbp_corrections_step {
     bool retrieves;               /**< whether phases are retrieved (after rings are removed) */
     struct fbp_retrieval phase;
     double wave;        /**< constant of phase retrieval: delta / beta * lambda / 4 pi [mm] */
-    double distance_mm; /**< distance from object to detector in a parallel beam, for phase
-                           retrieval [mm] */
+    double distance_mm; /**< distance from object to detector in a parallel beam [mm] */
     /** Detector rows [row0, row0 + n_rows) whose corrected samples are kept. */
     size_t row0, n_rows;
     /* Choices of the plan: */
-    bool as_read; /**< whether phases are retrieved each time a view is read, and no corrected views
-                     are kept */
+    bool as_read; /**< phases are retrieved in every reading; no views are kept */
     /** Folder of the scratch file for corrected rows; NULL: rows are kept in memory. */
     const char *folder;
     int n_threads;
-    size_t band_rows; /**< number of detector rows from which rings are removed at once; 0: no rings
-                         are removed */
+    size_t band_rows; /**< detector rows from which rings are removed at once; 0: none */
 };
 
-/** Choose the detector rows whose corrected samples are kept: those that the job needs, or all rows
- * if phases are retrieved after ring removal, or if the job needs none.  The job's kernel must have
- * been chosen before. */
+/** Choose the detector rows whose corrected samples are kept: those that the job needs, or all if
+ * phases are retrieved after ring removal, or if it needs none. The job must have a kernel. */
 void fbp_corrections_choose_rows(struct fbp_corrections_step *c, const struct fbp_job *job);
 
 /**
@@ -194,9 +182,8 @@ void fbp_corrections_divide(struct fbp_corrections_step *c, uint64_t room, const
 
 /** Bytes of the corrected rows that are kept; 0: none are kept. */
 uint64_t fbp_corrections_kept_bytes(const struct fbp_corrections_step *c);
-/** Memory of ring removal and phase retrieval [bytes]: working memory of the threads, and the
- * corrected rows that are kept; if these are in a scratch file, only the rows that are corrected at
- * once. */
+/** Memory of ring removal and phase retrieval [bytes]: work memory of the threads, and the
+ * corrected rows that are kept; with a scratch file, only those that are corrected at once. */
 uint64_t fbp_corrections_memory_bytes(const struct fbp_corrections_step *c);
 
 #endif /* FBP_PIPELINE_VIEW_STEP_H */

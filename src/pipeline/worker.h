@@ -17,14 +17,12 @@
 
 /* slabs.c: the work list of a run, from which workers take slabs */
 
-/** A slab that a worker has taken, with its tasks: each backprojects a batch of views into the
- * slab. */
+/** A slab that a worker has taken, with its tasks, each for a batch of views. */
 struct fbp_work_item {
     struct fbp_slab slab;
     struct fbp_work_item *next; /**< next slab of the same worker */
     bool done;        /**< whether the slab is computed and written; set by the stage that writes */
-    uint64_t updates; /**< number of updates (voxels x views) of the slab so far; set by the stage
-                         that backprojects */
+    uint64_t updates; /**< updates (voxels x views) of the slab so far */
     size_t n_tasks;
     const struct fbp_task *planned; /**< the tasks as planned; never changed */
     struct fbp_task tasks[]; /**< tasks of the slab; if the run follows a measurement, the reading
@@ -56,9 +54,8 @@ fbp_status fbp_slabs_create(struct fbp_slabs *s, const struct fbp_job *job,
                             const struct fbp_work *work);
 void fbp_slabs_destroy(struct fbp_slabs *s);
 
-/** Take the next slab from the work list; *out becomes NULL if no slab is left.  first: this is the
- * first slab of its worker, which has no filtered views yet.  All functions of the list are
- * thread-safe. */
+/** Take the next slab from the work list; *out becomes NULL if none is left. first: the first slab
+ * of its worker, without filtered views. All functions of the list are thread-safe. */
 fbp_status fbp_slabs_draw(struct fbp_slabs *s, bool first, struct fbp_work_item **out);
 
 /** Record that a worker has finished a slab, or that its device has failed: `missing` (its slices
@@ -99,8 +96,7 @@ struct fbp_shared {
     bool aborted; /**< whether the run ends, so that no thread takes or awaits a batch any more */
 };
 
-/** Make the table of the batches that workers filter for one another; empty if the division of the
- * work has none. */
+/** Make the table of the batches that workers filter for one another; it may be empty. */
 fbp_status fbp_shared_create(struct fbp_shared *s, const struct fbp_job *job,
                              const struct fbp_work *work);
 void fbp_shared_destroy(struct fbp_shared *s);
@@ -131,8 +127,7 @@ struct run_state {
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
     atomic_bool stop;     /**< whether the run ends, after a failure or because it is cancelled */
-    /** Whether a worker has begun to write the slices outside the requested region, which only one
-     * worker writes. */
+    /** Whether a worker, the only one, has begun to write slices outside the requested region. */
     atomic_bool blank;
     /** Number of updates (voxels x views), done and in total. */
     uint64_t updates_done, updates_total;
@@ -141,10 +136,8 @@ struct run_state {
     double started;     /**< start of the run, by fbp_seconds() */
     struct fbp_slabs slabs;   /**< work list */
     struct fbp_shared shared; /**< table of the batches that workers filter for one another */
-    pthread_mutex_t turn; /**< lock held by the stage that works, if only one stage works at a time
-                             (no_overlap) */
-    /** Lock held while a worker reads the views of a slab, or a batch for all workers, if views
-     * must be read in order. */
+    pthread_mutex_t turn;     /**< held by the stage that works, with no_overlap */
+    /** Held while a worker reads views of a slab or batch, if they must be read in order. */
     pthread_mutex_t pass;
     /** Least value, greatest value and sum of the voxels of finished slabs. */
     struct fbp_statistics found;
@@ -177,16 +170,14 @@ struct place {
 /** Buffer of a batch of views as read. */
 struct raw_slot {
     void *host;
-    void *device; /**< buffer in device memory; the same as `host` if the backend has no memory of
-                     its own */
+    void *device; /**< device buffer; equal to `host` without own memory */
     struct place at;
     struct fbp_event uploaded, consumed;
 };
 
 /** Buffer of a batch of filtered views. */
 struct filtered_slot {
-    void *memory; /**< buffer of filtered views; one buffer for all slots if the device keeps all
-                     filtered views */
+    void *memory; /**< filtered views; one buffer for all slots if all views are kept */
     struct place at;
     struct fbp_event ready, consumed;
 };
@@ -216,9 +207,8 @@ struct block_slot {
     struct fbp_event ready;
 };
 
-/** MAX_SLOTS: greatest number of buffers of one kind.  N_BLOCKS: greatest number of blocks of
- * slices that are computed and not yet fetched.  N_AHEAD: greatest number of enqueued
- * backprojection commands. */
+/** MAX_SLOTS: greatest number of buffers of one kind. N_BLOCKS: of blocks of slices that are
+ * computed and not yet fetched. N_AHEAD: of enqueued backprojection commands. */
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
 /** Greatest number of parts of a piece (struct piece_slot); each part is written by one thread. */
 enum { MOST_PARTS = 64 };
@@ -231,8 +221,7 @@ enum worker_queue {
     VOLUME_FREE,
     BLOCK_FREE,
     PIECE_FREE,
-    N_OF_FREE, /**< number of the queues of free buffers, which contain all buffers when a run
-                  begins */
+    N_OF_FREE, /**< number of the queues of free buffers */
     RAW_FULL = N_OF_FREE,
     FILTERED_FULL,
     BLOCK_FULL,
@@ -248,12 +237,10 @@ struct worker {
     fbp_pool *io_threads;
     /** The current run, to which most members of this struct belong; NULL: none. */
     struct run_state *run;
-    struct fbp_work_item *drawn; /**< list of the slabs that this worker has taken, in the order in
-                                    which it took them */
+    struct fbp_work_item *drawn; /**< slabs that this worker has taken, in order */
     /** Address of the pointer at the end of the list `drawn`, where the next slab is appended. */
     struct fbp_work_item **last;
-    const void *views; /**< caller's memory of views, if the device can copy from it; NULL: views
-                          are read into raw[] */
+    const void *views; /**< the caller's views, if the device reaches them; NULL: read into raw[] */
     void *volume; /**< caller's memory of the volume, if slices are fetched directly to it; NULL:
                      they are fetched to pieces[] */
     struct fbp_prep_counts counted; /**< numbers of repaired samples that the device had counted
@@ -263,8 +250,7 @@ struct worker {
     /** Bitmap of the detector rows whose repaired samples the device has counted since the counts
      * were last added to the report. */
     struct fbp_row_bitmap claimed;
-    /** Slab for which the device last began to count repaired samples; NULL: all counts are in the
-     * report. */
+    /** Slab for which the device last began to count repairs; NULL: all are in the report. */
     const struct fbp_work_item *counts;
     struct raw_slot raw[MAX_SLOTS];
     struct filtered_slot filtered[MAX_SLOTS];
@@ -277,17 +263,14 @@ struct worker {
     struct fbp_event commands[N_AHEAD];
     size_t n_commands;
     fbp_queue *queues[N_QUEUES]; /**< queues of buffer indices (enum worker_queue) */
-    /** Least value, greatest value and sum of the voxels of unfinished slabs; protected by
-     * run->lock. */
+    /** Statistics of the voxels of unfinished slabs; protected by run->lock. */
     struct fbp_statistics found;
     size_t n_found; /**< number of voxels in `found`, without those that the mask replaces */
-    double busy[4], waited[4]; /**< working time and waiting time of the four stages: read, filter,
-                                  backproject, write [s] */
+    double busy[4], waited[4]; /**< times of the four stages, from read to write [s] */
     double upload, fetch; /**< time that stages waited for copies to and from the device, part of
                              `busy` [s]; 0 without no_overlap */
     double computed_at;   /**< time when the last batch was backprojected, by fbp_seconds() */
-    double fetched_at;    /**< time when the last voxel had been copied to host memory, by
-                             fbp_seconds() */
+    double fetched_at;    /**< time when the last voxel was in host memory, by fbp_seconds() */
     atomic_int n_stages;  /**< number of stages that have not ended */
     atomic_bool gone;     /**< whether the device has failed: no run uses this worker any more */
     bool said;            /**< whether the failure of the device is logged */
@@ -301,8 +284,7 @@ fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *dr
  * that no other worker counts. */
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn);
 
-/** Wait until the device has filtered all enqueued batches, and add its counts of repaired samples
- * to the report of the run. */
+/** Wait until all enqueued batches are filtered, and report the counts of repaired samples. */
 fbp_status fbp_worker_collect(struct worker *w);
 
 /** Index of the worker in run_state.workers. */
@@ -317,8 +299,7 @@ static inline bool fbp_worker_is_over(const struct worker *w)
     return atomic_load(&w->run->stop) || atomic_load(&w->gone);
 }
 
-/** The four stages of a worker; each runs in its own thread until all work is done, the device
- * fails or the run stops. */
+/** The four stages of a worker, each in its own thread until all work is done or fails. */
 void fbp_stage_read(struct worker *w);
 void fbp_stage_filter(struct worker *w);
 void fbp_stage_backproject(struct worker *w);
@@ -344,8 +325,7 @@ double fbp_stage_begin(struct worker *w);
 /** End work of a stage that began at time `start`, and add its seconds to busy[stage]; with the
  * option no_overlap, first wait until the device has ended the work. */
 fbp_status fbp_stage_end(struct worker *w, int stage, double start, fbp_status st);
-/** With the option no_overlap, wait for the end of a copy that began at time `start`, and add its
- * duration to *seconds. */
+/** With no_overlap, wait for a copy that began at time `start`; add its duration to *seconds. */
 fbp_status fbp_stage_copied(struct worker *w, enum fbp_stage stage, double start, double *seconds);
 
 /** Begin a bar of the timeline for work of a stage of the worker's device. */
@@ -354,17 +334,15 @@ fbp_status fbp_stage_span(struct worker *w, enum fbp_stage stage, struct fbp_spa
 fbp_status fbp_stage_span_end(struct worker *w, struct fbp_span *span, enum fbp_lane lane,
                               const struct place *at);
 
-/** Take the next slab of the work list. If none is left, wait for a slab that the worker of a
- * failed device returns; *out becomes NULL if no slab can return.  Only one of several waiting
- * workers gets a slab. */
+/** Take the next slab of the work list. If none is left, wait for a slab that a failed device's
+ * worker returns; *out becomes NULL if none can return. Only one waiting worker gets a slab. */
 fbp_status fbp_stage_await_slab(struct worker *w, struct fbp_work_item **out);
 
 /** Handle the status with which a stage has ended.  A failure is ignored if the run has stopped,
  * because the run's first failure is stored already. */
 void fbp_stage_ended(struct worker *w, fbp_status st);
 
-/** Number of the slice in the output for slice z of a time point or channel (`frame`) of the volume
- * (stage_write.c). */
+/** Number in the output of slice z of a time point or channel (`frame`) of the volume. */
 size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z);
 
 /** Seconds from the time the last view of a growing scan was stored until time `at`; 0 if the run
