@@ -52,33 +52,27 @@ struct fbp_projector;
 typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
                          size_t *r0, size_t *r1);
 
-/** The kernel (backprojection algorithm) that computes a job.  The backend's choose() sets the
- * members after `requested`. */
+/** The kernel (backprojection algorithm) of a job. choose() sets all members but `requested`. */
 struct fbp_kernel_selection {
-    const char *requested; /**< name of the kernel that the user requested; NULL: the fastest usable
-                              kernel */
+    const char *requested;  /**< kernel that the user requested; NULL: the fastest */
     const char *name, *isa; /**< names of kernel and instruction set, for messages */
     const void *entry; /**< private data of the backend: the description of the selected kernel */
     size_t symmetric_views; /**< number of views, evenly spaced over the circle, that the kernel
                                processes together (views.h): 1, 2 or 4; default 1 */
-    bool boxes; /**< true: the kernel can compute a part of each slice (a box of voxels); false:
-                   whole slices only */
+    bool boxes;             /**< the kernel can compute a box of voxels; false: whole slices */
 };
 
-/** Detector of the filtered rows.  An offset panel covers less on one side of the rotation axis
- * than on the other, and the ramp filter spreads values to columns that the panel lacks: rows are
- * padded with such columns until the detector is symmetric.  Measured column c becomes column
- * (inserted + 1) c + left of the padded detector; columns without a measured sample are 0 before
- * the filter. */
+/** Detector of the filtered rows. An offset panel reaches farther to one side of the axis, and the
+ * ramp filter spreads values to columns that the panel lacks: rows are padded with these until the
+ * detector is symmetric. Measured column c becomes column (inserted + 1) c + left; columns without
+ * a measured sample are 0 before the filter. */
 struct fbp_padded_detector {
     struct fbp_panel panel;
     size_t left;     /**< columns before the first measured one */
-    size_t inserted; /**< number of columns inserted between neighbouring measured columns, for
-                        oversampling */
+    size_t inserted; /**< columns between measured columns, for oversampling */
 };
 
-/** Voxels that the user requested.  A device need not compute any others: they may have any value
- * in a slab. */
+/** Voxels that the user requested. In a slab, others may have any value. */
 struct fbp_requested_voxels {
     size_t box[3][2];                /**< requested voxels [first, end) along x, y, z; end 0: all */
     const struct fbp_region *region; /**< region within the box; NULL: all voxels */
@@ -88,12 +82,10 @@ struct fbp_requested_voxels {
 struct fbp_job_part {
     size_t slices[2]; /**< slices [first, end) that this process computes, counted from the first
                          requested slice (pipeline/division.h); end 0: all */
-    size_t slices_per_file; /**< number of consecutive slices that share chunk files of the output;
-                               if possible, the parts of processes begin at multiples of this
-                               number; 0: anywhere */
-    bool counts_once; /**< true: repaired samples of a detector row that an earlier part of the
-                         volume also needs are counted by the process of that part, not by this
-                         one */
+    size_t slices_per_file; /**< consecutive slices that share chunk files of the output; parts of
+                               processes begin at multiples if possible; 0: anywhere */
+    bool counts_once; /**< repaired samples of a row that an earlier part also needs are counted
+                         there, not here */
     /** Groups [first, end) of views that this process backprojects, can.group_views views each; end
      * 0: all. Other processes backproject the other groups, and the partial volumes are added. */
     size_t view_groups[2];
@@ -104,11 +96,9 @@ struct fbp_job_input {
     enum fbp_type type; /**< type of raw samples: FBP_U16 or FBP_F64; any other value: float */
     bool filtered;      /**< the source contains weighted and filtered views: filter() only replaces
                            samples that are not finite, and stores the rows in the device's layout */
-    bool in_order; /**< views and rows must be read in ascending order, for example because the scan
-                      file is compressed */
-    bool unpacks;  /**< reading includes decoding or computing samples, so several reading threads
-                      are faster than one */
-    int most_readers; /**< greatest number of threads per device that read views; 0: no limit */
+    bool in_order;      /**< views and rows must be read in ascending order (compressed) */
+    bool unpacks;       /**< reading decodes or computes: several readers are faster */
+    int most_readers;   /**< greatest number of threads per device that read views; 0: no limit */
 };
 
 /** Corrections, weights and filters that are applied to raw samples before backprojection. */
@@ -121,8 +111,7 @@ struct fbp_filtering {
     /** extrapolation of truncated rows beyond the detector's ends: its filtered values are added to
      * the filtered rows; NULL: none */
     const struct fbp_pad *pad;
-    bool spatial; /**< true: the user requests that rows are convolved with the filter in space, not
-                     by Fourier transforms */
+    bool spatial; /**< rows are convolved in space on request, not by FFT */
 };
 
 /**
@@ -142,9 +131,8 @@ struct fbp_meridian_images {
     size_t n_views;  /**< number of filtered views, which are sorted by meridian plane */
     size_t *first;   /**< [n_planes + 1] index of the first view of each meridian plane: plane p has
                         views [first[p], first[p + 1]) */
-    double (*at)[3]; /**< [n_views] for each filtered view, its column at sample (0, 0) of the
-                        sinogram image, the change of this column per image column, and per image
-                        row */
+    double (*at)[3]; /**< [n_views] per filtered view, its column at sample (0, 0) of the image, and
+                        the change per image column and row */
 };
 
 /** Part of a sinogram image that is computed at once: rows [row0, row0 + n_rows) of the image of
@@ -167,8 +155,7 @@ struct fbp_job_epr {
                              image contributes only to slice r of the volume */
 };
 
-/** Everything about one reconstruction that does not change while it runs.  Shared by all threads
- *  and devices, read only. */
+/** Everything about one reconstruction that does not change while it runs; read only. */
 struct fbp_job {
     enum fbp_kind kind;           /**< kind of the scan geometry */
     size_t n_views;               /**< views of the scan */
@@ -178,8 +165,7 @@ struct fbp_job {
      * depths (for filtered views only), fbp_scan.depths[k]. */
     double (*matrices)[12];
     struct fbp_geometry_facts facts;
-    fbp_rows_fn *rows; /**< function that computes the detector rows that slices need, for the
-                          scan's kind of geometry */
+    fbp_rows_fn *rows; /**< computes the detector rows that slices need */
     bool sparse;       /**< true: the projections of two neighbouring slices may be more than one
                           detector row apart, so that no slice needs the rows in between */
     struct fbp_panel panel;            /**< detector as measured */
@@ -247,8 +233,7 @@ static inline size_t fbp_volumes(const struct fbp_job *job)
  * consecutive views of each part, part after part: the views of the first part begin at view0, the
  * views of another part at the same position in that part. */
 struct fbp_batch {
-    /** view0: first view, in the first part of the circle; n_views: number of views in all parts
-     * together */
+    /** view0: first view in the first part of the circle; n_views: number in all parts */
     size_t view0, n_views;
     /** detector rows [row0, row0 + n_rows) of each view, which are filtered */
     size_t row0, n_rows;
@@ -258,8 +243,7 @@ struct fbp_batch {
     /** number of views that precede the batch in the buffer of filtered views, in each part of the
      * circle; 0 unless `resident` */
     size_t position;
-    bool resident; /**< true: the buffer keeps all filtered views for several slabs, so all batches
-                      have the same rows */
+    bool resident;     /**< the buffer keeps all filtered views: batches have the same rows */
     size_t time_point; /**< time point (index of the volume in a series) of the batch's rows */
 };
 
@@ -277,8 +261,7 @@ enum fbp_stage { FBP_STAGE_IN = 0, FBP_STAGE_FILTER, FBP_STAGE_BP, FBP_STAGE_OUT
 /** A point in the work of a stage. */
 struct fbp_event {
     enum fbp_stage stage;
-    uint64_t ticket; /**< number that the backend assigns to the event; 0: all work before the event
-                        is already done */
+    uint64_t ticket; /**< number of the event; 0: the work before it is done */
 };
 
 /** Contents of a buffer of device memory: raw samples of a batch, filtered views, or a slab. */
@@ -345,12 +328,10 @@ typedef struct fbp_device fbp_device;
 /** Functions that find the usable devices of a backend.  The reason of a failure is written to
  * why[n], a sentence for the user. */
 struct fbp_discovery {
-    /** Loads the backend's module (shared library) and returns the module's backend; NULL, with the
-     * reason in `why`, if the module cannot be used.  The pointer is NULL if the backend is part of
-     * the library. */
+    /** Loads the module (shared library) of the backend and returns its table; NULL, with the
+     * reason in `why`: unusable. Pointer NULL: the backend is part of the library. */
     const struct fbp_backend *(*load)(char *why, size_t n);
-    /** Returns the number of devices; if none is usable, 0 and the reason in `why`.  NULL: always
-     * 1. */
+    /** Number of devices; if none is usable, 0 and the reason in `why`. NULL: always 1. */
     int (*count)(char *why, size_t n);
     /** Returns whether device selection `auto` may select device `index`; index -1, before load():
      * whether any device may exist.  Pointer NULL: always true. */
@@ -362,11 +343,9 @@ struct fbp_discovery {
 
 /** Kinds of jobs (reconstructions) that the devices of a backend can compute. */
 struct fbp_capabilities {
-    bool precisions; /**< kernels exist in several precisions; false: job->precision matters only if
-                        it is FBP_PRECISION_DOUBLE */
-    bool counts;     /**< raw samples may be uint16 */
-    bool oversamples; /**< jobs may insert columns between the measured columns (padded.inserted >
-                         0) */
+    bool precisions;  /**< kernels exist in several precisions; false: only DOUBLE matters */
+    bool counts;      /**< raw samples may be uint16 */
+    bool oversamples; /**< columns may be inserted between measured ones */
     bool channels;    /**< jobs may have several channels */
     bool periodic;    /**< row filters may be periodic (struct fbp_filter_design) */
     bool any_filter;  /**< row filters may have two passes or asymmetric convolution kernels */
@@ -380,21 +359,17 @@ struct fbp_capabilities {
                                   buffer of filtered views can hold; 0: no limit, but a buffer never
                                   keeps views for several slabs */
     /** The members from here on are set by fbp_backend_complete(); a backend leaves them unset. */
-    bool own_memory; /**< devices have memory of their own, to which views are uploaded: function
-                        memory.alloc exists */
+    bool own_memory; /**< devices have memory of their own: memory.alloc exists */
     bool shares;     /**< devices copy filtered views from one another: function `share` exists */
-    bool filtered_rows;   /**< filtered rows are available as plain floats: function `filter_rows`
-                             exists */
-    bool meridian_images; /**< the device computes sinogram images, the first of two stages:
-                             function `meridian` exists */
+    bool filtered_rows;   /**< filtered rows are available as floats: filter_rows exists */
+    bool meridian_images; /**< first of two stages, sinogram images: meridian exists */
     bool statistics; /**< the device computes statistics of voxels: function `statistics` exists */
 };
 
 /** Memory of a device, and host memory that it can copy from and to. */
 struct fbp_memory_slots {
-    /** Allocates host memory from and to which the device can copy while it computes (pinned
-     * memory). what: purpose, for an error message. host_alloc and host_release NULL: ordinary
-     * memory. */
+    /** Allocates host memory with which the device can copy while it computes (pinned memory).
+     * what: purpose, for an error message. host_alloc and host_release NULL: ordinary memory. */
     fbp_status (*host_alloc)(fbp_device *dev, size_t bytes, const char *what, void **out);
     void (*host_release)(fbp_device *dev, void *mem);
     /** Returns whether the device can copy from and to `bytes` bytes at `host`, which the caller of
@@ -407,16 +382,14 @@ struct fbp_memory_slots {
     void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
     /** Copies n_samples raw samples to device memory dst (stage IN). */
     fbp_status (*upload)(fbp_device *dev, void *dst, const void *src, size_t n_samples);
-    /** Copies n pieces of n_samples samples each to dst without gaps (stage IN).  In src, memory
-     * for which reaches() is true, the pieces begin `stride` samples apart.  NULL if reaches() is
-     * NULL. */
+    /** Copies n pieces of n_samples samples each to dst without gaps (stage IN). In src, for which
+     * reaches() is true, they begin `stride` samples apart. NULL if reaches() is NULL. */
     fbp_status (*upload_pieces)(fbp_device *dev, void *dst, const void *src, size_t n,
                                 size_t n_samples, size_t stride);
     /** Copies to `host` n floats that filter_rows() has computed (stage OUT).  Pointer NULL:
      * memcpy(), because device memory is host memory. */
     fbp_status (*download)(fbp_device *dev, const float *rows, size_t n, float *host);
-    /** Access to device memory that callers of the library own.  NULL: callers cannot pass device
-     * memory. */
+    /** Access to device memory of callers of the library; NULL: they cannot pass any. */
     const struct fbp_device_memory_access *of_caller;
 };
 
@@ -424,32 +397,27 @@ struct fbp_memory_slots {
  * stage_wait and host_wait NULL: each function of the device returns when its work is done.
  * timestamp and seconds NULL: a timestamp is the host's time when timestamp() is called. */
 struct fbp_event_slots {
-    /** Sets *out to an event that is reached when all work that is queued in a stage so far is
-     * done. */
+    /** Sets *out to an event that is reached when all queued work of a stage is done. */
     fbp_status (*record)(fbp_device *dev, enum fbp_stage stage, struct fbp_event *out);
     /** Work that is queued in `stage` from now on starts after the event. */
     fbp_status (*stage_wait)(fbp_device *dev, enum fbp_stage stage, struct fbp_event event);
-    /** Blocks the calling thread until the event is reached; returns the first failure of the
-     * event's stage. */
+    /** Waits until the event is reached; returns the first failure of the event's stage. */
     fbp_status (*host_wait)(fbp_device *dev, struct fbp_event event);
-    /** Queues a timestamp after the work that is queued in a stage so far; *out identifies the
-     * timestamp. */
+    /** Queues a timestamp after the work in a stage so far; *out identifies it. */
     fbp_status (*timestamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
     /** Converts a timestamp to seconds of the clock fbp_seconds(); called once per timestamp, after
      * the work before it is done. */
     fbp_status (*seconds)(fbp_device *dev, uint64_t timestamp, double *seconds);
 };
 
-/** Functions that count the samples that filter() repaired.  Both pointers NULL: filter() counts no
- * samples. */
+/** Count the samples that filter() repaired. Both pointers NULL: none are counted. */
 struct fbp_repair_slots {
     /** From the next filter() on, repaired samples are counted only in rows whose bits are set, and
      * the bit of a counted row is cleared; bitmap->bits NULL (set at the end of a run): all rows
      * are counted, each time.  The caller keeps the bits allocated until the next call and may
      * change them just before it; a backend with queues must therefore copy them. */
     fbp_status (*set_bitmap)(fbp_device *dev, const struct fbp_row_bitmap *bitmap);
-    /** Returns the number of samples repaired since open(); called when all events of stage FILTER
-     *  were reached. */
+    /** Samples repaired since open(); called when all events of stage FILTER were reached. */
     fbp_status (*counts)(fbp_device *dev, struct fbp_prep_counts *out);
 };
 
@@ -485,8 +453,7 @@ struct fbp_link_meter {
     /** Sets *out to the driver's report about copies from one device to another. */
     void (*peer)(int from, int to, struct fbp_peer *out);
 
-    /** Prepares measurements between n devices; no index of devices[n] may occur twice.  *out is
-     * NULL on failure. */
+    /** Prepares measurements between n different devices. *out is NULL on failure. */
     fbp_status (*open)(void **out, const int *devices, size_t n);
     void (*close)(void **meter);
     /** Enables direct copies from one device to another.  Returns false if direct copies are
@@ -503,18 +470,16 @@ struct fbp_backend {
     const char *name, *summary; /**< name, as in --device; summary, one line for lists of devices */
     bool in_host; /**< device memory is host memory, and limits of host memory include it; default:
                      true if there is no `memory.alloc` */
-    bool hidden;  /**< true: the backend is not listed, and device "auto" does not select it; for
-                     tests and predictions */
+    bool hidden;  /**< not listed nor selected by "auto"; for tests, predictions */
     struct fbp_discovery discovery;
     struct fbp_capabilities can;
 
-    /** Writes a remark for the user on how a job is computed, one line; "": no remark.  Pointer
-     * NULL: no remark. */
+    /** Writes a remark for the user on how a job is computed, or "". Pointer NULL: "". */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
-    /** Sets job->selection to the kernel `name`, or to the fastest usable kernel if `name` is NULL.
-     * Returns false if no such kernel can compute the job.  The choice depends on scan and volume
-     * only, never on a slab.  Pointer NULL: the only kernel is "matrix", for single views and whole
-     * slices. */
+    /** Sets job->selection to the kernel `name`, or to the fastest usable one if it is NULL.
+     * Returns false if no such kernel can compute the job. The choice depends on scan and volume,
+     * not on slabs. Pointer NULL: the only kernel is "matrix", for single views and whole slices.
+     */
     bool (*choose)(struct fbp_job *job, const char *name);
 
     /** filtered_bytes() and volume_bytes() return the bytes of filtered views [n_views][n_rows],
@@ -530,12 +495,10 @@ struct fbp_backend {
      * buffers. If not, `why` receives the reason.  Pointer NULL: always true. */
     bool (*holds)(int index, const struct fbp_job *job, const struct fbp_buffer *buffer, char *why,
                   size_t n);
-    /** Sets *out to approximate durations of the job's work.  Pointer NULL: unknown; the plan then
-     * uses the fewest slabs. */
+    /** Sets *out to approximate times. Pointer NULL: unknown; the plan uses the fewest slabs. */
     void (*rates)(const struct fbp_job *job, struct fbp_rates *out);
 
-    /** Opens a device for one job; the job must exist until the device is closed.  *out is NULL on
-     * failure. */
+    /** Opens a device for one job, which must outlive it. *out is NULL on failure. */
     fbp_status (*open)(fbp_device **out, int index, const struct fbp_job *job);
     /** Finishes all work, frees the device and sets *dev to NULL. */
     void (*close)(fbp_device **dev);
@@ -548,9 +511,8 @@ struct fbp_backend {
      * first batch->position views.  `raw` may be overwritten; backends without own memory
      * change only the samples that preparation or a filter along v changes. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
-    /** Corrects, weights and filters a batch like filter(), but writes plain rows: float
-     * [n_views][n_rows][padded.panel.n_columns], in memory that was allocated for FBP_FOR_RAW.
-     * NULL: not supported. */
+    /** Corrects, weights and filters a batch like filter(), but to plain rows: float
+     * [n_views][n_rows][padded.panel.n_columns], in memory for FBP_FOR_RAW. NULL: not supported. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
     /** Copies a batch of filtered views from `theirs`, a buffer of another device of this backend
@@ -559,16 +521,14 @@ struct fbp_backend {
     fbp_status (*share)(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
                         fbp_device *from, const void *theirs);
     /** First of two stages: computes rows of a sinogram image (`picture`) of job->epr.images from
-     * one channel of the filtered views, which are sorted by meridian plane, to host memory out,
-     * float or double [n_rows][n_columns].  Returns when they are computed.  Thread-safe.  Pointer
-     * NULL: not supported. */
+     * one channel of the filtered views, sorted by meridian plane, to host memory: float or double
+     * [n_rows][n_columns]. Returns when they are computed. Thread-safe. NULL: not supported. */
     fbp_status (*meridian)(fbp_device *dev, const void *filtered,
                            const struct fbp_image_rows *picture, void *out);
     /** Sets a slab to zero (stage BP). */
     fbp_status (*clear)(fbp_device *dev, const struct fbp_slab *slab, void *volume);
-    /** Adds a batch of views to slices [z0, z1) of a slab (stage BP).  The bits of a voxel must not
-     * depend on the slab that contains it: compute coordinates from voxel indices of the whole
-     * grid. */
+    /** Adds a batch of views to slices [z0, z1) of a slab (stage BP). Bits of a voxel must not
+     * depend on the slab: coordinates are computed from voxel indices of the whole grid. */
     fbp_status (*backproject)(fbp_device *dev, const struct fbp_batch *batch, const void *filtered,
                               const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
     /** Copies slices [z0, z1) of a slab, times job->scale plus job->shift, to host float or double
@@ -581,13 +541,11 @@ struct fbp_backend {
 
     /** Functions that measure copy rates between memories.  NULL: there are no links to measure. */
     const struct fbp_link_meter *links;
-    /** Functions that compute maximum intensity projections of volumes, for pictures.  NULL: not
-     * supported. */
+    /** Computes maximum intensity projections of volumes, for pictures; NULL: not supported. */
     const struct fbp_projector *projector;
 };
 
-/** All backends, without defaults for missing functions, in the order of preference (backend.c);
- * ended by NULL. */
+/** All backends, without defaults for missing functions, in the order of preference; then NULL. */
 extern const struct fbp_backend *const fbp_backends[];
 
 /** Returns the backend of this name, with defaults for missing functions; its table entry if its

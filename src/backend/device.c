@@ -16,8 +16,7 @@ static int one_device(char *why, size_t n)
     return 1;
 }
 
-/* Default of discovery.describe(): *out stays unchanged; fbp_devices() has already written the
- * backend's summary to it. */
+/* Default of discovery.describe(): fbp_devices() has written the summary to *out. */
 static void summary_alone(int index, struct fbp_device_info *out)
 {
 }
@@ -154,9 +153,8 @@ static fbp_status no_counts(fbp_device *dev, struct fbp_prep_counts *out)
 /* Set a slot that the backend has not set. */
 #define DEFAULT(SLOT, VALUE) out->SLOT = out->SLOT ? out->SLOT : (VALUE)
 
-/* Copy a backend and set missing functions to defaults.  A backend defines all functions of a group
- * (such as alloc, release, upload) or none.  Functions that only some callers use, such as share(),
- * stay NULL. */
+/* Copy a backend and set missing functions to defaults. A backend defines all functions of a group
+ * (such as alloc, release, upload) or none. Some, such as share(), may stay NULL. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out)
 {
     *out = *given;

@@ -22,10 +22,9 @@ const struct fbp_module_host *fbp_module_library(void)
     return &host;
 }
 
-/* Load a backend module: set m->backend or, on failure, m->why, the reason.  If this build does not
- * contain the module (m->remedy is set), m->why states this and the remedy.  Exception: if
- * may_open() fails, and another package may contain the module (m->packaged), m->why is the reason
- * that may_open() gave. */
+/* Load a backend module: set m->backend or, on failure, m->why. If this build does not contain the
+ * module (m->remedy is set), m->why states this and the remedy; if may_open() fails, and another
+ * package may contain the module (m->packaged), the reason that may_open() gave. */
 static void load(struct fbp_module *m)
 {
     static const char prefix[] = "libfbp_";

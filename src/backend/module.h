@@ -14,13 +14,11 @@
 #include "base/cache.h"
 #include "base/system.h"
 
-/** Version of the interface between library and modules; it must be increased with every change of
- * struct fbp_module_host, struct fbp_job or struct fbp_backend, and of the structs that they
- * contain. */
+/** Version of the interface between library and modules, increased with every change of struct
+ * fbp_module_host, struct fbp_job or struct fbp_backend, and of structs in them. */
 enum { FBP_MODULE_VERSION = 28 };
 
-/** List of the library functions that modules call: X(member of struct fbp_module_host, function).
- */
+/** List of library functions that modules call: X(member of struct fbp_module_host, function). */
 #define FBP_MODULE_FUNCTIONS(X)                 \
     X(fail, fbp_fail)                           \
     X(message, fbp_message)                     \
@@ -47,25 +45,22 @@ enum { FBP_MODULE_VERSION = 28 };
 /** The table of library functions that a module (a backend in a shared library) receives. */
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
-    size_t job_size, backend_size; /**< sizeof(struct fbp_job), sizeof(struct fbp_backend): a second
-                                      check of the version */
+    size_t job_size, backend_size; /**< sizes of the structs: a second check */
 #define FBP_MODULE_MEMBER(MEMBER, FUNCTION) __typeof__(FUNCTION) *MEMBER;
     FBP_MODULE_FUNCTIONS(FBP_MODULE_MEMBER)
 #undef FBP_MODULE_MEMBER
 };
 
-/** The table of library functions that a GPU module has received from the library; the module's
- * exported function sets it. */
+/** The library's functions, for a GPU module, whose exported function sets it. */
 extern const struct fbp_module_host *gpu_host;
 
-/** Function that the library calls when it has opened a module.  Returns the module's backend; or
- * NULL, with the reason in `why`, if module and library have different versions or the driver
- * cannot be used. */
+/** Called when the library has opened a module. Returns the module's backend; NULL, with the reason
+ * in `why`: another version, or an unusable driver. */
 typedef const struct fbp_backend *fbp_module_fn(const struct fbp_module_host *host, char *why,
                                                 size_t n);
 
-/** Returns whether module and library have the same version of the interface; a module's exported
- * function calls it first. */
+/** Returns whether module and library have the same interface; an exported function calls it first.
+ */
 static inline bool fbp_module_fits(const struct fbp_module_host *host)
 {
     return host->version == FBP_MODULE_VERSION && host->job_size == sizeof(struct fbp_job) &&
@@ -94,8 +89,7 @@ struct fbp_module {
  * libfbp_cuda.so.  NULL: only the module's own file is tried. */
 extern const char *fbp_module_variant;
 
-/** Returns the library's table of functions, for sources of modules that are also compiled into
- * fbp-bench. */
+/** The library's table of functions, for module sources that are also compiled into fbp-bench. */
 const struct fbp_module_host *fbp_module_library(void);
 
 /** Opens a module on the first call; later calls return the same result.  Returns the module's

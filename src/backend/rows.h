@@ -19,16 +19,14 @@ static inline size_t fbp_raw_size(const struct fbp_job *job)
     return job->input.type == FBP_U16 ? sizeof(uint16_t) : fbp_value_size(job);
 }
 
-/** Returns the offset [bytes] of the float samples in a device's buffer of n raw samples: 0, unless
- * the samples are uint16, which are uploaded to the start of the buffer and converted to floats
- * behind them. */
+/** Offset [bytes] of the float samples in a device's buffer of n raw samples: 0, unless they are
+ * uint16, which are uploaded to its start and converted to floats behind them. */
 static inline size_t fbp_raw_floats(const struct fbp_job *job, size_t n)
 {
     return job->input.type == FBP_U16 ? (n * sizeof(uint16_t) + 255) / 256 * 256 : 0;
 }
 
-/** Returns the bytes of a device's buffer of n raw samples, including the floats to which uint16
- * are converted. */
+/** Bytes of a device's buffer of n raw samples, with the floats to which uint16 are converted. */
 static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
 {
     return fbp_raw_floats(job, n) + n * fbp_value_size(job);

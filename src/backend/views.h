@@ -36,9 +36,8 @@ static inline bool fbp_turns_counter_clockwise(const struct fbp_job *job)
     return a[0] * b[1] - a[1] * b[0] > 0;
 }
 
-/** Sets *column and *row to the detector pixel nearest to the projection of the origin in view k.
- * Coordinates that count from this pixel are small near the origin, where float then represents
- * them most precisely. */
+/** Sets *column and *row to the pixel nearest to the projection of the origin in view k. Near the
+ * origin, coordinates from there are small, so float is most precise. */
 static inline void fbp_principal_pixel(const struct fbp_job *job, size_t k, double *column,
                                        double *row)
 {
@@ -48,8 +47,7 @@ static inline void fbp_principal_pixel(const struct fbp_job *job, size_t k, doub
     *row = fmin(fmax(round(m[7] / m[11]), 0), (double)job->padded.panel.n_rows - 1);
 }
 
-/** Returns whether the index of detector rows increases with z in every view, as kernels that loop
- * along z require. */
+/** Returns whether detector rows increase with z in every view; kernels along z require it. */
 static inline bool fbp_rows_run_up(const struct fbp_job *job)
 {
     for (size_t k = 0; k < job->n_views; k++)
@@ -58,9 +56,8 @@ static inline bool fbp_rows_run_up(const struct fbp_job *job)
     return true;
 }
 
-/** Returns the least range of slices [first, end) that contains all requested voxels of voxel
- * column (x, y) and of the columns symmetric to it; 0, 0: no voxel.  The job must have a region of
- * requested voxels. */
+/** Least range of slices [first, end) that contains all requested voxels of voxel column (x, y) and
+ * of the columns symmetric to it; 0, 0: none. The job must have a region. */
 static inline struct fbp_interval fbp_symmetric_slices(const struct fbp_job *job, size_t x,
                                                        size_t y)
 {

@@ -20,8 +20,7 @@ enum {
     LINE = CPU_FLOATS_PER_CACHE_LINE,
     /* greatest number of slices of a tile that are computed together, in float */
     BLOCK = FBP_COLUMN_SLICES - LINE,
-    /* greatest number of slices of a tile that are computed together, in double: they and the views
-     * fit the second-level cache */
+    /* greatest number of slices of a tile at once, in double, for the second-level cache */
     SLICES = 128,
     DOUBLES = 8, /* doubles of a cache line */
     LEFT = 1     /* number of zero columns on either side of a sinogram image in double */
@@ -65,8 +64,7 @@ static size_t items(const struct cpu_bp *bp)
     return cpu_tiles(bp->slab->nx, TILE) * cpu_tiles(bp->slab->ny, TILE);
 }
 
-/* Returns the part of slices [z0, z1) of voxel column (x, y) of the grid that is in the requested
- * region; {0, 0}: none. */
+/* Part of slices [z0, z1) of voxel column (x, y) in the requested region; {0, 0}: none. */
 static struct fbp_interval slices_of(const struct cpu_bp *bp, size_t x, size_t y, size_t z0,
                                      size_t z1)
 {
@@ -168,9 +166,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     }
 }
 
-/* Work item: add a batch of views to a tile of voxel columns, in blocks of slices (of nearly equal
- * size, whole cache lines) and a few views at a time: a block and these views fit the second-level
- * cache. */
+/* Work item: add a batch to a tile of voxel columns, by blocks of slices (of nearly equal size,
+ * whole cache lines) and a few views, which fit the second-level cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
@@ -190,9 +187,8 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* Copy row y of slices [z0, z1), scaled and shifted to the output's unit, to host[z][y][x].  LINE
- * voxel columns are copied at a time, because their cache lines are used again in the next
- * slices. */
+/* Copy row y of slices [z0, z1), scaled and shifted, to host[z][y][x], LINE voxel columns at a
+ * time, because the next slices use their cache lines again. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {

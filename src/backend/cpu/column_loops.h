@@ -30,14 +30,11 @@ enum {
 struct fbp_bp_column {
     const float *left;  /**< stored row 0 of detector column floor(u); the next detector column
                            begins `stride` samples later */
-    const float *ahead; /**< stored row 0 of the detector column that is used next, for prefetching;
-                           never NULL */
-    float wl, wr; /**< interpolation weights (1 - a) / w^2 and a / w^2 of the two detector columns,
-                     a: fraction of u */
+    const float *ahead; /**< row 0 of the next detector column, to prefetch */
+    float wl, wr;       /**< weights (1 - a) / w^2, a / w^2 of the two columns; a: fraction of u */
     float v0, dv, v_lo, v_hi;
     int row; /**< row from which v counts, as an index of stored rows: 0 is the first stored row */
-    bool aligned; /**< the view is a sinogram image (struct fbp_meridian_images) whose rows are
-                     slices of the volume */
+    bool aligned; /**< a sinogram image whose rows are slices of the volume */
     /** slices [z0, z1) of the grid that project onto the detector, and a few more on either side */
     size_t z0, z1;
 };
@@ -60,8 +57,7 @@ enum { FBP_COLUMN_DOUBLE_BEYOND = 8 };
 
 /** Two neighbouring columns of a sinogram image in double, and their interpolation weights. */
 struct fbp_bp_column_double {
-    const double *left; /**< sample of the first slice in the left column; the right column is
-                            `stride` samples after it */
+    const double *left; /**< first slice's sample; the right column follows after `stride` */
     double wl, wr;
 };
 
@@ -99,17 +95,15 @@ enum {
     HALF = ((FBP_COLUMN_SLICES + 16) * 5 / 2 + 63) / 64 * 64
 };
 
-/* Work arrays for one view: its interpolated detector column, and the position in this column of
- * each block of slices. */
+/* Work arrays for a view: its interpolated column, and each block's position in it. */
 struct column_line {
     int at[BLOCKS]; /* floor(scale * v) of each block (find_blocks()) */
     float fraction[BLOCKS];
     float line[2 * HALF] __attribute__((aligned(64)));
 };
 
-/* Store floor and fraction of scale * v for each of n blocks of slices, from slice position z
- * (relative to z_ref) on; v: detector row, counted from c->row, onto which the block's first slice
- * projects. */
+/* Store floor and fraction of scale * v for n blocks of slices, from z (relative to z_ref) on; v:
+ * detector row, from c->row on, onto which the block's first slice projects. */
 static inline void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
                                struct column_line *w)
 {
@@ -216,9 +210,8 @@ static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size
     }
 }
 
-/* Add a view to n blocks of slices, from slice position z on, if consecutive slices lie too many
- * rows apart for the windows of add_plain() and add_split(): gathers samples from both detector
- * columns. */
+/* Add a view to n blocks of slices, from z on, if slices lie too many rows apart for the windows of
+ * add_plain() and add_split(): gathers samples of both columns. */
 static inline void add_any(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                            float *sum)
 {
@@ -316,8 +309,7 @@ static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct f
     memcpy(dst, sum + (z0 - begin), (z1 - z0) * sizeof *dst);
 }
 
-/* Add all sinogram images to `count` vectors of doubles, which stay in registers, from slice `at`
- * on. */
+/* Add all sinogram images to `count` vectors of doubles in registers, from slice `at` on. */
 static ALWAYS_INLINE void add_strip_double(const struct fbp_bp_column_double *views, size_t n,
                                            size_t at, size_t stride, double *sum, int count)
 {

@@ -11,8 +11,7 @@
 #include <string.h>
 
 /* Returns the power of two, from 2^-125 to 2^125, that scales a row of greatest magnitude `peak`
- * into [1/2, 1), and in *back its inverse; both 0 for a row of zeros.  Multiplication by a power of
- * two is exact. */
+ * into [1/2, 1), and *back, its inverse; 0 for a row of zeros. Products with it are exact. */
 static float scale_of(float peak, float *back)
 {
     int e;
@@ -26,8 +25,7 @@ static float scale_of(float peak, float *back)
     return ldexpf(1, -e);
 }
 
-/* Convolve n rows (an even number) by FFT, one pair of rows per vector lane; unused lanes transform
- * zeros. */
+/* Convolve n rows (an even number) by FFT, a pair per vector lane; other lanes are zero. */
 static void convolve_pairs(const struct cpu_convolution *c, float *work, float *const *lines,
                            size_t n)
 {

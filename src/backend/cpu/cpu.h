@@ -31,32 +31,27 @@ struct cpu_bp {
     void *volume;
 };
 
-/** A backprojection kernel of the CPU device.  `value` means float, or double for jobs in double.
- */
+/** A backprojection kernel of the CPU device. `value`: float, or double for jobs in double. */
 struct cpu_kernel {
     const char *name;
-    bool in_double;    /**< the kernel computes jobs in double only; false: jobs in float only */
-    bool interpolates; /**< the kernel supports all values of enum fbp_interpolation; false: linear
-                          interpolation only */
-    size_t least_slices;    /**< least number of slices of the volume for automatic selection: with
-                                 fewer, a later kernel of the list is faster */
-    size_t symmetric_views; /**< number of symmetric views that are stored interleaved as one group,
-                               one vector lane per view */
+    bool in_double;      /**< the kernel computes jobs in double only; false: jobs in float only */
+    bool interpolates;   /**< supports all of enum fbp_interpolation, not only linear */
+    size_t least_slices; /**< least number of slices of the volume for automatic selection: with
+                              fewer, a later kernel of the list is faster */
+    size_t symmetric_views; /**< symmetric views per group, interleaved, one vector lane each */
     bool boxes; /**< slabs may be boxes smaller than a slice; false: whole slices only */
     /** symmetry of the scan that the kernel requires: flags FBP_SYM_*; 0: none */
     unsigned symmetry;
     /** Returns whether the kernel can compute the scan and volume; pointer NULL: always. */
     bool (*usable)(const struct fbp_job *job);
-    /** Returns the number of samples, with the border of zeros, of one group of filtered views with
-     * n_rows rows. */
+    /** Samples, with the border of zeros, of a group of filtered views with n_rows rows. */
     size_t (*group_size)(const struct fbp_job *job, size_t n_rows);
     /** Stores filtered rows [first, first + n) of a group of n_rows rows, and the border next to
      *  them.  n <= CPU_ROWS; first is a multiple of CPU_ROWS.
      *  rows: value [symmetric_views][CPU_ROWS][padded.panel.n_columns]. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group);
-    /** Returns the number of stored values of a slab; pointer NULL: slabs have the layout
-     * [channel][z][y][x]. */
+    /** Stored values of a slab; pointer NULL: slabs have the layout [channel][z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Returns the number of work items into which a backprojection is divided. */
     size_t (*items)(const struct cpu_bp *bp);
@@ -117,8 +112,7 @@ size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows);
 void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                     const void *rows, void *view);
 
-/** Tables and transform plan of the filter along rows; several threads may use one struct at the
- * same time. */
+/** Tables and transform plan of the filter along rows; thread-safe. */
 struct cpu_convolution {
     const struct fbp_filter_design *filter;
     const struct fbp_line_dsp *dsp;
@@ -177,8 +171,7 @@ struct cpu_device {
     struct fbp_line_dsp line;
     const struct cpu_kernel *kernel;
     struct fbp_row_bitmap bitmap;
-    double (*principal)[2]; /**< [view] column and row of the pixel from which the coordinates of
-                               the inner loops count */
+    double (*principal)[2];      /**< [view] column and row of the pixel from which loops count */
     struct cpu_scratch *scratch; /**< [thread] */
     struct cpu_convolution convolution;
     struct fbp_row_filter row_filter; /**< jobs in double: the row filter */

@@ -17,10 +17,8 @@ struct filter_loop {
     void *raw, *filtered;
     float *rows;      /* output as plain rows; NULL: output in the kernel's layout, to `filtered` */
     size_t row_items; /* work items per view or group of views */
-    bool prepared; /* rows were corrected by prepare_view(), because bad pixels or the filter along
-                      columns need whole views */
-    bool weighted; /* rows need no weights: prepare_view() has weighted them, or the source yields
-                      filtered views */
+    bool prepared;    /* prepare_view() has corrected the rows (bad pixels, filter along columns) */
+    bool weighted;    /* rows need no weights: they have them, or are filtered */
 };
 
 /* Number of detector columns that one work item filters along their length. */

@@ -11,8 +11,7 @@
 
 #include <stddef.h>
 
-/* Loops over detector rows.  All loops except `convolve` give the same bits with every instruction
- * set. */
+/* Loops over detector rows; all except `convolve` give the same bits everywhere. */
 
 enum {
     FBP_CONVOLVE_COLUMNS = 12, /**< number of output columns that `convolve` computes together */
@@ -78,9 +77,8 @@ static void weigh(const float *x, const float *a, const float *b, size_t n, floa
         out[i] = x[i] * a[i] * b[i];
 }
 
-/* Transpose a square of VL x VL floats.  Interleaving (zip) the first half of the vectors with the
- * second rotates the bits of an element's index by one, and log2(VL) rotations exchange row and
- * column. */
+/* Transpose a square of VL x VL floats. Interleaving (zip) the halves of the vectors rotates the
+ * bits of an element's index by one; log2(VL) rotations exchange row and column. */
 static inline void transpose_square(const float *in, size_t in_stride, V a[VL])
 {
     UNROLL
@@ -98,9 +96,8 @@ static inline void transpose_square(const float *in, size_t in_stride, V a[VL])
     }
 }
 
-/* Transpose. If the output is aligned, whole cache lines are stored past the caches: a batch of
- * views is larger than the caches, and a cache line that is bypassed need not be read before it is
- * overwritten. */
+/* Transpose. If the output is aligned, whole cache lines are stored past the caches, which are
+ * smaller than a batch of views: bypassed lines need not be read before. */
 static void transpose(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride)
 {
     const size_t rows = n_rows / LINE * LINE, columns = n_columns / VL * VL;

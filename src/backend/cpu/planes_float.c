@@ -4,8 +4,7 @@
 #define VALUE  float
 #define PLANES struct fbp_bp_planes
 #define LOOP   planes
-/* Greatest number of channels per call, whose cubes stay in the cache together with the samples of
- * some views. */
+/* Greatest number of channels per call; their cubes stay in the cache with some views. */
 #define MOST_FRAMES 10
 #define KERNEL      cpu_kernel_planes
 #define MERIDIAN    cpu_meridian_float

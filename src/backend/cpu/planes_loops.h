@@ -20,10 +20,9 @@ enum {
     FBP_PLANES_MARGIN = 20 /**< least number of zeros on either side of a row of samples */
 };
 
-/** Greatest distance, in samples of one view, between the projections of two voxels of a cube whose
- * samples fit into a window of 16 samples (SPAN, the limit of the kernel) or of 8 samples (NARROW).
- * The cube's first sample may lie up to one sample after the window's start; 0.01 samples allow for
- * rounding. */
+/** Greatest distance, in samples of one view, between projections of voxels of a cube whose samples
+ * fit into a window of 16 (SPAN, the limit) or 8 samples (NARROW). The cube may begin up to one
+ * sample after the window; 0.01 samples allow for rounding. */
 #define FBP_PLANES_SPAN   14.99
 #define FBP_PLANES_NARROW 6.99
 
@@ -43,8 +42,7 @@ struct fbp_bp_planes {
     size_t frames;
     size_t frame; /**< samples from channel to channel */
     double last;  /**< greatest index at which a window begins; later windows contain only zeros */
-    bool narrow; /**< true if no cube covers more than FBP_PLANES_NARROW samples in any of the views
-                  */
+    bool narrow;  /**< no cube covers more than FBP_PLANES_NARROW samples */
     double along[FBP_PLANES_VIEWS], start[FBP_PLANES_VIEWS], above[FBP_PLANES_VIEWS];
     float step[3][FBP_PLANES_VIEWS];
 };
@@ -171,9 +169,8 @@ static inline D spline_of(const D s[4], D part)
     return DFMA(part, value, DMUL(DFMA(DSET1(4), s[1], bend), sixth));
 }
 
-/* Defines a window of doubles that is a pointer, because no permutation reaches 16 doubles.
- * NAME_taps(p, u, s) of simd_*.c loads N samples of each lane, from p + u on, and returns the
- * fractions of u. */
+/* Defines a window of doubles as a pointer: no permutation reaches 16 doubles. NAME_taps(p, u, s)
+ * of simd_*.c loads N samples per lane from p + u on; returns the fractions of u. */
 #        define ROW_OF_DOUBLES(NAME, N, FIRST, VALUE)                       \
             struct NAME {                                                   \
                 const double *samples;                                      \

@@ -142,8 +142,7 @@ static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t
     t->planes.samples = samples;
 }
 
-/* Add the tile's views to the cubes of row (y, z), from the first to the last one in which voxels
- * are requested. */
+/* Add the tile's views to the cubes of row (y, z), between those with requested voxels. */
 static void add_row(const struct cpu_bp *bp, size_t y, size_t z, struct tile *t)
 {
     const struct fbp_slab *s = bp->slab;
@@ -214,13 +213,10 @@ const struct cpu_kernel KERNEL = {
     .item = item,
 };
 
-/*
- * The first of two stages: sinogram images of meridian planes (backend/backend.h).  The same loops
- * compute them: a block of 64 pixels is 16 columns and 4 rows of an image, and a cube of 4 x 4 x 4
- * voxels for the loops, because a pixel's position in a view is linear in column and row.  Blocks
- * begin at multiples of 16 columns and 4 rows: no bit depends on which pixels beside them are
- * requested.
- */
+/* The first of two stages: sinogram images of meridian planes (backend/backend.h), by the same
+ * loops: a block of 64 pixels is 16 columns and 4 rows of an image, and a cube of 4 x 4 x 4 voxels
+ * for the loops, because positions are linear in column and row. Blocks begin at multiples of 16
+ * columns and 4 rows: no bit depends on the requested pixels beside. */
 enum {
     COLUMNS = EDGE * EDGE, /* columns of a block */
     ROWS = EDGE,
@@ -234,9 +230,8 @@ struct image {
     const VALUE *samples; /* sample 0 of the image's first view, in the requested channel */
     size_t stride;        /* samples from view to view */
     size_t view0, n;      /* index of the image's first view; number of its views */
-    size_t fine; /* columns computed per column of the sinogram image: the least power of two for
-                    which a block's samples fit into a window of the loops; 0: none fits, and pixels
-                    are computed one by one */
+    size_t fine; /* columns computed per image column: the least power of two for which a block's
+                    samples fit a window; 0: none fits, pixels one by one */
     PLANES planes;
 };
 
@@ -294,8 +289,7 @@ static void add_image_rows(const struct cpu_device *dev, struct image *p, size_t
     }
 }
 
-/* Returns the interpolated value of a row of filtered samples at u; samples beyond either end are
- * zeros. */
+/* Interpolated value of a row of filtered samples at u; zeros beyond its ends. */
 static VALUE sample(const struct fbp_job *job, const VALUE *row, double u)
 {
     const double n = (double)job->padded.panel.n_columns;

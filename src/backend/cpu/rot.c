@@ -158,8 +158,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
         r->wr[i] = seen ? (float)(a * q * q) : 0;
         r->v0[i] = (float)(v0 + z_ref * dv - row);
         r->dv[i] = (float)dv;
-        if (seen) { /* slices that project onto the detector, and one more slice per side because of
-                       rounding */
+        if (seen) { /* slices that project onto the detector, and one per side */
             const double slices = 1 / dv;
             lo = fmin(lo, (-1 - v0) * slices - 1);
             hi = fmax(hi, ((double)job->padded.panel.n_rows - v0) * slices + 2);
@@ -186,8 +185,7 @@ static size_t scratch(const struct fbp_job *job)
 }
 
 /* Add a batch to a tile of sets of symmetric voxel columns, GROUPS groups of views and `step`
- * slices at a time: the samples of one group onto which these slices of the tile project fill half
- * of the second-level cache. */
+ * slices at a time: the samples of a group for these fill half of the second-level cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
@@ -204,9 +202,8 @@ static void item(void *user, size_t index, int worker)
     struct passage *const passages =
         (struct passage *)(void *)bp->dev->scratch[worker].buffer[CPU_KERNEL];
 
-    /* columns: width of the projection of a tile at the rotation axis (the tile's diagonal) in
-     * detector columns; slice_bytes: bytes of a group of views onto which one slice of the tile
-     * projects. */
+    /* columns: detector columns of a tile's diagonal at the rotation axis; slice_bytes: bytes of a
+     * group of views onto which one slice of the tile projects. */
     enum { LEAST_SLICES = 32 };
     const double *m = job->matrices[0], *voxel = job->grid.voxel_mm;
     const double columns = sqrt(m[0] * m[0] + m[1] * m[1]) * voxel[0] * TILE * 1.42 + 2;
@@ -237,8 +234,7 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* Copy row y of slices [z0, z1) to the output, in blocks of voxels along x that fill whole cache
- * lines. */
+/* Copy row y of slices [z0, z1) to the output, by blocks along x of whole cache lines. */
 static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
                       size_t y, const void *volume, void *host)
 {

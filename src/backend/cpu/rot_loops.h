@@ -20,8 +20,7 @@
 /** Greatest number of symmetric views per group: four, for "rot90". */
 enum { FBP_ROT_VIEWS = 4 };
 
-/** Width of the border of zeros around a packed view: columns left and right, rows below and above.
- */
+/** Border of zeros of a packed view: columns left and right, rows below and above. */
 enum { FBP_ROT_LEFT = 1, FBP_ROT_RIGHT = 2, FBP_ROT_BELOW = 1, FBP_ROT_ABOVE = 2 };
 
 /**
@@ -70,8 +69,7 @@ struct rot_rows {
     float b[FBP_ROT_VIEWS][ROT_BLOCK]; /* fraction of v */
 };
 
-/* Compute the detector rows onto which n slices project, VL slices at a time: n is rounded up to
- * whole vectors. */
+/* Detector rows of n slices, VL slices at a time: n is rounded up to whole vectors. */
 static inline void rot_find_rows(struct rot_rows *out, size_t n, float t0,
                                  const struct fbp_bp_rot *r, int lanes)
 {
@@ -96,8 +94,7 @@ static inline void rot_find_rows(struct rot_rows *out, size_t n, float t0,
 #    define ROTATE_4(EXT, a, i) \
         ((i) == 1 ? EXT(a, a, 3) : (i) == 2 ? EXT(a, a, 2) : (i) == 3 ? EXT(a, a, 1) : (a))
 
-/* Defines the loop for LANES symmetric views, a row per vector T; Q: q for intrinsics of 128 bits.
- */
+/* Defines the loop for LANES symmetric views, a row per vector T; Q: q for 128 bits. */
 #    define ROT_KERNEL(NAME, LANES, T, Q)                                                      \
         static void NAME(float *dst, size_t n, float t0, const struct fbp_bp_rot *r,           \
                          size_t stride)                                                        \

@@ -31,8 +31,7 @@ struct shared {
     fbp_ray_row rays[2];
 };
 
-/* Powers of two that scale the greatest sample of a row into [1/2, 1), and back; 0 for a row of
- * zeros. */
+/* Powers of two that scale a row's greatest sample into [1/2, 1), and back; 0: all zeros. */
 struct scale {
     float to, back;
 };
@@ -122,9 +121,8 @@ template <int RADIX, int THREADS> struct samples {
 };
 
 /* Load the weighted samples of a thread into registers: if PREPARED, from shared memory, else from
- * the batch, times the product of `image` and `lines` (struct cuda_weights).  peak receives the
- * greatest magnitude in each row.  Returns true in all threads if a sample of either row is not
- * finite. */
+ * the batch, times `image` and `lines` (struct cuda_weights). peak: greatest magnitudes of the
+ * rows. Returns true in all threads if a sample is not finite. */
 template <bool PREPARED, int RADIX, int THREADS>
 static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, const float2 *line,
                                    unsigned *peak, samples<RADIX, THREADS> &out)
@@ -166,9 +164,8 @@ static __device__ inline bool take(const cuda_chain &p, const cuda_pair &rows, c
     return max(peak[0], peak[1]) >= 0x7f800000u;
 }
 
-/* First step of the transform: scale both rows of the pair, transform them (as one complex row) to
- * RADIX interleaved rows of INNER points, multiply these by twiddle factors, and store them in
- * shared memory. */
+/* First step of the transform: scale both rows of the pair, transform them (a complex row) to RADIX
+ * interleaved rows of INNER points, multiply by twiddle factors, store in shared memory. */
 template <int RADIX, int THREADS>
 static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a, scale b,
                                          const float2 *__restrict__ turns, float2 *line)

@@ -28,8 +28,7 @@ struct cuda_unpacking {
     cudaStream_t stream;
     cudaEvent_t filled[GPU_STAGES],
         copied[GPU_STAGES]; /**< ends of each buffer's last fill, copy */
-    unsigned next; /**< number of times that a slice buffer was filled so far; fill i uses buffer i
-                      % GPU_STAGES */
+    unsigned next;          /**< number of fills of a slice buffer; fill i uses i % GPU_STAGES */
 };
 
 /** Timestamps for the timeline of a run (pipeline/timeline.c). */
@@ -44,8 +43,7 @@ struct cuda_timestamps {
 
 struct cuda_stream {
     cudaStream_t stream;
-    cudaEvent_t events[CUDA_EVENTS]; /**< events of the stream; event number t (its ticket) is
-                                       events[t % CUDA_EVENTS] */
+    cudaEvent_t events[CUDA_EVENTS]; /**< event number t (its ticket) is events[t % CUDA_EVENTS] */
     atomic_uint_fast64_t ticket;     /**< last ticket */
 };
 
@@ -55,8 +53,8 @@ struct cuda_device {
     int node;  /**< NUMA node by cuda_node_of(); -1: any */
     const struct cuda_kernel *kernel;
     struct gpu_tuner tuner; /**< chooses the shape of the backprojection kernel (tile and window) */
-    cudaEvent_t trials[2 * GPU_TUNER_TRIALS]; /**< events before and after the kernel launches that
-                                                the tuner times */
+    cudaEvent_t
+        trials[2 * GPU_TUNER_TRIALS]; /**< events around the launches that the tuner times */
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_timestamps timestamps;
     struct cuda_unpacking unpacking;
@@ -68,8 +66,7 @@ struct cuda_device {
     cuda_fft_plan plan;
     struct gpu_principal *principal; /**< per view */
     float half_scale; /**< factor by which views in fp16 are scaled; 0: not computed yet */
-    /** bit (ordinal % 64) is 1 if cuda_peer_reach() has prepared copies from the device with this
-     * ordinal */
+    /** bit (ordinal % 64): cuda_peer_reach() has prepared copies from that device */
     uint64_t reached;
 };
 
@@ -98,8 +95,7 @@ fbp_status cuda_failed(cudaError_t error, const char *call);
             return cuda_failed(cuda_try_, #call); \
     } while (0)
 
-/** Returns whether a CUDA call succeeded, and clears CUDA's error; for calls whose failure is no
- * failure of the run. */
+/** Returns whether a CUDA call succeeded, and clears CUDA's error; for calls that may fail. */
 static inline bool cuda_is_done(cudaError_t error)
 {
     if (error != cudaSuccess)
@@ -110,8 +106,7 @@ static inline bool cuda_is_done(cudaError_t error)
 /** Returns CUDA's ordinal of the device with index `index` in the library's list. */
 int cuda_ordinal(int index);
 
-/** Writes the PCI address of a device in lower case, or "" if it is unknown, to
- * out[CUDA_BUS_ID]. */
+/** Writes the PCI address of a device in lower case, or "", to out[CUDA_BUS_ID]. */
 enum { CUDA_BUS_ID = 28 };
 void cuda_bus_of(int ordinal, char out[CUDA_BUS_ID]);
 
@@ -127,16 +122,13 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark);
 fbp_status cuda_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status cuda_timestamp_read(fbp_device *device, uint64_t stamp, double *seconds);
 
-/** Functions that time kernel launches for the tuner (gpu/tuner.h); their argument `user` is a
- * struct cuda_device. */
+/** Times kernel launches for the tuner (gpu/tuner.h); `user` is a struct cuda_device. */
 extern const struct gpu_timer cuda_timer;
 
-/* memory.c: pinned host memory, device memory, and access to device memory that the caller of the
- * library owns */
+/* memory.c: pinned host memory, device memory, and device memory of the library's caller */
 
-/** Allocate host memory on a NUMA node (-1: any), pinned for all devices.  The pages of large
- * memory (64 MiB or more) are first written by n_threads threads, at most 16.  Returns NULL on
- * failure. */
+/** Allocate host memory on a NUMA node (-1: any), pinned for all devices. n_threads threads, at
+ * most 16, first write to 64 MiB or more. NULL: failure. */
 void *cuda_pin(size_t bytes, int n_threads, int node);
 void cuda_unpin(void *memory);
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
@@ -180,14 +172,12 @@ fbp_status cuda_fft_run(cuda_fft_plan plan, float2 *rows, bool inverse);
 
 /* filter.c: filters raw views.  The functions from cuda_filter() on are members of the backend. */
 
-/** Functions from which backend/gpu/tables.c chooses how rows are filtered: in one launch, by
- * cuFFT, or in space. */
+/** How rows are filtered (backend/gpu/tables.c): in one launch, by cuFFT, or in space. */
 extern const struct gpu_filter_capabilities cuda_offer;
 fbp_status cuda_filter_open(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,
                        void *filtered);
-/** Filter a batch to plain rows [n_views][n_rows][padded.panel.n_columns] (member `filter_rows` of
- * the backend). */
+/** Filter a batch to plain rows [n_views][n_rows][padded.panel.n_columns] (`filter_rows`). */
 fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, void *raw,
                              float *rows);
 /** Copy n floats of plain filtered rows to the host (member `download` of the backend). */
@@ -197,8 +187,7 @@ fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float 
 fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
-/* volume.c: adds filtered views to a slab, and copies the slab to the host; the functions are
- * members of the backend */
+/* volume.c: adds filtered views to a slab, and copies it to the host (members of the backend) */
 fbp_status cuda_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);
 fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                             const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
@@ -208,8 +197,7 @@ fbp_status cuda_statistics(fbp_device *device, struct fbp_statistics *out);
 
 /* peer.c: copies between devices */
 
-/** Copy the filtered views of a batch from another device of this backend (member `share` of the
- * backend). */
+/** Copy the filtered views of a batch from another device (member `share` of the backend). */
 fbp_status cuda_share(fbp_device *device, const struct fbp_batch *batch, void *filtered,
                       fbp_device *from, const void *theirs);
 
@@ -217,8 +205,7 @@ fbp_status cuda_share(fbp_device *device, const struct fbp_batch *batch, void *f
  * enabled before; NEW: this call enabled it, and the caller may disable it. */
 enum cuda_peer { CUDA_PEER_NONE, CUDA_PEER_ENABLED, CUDA_PEER_NEW };
 
-/** One end of a test copy between two devices: CUDA_PEER_PROBE bytes of device memory, and a
- * stream. */
+/** One end of a test copy: CUDA_PEER_PROBE bytes of device memory, and a stream. */
 enum { CUDA_PEER_PROBE = 64 << 10 };
 struct cuda_peer_end {
     int device;
@@ -241,13 +228,11 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
  * @return FBP_ERR_DEVICE if copies through the host are corrupted, too */
 fbp_status cuda_peer_reach(int to, int from);
 
-/** Fault injection: the number of test copies, from the next on, that count as corrupted; 0 except
- * in tests. */
+/** Fault injection: number of next test copies that count as corrupted; 0 except in tests. */
 extern unsigned cuda_peer_fault;
 
-/* links.c: measures rates of copies between memories.  The functions are those of struct
- * fbp_link_meter, but cuda_link_identify(), cuda_link_peer() and cuda_link_open() take CUDA's
- * ordinals of devices. */
+/* links.c: measures rates of copies between memories; functions of struct fbp_link_meter.
+ * cuda_link_identify(), cuda_link_peer() and cuda_link_open() take CUDA's ordinals. */
 
 /** Bytes of device memory and of host memory that the measurement of links allocates per device:
  * the lower half is the source of copies, the upper half is the target. */

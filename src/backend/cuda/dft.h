@@ -115,8 +115,7 @@ template <> __device__ __forceinline__ void cuda_dft<5>(float2 (&x)[5])
     x[4] = a1 - b1;
 }
 
-/** Transform P Q values: Q transforms of P points, twiddle factors, then P transforms of Q points
- * (Cooley and Tukey 1965). */
+/** Transform P Q values: Q transforms of P points, twiddles, then P of Q (Cooley, Tukey 1965). */
 template <int P, int Q> static __device__ __forceinline__ void cuda_dft_product(float2 (&x)[P * Q])
 {
     float2 y[P][Q];

@@ -9,8 +9,7 @@
 
 enum { THREADS = 128 };
 
-/* Interpolate samples that are not finite, one row per block; rows without such samples are read
- * once only. */
+/* Interpolate samples that are not finite, one row per block; other rows are only read. */
 static __global__ void __launch_bounds__(THREADS) repair(const cuda_doubles d, const cuda_prep prep)
 {
     const unsigned view = d.view0 + blockIdx.x / d.load_rows;
@@ -44,8 +43,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Convolve a row with the filter: a block computes THREADS output samples; input samples pass
- * through shared memory. */
+/* Convolve a row: a block computes THREADS samples, and reads input by shared memory. */
 static __global__ void __launch_bounds__(THREADS)
     convolve(const double *__restrict__ in, unsigned length, const double *__restrict__ taps,
              unsigned half_width, double *__restrict__ out)

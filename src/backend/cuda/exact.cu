@@ -21,8 +21,7 @@ template <class Tile_, class Window_, int BLOCKS_> struct shape {
     enum { BLOCKS = BLOCKS_ };
 };
 
-/* Copy this thread's part of the window of view s to shared memory, if the view is added from a
- * window. */
+/* Copy this thread's part of the window of view s, if it has one, to shared memory. */
 template <class Tile, class Window>
 static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &in,
                                           const float *views, unsigned to)
@@ -45,8 +44,7 @@ static __device__ inline void copy_window(const cuda_seen &s, const gpu_plain &i
     }
 }
 
-/* The four samples (taps) of a bilinear interpolation, which are loaded from the window in shared
- * memory or from the view. */
+/* Four samples (taps) of a bilinear interpolation, from the shared window or the view. */
 struct taps {
     float q00, q01, q10, q11; /* row, column */
 };
@@ -123,8 +121,7 @@ static __device__ inline void add_line(const line &l, const limits &most, float 
     }
 }
 
-/* A ring of STAGES windows in shared memory: while view i is added, the window of view i + STAGES -
- * 1 is copied. */
+/* A ring of STAGES windows: while view i is added, that of view i + STAGES - 1 is copied. */
 template <bool COLUMN, class Shape, bool REGION>
 static __global__ void __launch_bounds__(Shape::Tile::THREADS, Shape::BLOCKS)
     backproject(const __grid_constant__ gpu_pass pass, const gpu_grid g,

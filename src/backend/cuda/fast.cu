@@ -101,8 +101,7 @@ static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MO
     return LARGE_SHAPES + 1;
 }
 
-/* The texture has enough layers, because a buffer of views holds at most GPU_MOST_LAYERS groups of
- * views. */
+/* Textures have enough layers: a buffer holds at most GPU_MOST_LAYERS groups of views. */
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_HALF =
     cuda_kernel_from(gpu_known[GPU_MATRIX_HALF], launch<false>, SHAPES, candidates);
 extern "C" const struct cuda_kernel cuda_kernel_MATRIX_FAST =

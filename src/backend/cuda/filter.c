@@ -307,9 +307,8 @@ fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out)
     return FBP_OK;
 }
 
-/* Returns the bytes of shared memory that a block of chain.cu (the filter in one launch) has for
- * its row: the least of all devices; 0: chain.cu is not used, for example if FBP_FFT=cufft (tests).
- */
+/* Bytes of shared memory of a block of chain.cu (filter in one launch) for its row: the least of
+ * all devices; 0: chain.cu is not used, for example if FBP_FFT=cufft (tests). */
 static size_t row_bytes(void)
 {
     const char *method = gpu_host->environment(FBP_ENV_FFT);

@@ -12,8 +12,7 @@
 
 enum { THREADS = 256 };
 
-/* Convert rows of the raw batch to line integrals, and interpolate samples that are not finite; one
- * row per block. */
+/* Convert raw rows to line integrals, and interpolate samples that are not finite. */
 static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, const cuda_prep prep)
 {
     const unsigned k = blockIdx.x / raw.load_rows;
@@ -188,9 +187,8 @@ cudaError_t cuda_multiply_rows(float2 *rows, unsigned n, unsigned length, const 
     return cudaGetLastError();
 }
 
-/* Convolve pairs of rows (real and imaginary parts) in space: a block computes THREADS output
- * samples; input samples pass through shared memory, a tile at a time.  Taps and sums have type
- * T. */
+/* Convolve pairs of rows (real and imaginary parts) in space: a block computes THREADS samples from
+ * tiles of the input in shared memory. Taps and sums have type T. */
 template <class T>
 static __global__ void __launch_bounds__(THREADS)
     convolve(const float2 *__restrict__ in, unsigned length, const T *__restrict__ taps,

@@ -54,9 +54,8 @@ struct cuda_weights {
     const struct fbp_ray_view *views; /**< constants of the rays of each view of the scan */
 };
 
-/** Parameters of cuda_filter_columns(), which weights prepared views (line integrals) of a raw
- * batch, and convolves each of their detector columns with the filter along v.
- */
+/** Parameters of cuda_filter_columns(): weights prepared views of a raw batch, and convolves their
+ * detector columns with the filter along v. */
 struct cuda_columns {
     struct cuda_raw raw;
     struct cuda_weights weights;
@@ -86,15 +85,13 @@ struct cuda_pairs {
     unsigned apart; /**< distance, in a filtered row, between adjacent measured columns [samples] */
 };
 
-/** Parameters of cuda_filter_rows(), which corrects, weights and filters pairs of rows in one
- * launch. */
+/** Parameters of cuda_filter_rows(): corrects, weights, filters pairs of rows in one launch. */
 struct cuda_chain {
     struct cuda_pairs pairs;
     struct cuda_prep prep;
     bool prepared;         /**< true: samples are finite line integrals already */
     const float2 *turns;   /**< gpu_chain_twiddles() twiddle factors */
-    const float *response; /**< response of the row filter, one entry per frequency in the order of
-                              gpu_chain_frequency() */
+    const float *response; /**< response of the row filter by gpu_chain_frequency() */
     float2 *out;           /**< filtered pairs [n][stride] */
     /** stride: distance between filtered rows [samples]; n_columns: samples per filtered row */
     unsigned stride, n_columns;
@@ -128,8 +125,8 @@ struct cuda_doubles {
 };
 
 /** Filter of plane integrals in double, and its output `views`: [view][group of
- * channels][column][channel of the group] (struct gpu_planes), with zeros after the last column and
- * the last channel. */
+ * channels][column][channel of the group] (struct gpu_planes), zero after the last column or
+ * channel. */
 struct cuda_doubles_filter {
     const double *taps;
     /** passes: number of convolutions of each row; 0: rows are filtered already */
@@ -141,9 +138,8 @@ struct cuda_doubles_filter {
 };
 
 FBP_BEGIN
-/** Convert a raw batch to line integrals, stored in raw->samples.  Samples that are not finite are
- * interpolated along rows.  Bad pixels in detector rows [row0, row0 + n_rows) are interpolated from
- * good pixels. */
+/** Convert a raw batch to line integrals in raw->samples. Samples that are not finite are
+ * interpolated along rows; bad pixels of rows [row0, row0 + n_rows) from good ones. */
 cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep *prep,
                               const struct gpu_bridge *bridges, unsigned n_bridges, unsigned row0,
                               unsigned n_rows, cudaStream_t stream);
@@ -179,8 +175,7 @@ cudaError_t cuda_convolve_rows(const float2 *in, unsigned n, unsigned length, co
 /** Returns the bytes of static shared memory of a block of chain.cu, the filter in one launch. */
 size_t cuda_chain_static_bytes(void);
 
-/** Set the dynamic shared memory of the kernel of chain.cu for transforms of this length on the
- * current device. */
+/** Set the dynamic shared memory of chain.cu's kernel for this length on the current device. */
 cudaError_t cuda_chain_open(size_t length);
 
 /** Filter pairs of rows in one launch (chain.cu), by transforms of `length` points. */
@@ -196,24 +191,21 @@ FBP_END
 
 /* From raw samples to weighted line integrals: device functions of the filter's kernels. */
 
-/** Returns sample number `at` of a raw batch, from `counts` (uint16) if set, else from `samples`.
- */
+/** Sample `at` of a raw batch, from `counts` (uint16) if set, else from `samples`. */
 static __device__ inline float cuda_raw_sample(const cuda_raw &raw, size_t at)
 {
     return raw.counts ? (float)raw.counts[at] : raw.samples[at];
 }
 
-/** Returns whether the preparation changes samples that are finite (by logarithm or beam
- * hardening). */
+/** Returns whether preparation changes finite samples (logarithm, beam hardening). */
 static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
 {
     return p.intensity || p.hardening.n > 0;
 }
 
-/** Line integral of a measured sample: for intensities -log of the transmission, like
- * fbp_transmission(), then the polynomial of beam hardening, like fbp_harden() (both in
- * prep/prep.h).  pixel: index in `dark` and `gain`; *clipped is incremented if a transmission is
- * below 1e-6. */
+/** Line integral of a sample: for intensities -log of the transmission (fbp_transmission()), then
+ * the polynomial of beam hardening (fbp_harden()). pixel: index in `dark` and `gain`; *clipped is
+ * incremented if a transmission is below 1e-6. */
 static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
                                                   unsigned *clipped)
 {
@@ -297,8 +289,7 @@ struct cuda_pair {
     size_t first[2]; /**< index, in the raw batch, of the first sample of each row of the pair */
     unsigned n;      /**< rows of the pair, 1 or 2 */
     unsigned row;    /**< detector row */
-    /** index of the first pixel of the pair's detector row in an image [row][column] of the
-     * detector */
+    /** first pixel of the pair's row in an image [row][column] of the detector */
     size_t pixel;
     unsigned view; /**< index of the first row's view in the scan; second row: view + 1 */
 };

@@ -22,8 +22,7 @@
 static const float CUDA_FLOOR = 12582912.0f;
 static const unsigned CUDA_FLOOR_BITS = 0x4b400000u;
 
-/* Constant for rounding x, |x| <= 2^14, to a multiple of 1/256: it is added to x and subtracted
- * again. */
+/* Added to and subtracted from x, |x| <= 2^14, to round it to a multiple of 1/256. */
 static const float CUDA_ROUND = 3 * 16384.0f;
 
 /** Texture coordinate of detector column `column`; texels: number of texels per column.  The centre
@@ -52,8 +51,7 @@ template <int X_, int Y_, int SLICES_, int WARP_, int LAYERS_ = 1> struct cuda_t
     }
 };
 
-/** Indices of a thread's first voxel, relative to the slab's first voxel; inside: the slab contains
- * the thread's voxel column. */
+/** A thread's first voxel, relative to the slab's; inside: the slab has its voxel column. */
 struct cuda_place_in_volume {
     int x, y, z;
     bool inside;
@@ -76,10 +74,9 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     return {x, y, z, x < nx && y < ny};
 }
 
-/** Returns whether the requested region contains a voxel of the block's tile; the result is the
- * same for all threads.  Jobs without a region have other kernels, because the test takes
- * registers.  The blocks of a launch cover nx x ny voxel columns, from column (x, y) of the slab
- * on. */
+/** Returns whether the requested region contains a voxel of the block's tile, in all threads. Jobs
+ * without a region have other kernels: the test takes registers. A launch covers nx x ny voxel
+ * columns, from column (x, y) of the slab on. */
 template <class Tile>
 static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, int x = 0,
                                              int y = 0)
@@ -97,8 +94,7 @@ static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, 
     return false;
 }
 
-/** One sample (or voxel) of each lane, as stored in memory; lane i is the i-th symmetric view (or
- * voxel). */
+/** A sample (or voxel) of each lane, as stored; lane i: i-th symmetric view (voxel). */
 template <int LANES>
 using cuda_packed =
     std::conditional_t<LANES == 1, float, std::conditional_t<LANES == 2, float2, float4>>;
@@ -176,8 +172,7 @@ template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
     };
 };
 
-/** A view onto whose detector the block's box of voxels projects.  Shared by all threads of a
- * block. */
+/** A view onto whose detector the block's voxels project; shared by its threads. */
 struct __align__(16) cuda_seen
 {
     float u[4], v[4], w[4];
@@ -205,8 +200,7 @@ static __device__ inline cuda_hull cuda_hull_of(const gpu_view &view, float tx, 
     const float w = fmaf(tx, view.w[0], fmaf(ty, view.w[1], fmaf(tz, view.w[2], view.w[3])));
     const float u = fmaf(tx, view.u[0], fmaf(ty, view.u[1], fmaf(tz, view.u[2], view.u[3]))) / w;
     const float v = fmaf(tx, view.v[0], fmaf(ty, view.v[1], fmaf(tz, view.v[2], view.v[3]))) / w;
-    /* Add a margin for rounding errors of u and v, which differ between voxels and corners, and
-     * grow near the source. */
+    /* Margin for rounding errors of u and v, which grow near the source. */
     const float terms = fabsf(tx * view.w[0]) + fabsf(ty * view.w[1]) + fabsf(tz * view.w[2]);
     const float least = 1.0f / 64, part = (terms + fabsf(view.w[3])) / w / (1 << 20);
     const float du = fmaf(part, fabsf(u), least), dv = fmaf(part, fabsf(v), least);

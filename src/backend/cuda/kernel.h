@@ -17,23 +17,18 @@
 struct cuda_views {
     /** capacity of the buffer: n_groups groups of symmetric views, with n_rows rows per view */
     size_t n_groups, n_rows;
-    void *memory;      /**< address of the views in plain memory; NULL: the views are in the texture
-                          `array` */
-    cudaArray_t array; /**< texture that has one layer of gpu_row_texels() x n_rows texels per group
-                         of symmetric views */
+    void *memory;      /**< views in plain memory; NULL: in the texture `array` */
+    cudaArray_t array; /**< layers of gpu_row_texels() x n_rows texels, one per group of views */
     cudaSurfaceObject_t surface; /**< writes `array` */
-    cudaTextureObject_t texture; /**< texture object that reads `array` with linear interpolation
-                                   and zeros outside */
+    cudaTextureObject_t texture; /**< reads `array`, interpolated linearly, zeros outside */
     unsigned texels;             /**< texels per detector column: gpu_texels_per_column() */
     float scale; /**< factor by which stored samples are scaled: 1, or a power of two for fp16 */
 };
 
-/**
- * Filtered rows before they are stored: complex rows [first, first + n) of a batch.  The real part
+/** Filtered rows before they are stored: complex rows [first, first + n) of a batch. The real part
  * of complex row ((pair * n_rows + row) * n_lanes + lane) is row `row` of symmetric view `lane` of
- * group 2 pair; the imaginary part is the same row of group 2 pair + 1, if that group exists.  The
- * lanes of a texel are adjacent; `first` and n are multiples of n_lanes.
- */
+ * group 2 pair; the imaginary part that of group 2 pair + 1, if it exists. The lanes of a texel are
+ * adjacent; `first` and n are multiples of n_lanes. */
 struct cuda_rows {
     const float2 *rows;
     unsigned stride; /**< distance from a complex row to the next [complex samples] */
@@ -110,8 +105,7 @@ cudaError_t cuda_plain_rows(const struct cuda_rows *rows, float *out, cudaStream
 
 /* volume.cu: output of slices and their statistics */
 
-/** Convert slices to the output's layout [z][y][x], also from the layout of symmetric voxels, and
- * scale and shift them. */
+/** Convert slices to [z][y][x], also from the layout of symmetric voxels; scale, shift them. */
 cudaError_t cuda_convert(const struct cuda_fetch *f, cudaStream_t stream);
 
 /** Add n voxels, float or double, to the statistics found[GPU_STATISTICS_BLOCKS], one per thread

@@ -18,8 +18,7 @@ enum { RUNS = 3, COPIES = 2, TOUCHING_THREADS = 8 };
 /* links are slow if one copy in each flow, all at the same time, takes longer than this [s] */
 static const double SLOW = 5e-3;
 
-/* Directions of copies of a device, with one stream each: from the host, to the host, to other
- * devices. */
+/* Directions of copies, with a stream each: from the host, to it, to other devices. */
 enum direction { UP, DOWN, ACROSS, N_DIRECTIONS };
 
 /* A device, its memory, and host memory near it.  The lower half of each memory is the source of

@@ -6,9 +6,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-/* Load the driver.  The module is not opened without a driver, because CUDA's runtime crashes if
- * memory runs out while the runtime registers kernels.  The driver stays loaded, because unloading
- * is not safe. */
+/* Load the driver. Without one the module is not opened: CUDA's runtime crashes if memory runs out
+ * while it registers kernels. The driver stays loaded: unloading is not safe. */
 static bool has_driver(char *why, size_t n)
 {
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL))

@@ -78,8 +78,7 @@ static __device__ inline void add_places(const gpu_view &view,
     const float v_lo = (float)(-1 - view.row), v_hi = (float)(in.rows - view.row);
     const float last = tz + (float)(S::SLICES - 1);
 
-    /* Skip the group if none of these voxels projects onto the rows of the batch: it would add
-     * zeros. */
+    /* Skip the group if none of these voxels projects onto the rows of the batch. */
     if (s.u > u_lo && s.u < u_hi && fmaf(last, s.dv, s.v) > v_lo && fmaf(tz, s.dv, s.v) < v_hi) {
         const float iu = __fadd_rd(s.u, CUDA_FLOOR), a = s.u - (iu - CUDA_FLOOR), rr = s.r * s.r;
         const float wr = a * rr, wl = rr - wr;

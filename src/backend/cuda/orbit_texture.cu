@@ -40,8 +40,7 @@ static __device__ inline void add_places(const gpu_view &view, const layout &in,
     const float row = ((float)view.row + 0.5f) - CUDA_ROUND, rr = s.r * s.r * in.inverse;
     const float last = tz + (float)((S::SLICES - 1) * S::Tile::LAYERS);
 
-    /* Skip the group if none of these voxels projects onto the rows of the batch: it would add
-     * zeros. */
+    /* Skip the group if none of these voxels projects onto the rows of the batch. */
     if (column > -1 && column < in.width + 1 && fmaf(last, s.dv, s.v) > (float)(-2 - view.row) &&
         fmaf(tz, s.dv, s.v) < in.rows + (float)(1 - view.row)) {
 #pragma unroll
@@ -104,9 +103,8 @@ template <class S> static cudaError_t launch_shape(const struct cuda_bp *bp)
     return cudaGetLastError();
 }
 
-/* Shapes: blocks of one or of two layers of voxels.  Two layers are faster with wide texels:
- * samples for two adjacent slices lie nearer to each other than those for two adjacent lines of
- * voxels. */
+/* Shapes: blocks of one or of two layers of voxels. Two are faster with wide texels: samples of
+ * adjacent slices lie nearer to each other than those of adjacent lines of voxels. */
 enum { OF_ONE_LAYER, OF_TWO_LAYERS, SHAPES };
 
 template <int T> static cudaError_t launch(const struct cuda_bp *bp)

@@ -13,9 +13,8 @@ static __device__ inline float warp_sum(float x)
     return x;
 }
 
-/* Fit the extrapolation of a row beyond the panel, one end of a row per warp.  Samples are line
- * integrals, or weighted ones, which are divided by their weights first; a column with weight 0
- * counts as 0. */
+/* Fit the extrapolation of a row beyond the panel, one end per warp. Samples are line integrals, or
+ * weighted ones, which are divided by their weights (weight 0: they count as 0). */
 static __global__ void __launch_bounds__(ENDS *WARP) find_ends(const __grid_constant__ cuda_pad p)
 {
     __shared__ fbp_ray_row rays[2];

@@ -8,9 +8,8 @@
 
 enum { MOST = 64, SENT = 0xa5 };
 
-/* Result of test copies from one device to another: NOT_YET: not tested; RIGHT: the data arrive
- * unchanged; BY_THE_HOST: unchanged only if peer access is disabled; WRONG: changed, or the copy
- * failed. */
+/* Result of test copies between two devices: NOT_YET: not tested; RIGHT: data unchanged;
+ * BY_THE_HOST: unchanged only without peer access; WRONG: changed, or the copy failed. */
 enum known { NOT_YET = 0, RIGHT, BY_THE_HOST, WRONG };
 
 static struct {

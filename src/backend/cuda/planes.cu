@@ -5,9 +5,8 @@
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/planes_kernel.h"
 
-/* Greatest number of bytes of each of the two buffers of windows (samples of views), unless one
- * window is larger: both buffers and the lists of views fit in the 48 KiB of shared memory that a
- * block has by default. */
+/* Greatest number of bytes of each buffer of windows (samples of views), unless one window is
+ * larger: both and the lists of views fit in a block's 48 KiB of shared memory. */
 enum { STAGE_BYTES = 20 << 10 };
 
 template <class T, enum fbp_interpolation HOW, int FRAMES, class Shape>
@@ -108,8 +107,7 @@ template <class T> static cudaError_t launch(const struct cuda_bp *bp)
     }
 }
 
-/* There is one candidate shape: a batch is one launch, so there are not enough launches to time
- * shapes. */
+/* One candidate shape: a batch is one launch, too few to time shapes. */
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t small = 100 * 100 * 100;

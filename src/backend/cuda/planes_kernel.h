@@ -37,9 +37,8 @@
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
-/** PLANES_CHUNK: greatest number of views whose windows are in one buffer of shared memory (one per
- * lane of the warp that finds them); PLANES_STAGES: number of buffers; PLANES_LISTS: number of
- * lists of views. */
+/** PLANES_CHUNK: greatest number of views whose windows are in a buffer of shared memory (one per
+ * lane of a warp); PLANES_STAGES: number of buffers; PLANES_LISTS: of lists of views. */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
 /** X, Y: voxel columns of a thread block (8 x 4 per warp); SLICES: voxels of a thread along z;
@@ -67,19 +66,16 @@ template <class T> struct planes_in {
 
 /** A view that a block adds. */
 template <class T> struct alignas(16) planes_seen {
-    /** first: fractional part of u + SHIFT at the first voxel of the cube; a, b, c: change of u per
-     * voxel along x, y, z */
+    /** fraction of u + SHIFT at the cube's first voxel; changes of u along x, y, z */
     T first, a, b, c;
-    /** index in the window of a voxel's first sample = origin + low_bits(u + FLOOR), modulo 2^32;
-     * see struct planes_real */
+    /** a voxel's first sample = origin + low_bits(u + FLOOR), modulo 2^32; see planes_real */
     unsigned origin;
     /** column: index, in the view, of the window's first sample; view: index in the batch */
     int column, view;
     int unused;
 };
 
-/** Taps of an interpolation: N samples from floor(u + SHIFT) + FIRST on, and their weights w at the
- *  fraction f. */
+/** Taps: N samples from floor(u + SHIFT) + FIRST on, with weights w at the fraction f. */
 template <class T, enum fbp_interpolation HOW> struct planes_taps;
 
 template <class T> struct planes_taps<T, FBP_INTERPOLATION_LINEAR> {
@@ -120,8 +116,7 @@ template <class T> struct planes_taps<T, FBP_INTERPOLATION_CUBIC> {
     }
 };
 
-/** Returns the number of thread blocks of a launch along each axis; along z, the group of channels
- * is the fastest index. */
+/** Thread blocks of a launch per axis; along z, the group of channels is the fastest index. */
 template <class Shape> static inline dim3 planes_blocks(const gpu_grid &g, int groups)
 {
     const auto of = [](int first, int n, int size) {
@@ -314,8 +309,7 @@ static PLANES_DEVICE void planes_add(const planes_seen<T> s, unsigned window, T 
     }
 }
 
-/** Index, in the whole volume, of a thread's first voxel, and the group of channels that the thread
- * computes. */
+/** A thread's first voxel in the whole volume, and its group of channels. */
 struct planes_place {
     int x, y, z, group;
 };

@@ -16,8 +16,7 @@
     extern __shared__ __align__(128) char planes_windows[]; \
     const unsigned name = (unsigned)__cvta_generic_to_shared(planes_windows)
 
-/** If FLOOR is added to x with rounding downwards, the lowest bits of the sum are FLOOR_BITS +
- *  floor(x). */
+/** Adding FLOOR with rounding downwards gives the lowest bits FLOOR_BITS + floor(x). */
 template <class T> struct planes_real;
 
 template <> struct planes_real<float> {
@@ -71,8 +70,7 @@ static __device__ inline int planes_count(unsigned bits)
     return __popc(bits);
 }
 
-/** Copy 16 bytes, or zeros if `there` is false, to shared memory: asynchronously from sm_80 on,
- * else at once. */
+/** Copy 16 bytes, or zeros unless `there`, to shared memory: asynchronously from sm_80 on. */
 static __device__ inline void planes_copy_piece(unsigned to, const char *from, bool there)
 {
     if constexpr (CUDA_CAN_COPY) {

@@ -27,16 +27,14 @@ static __device__ inline float cuda_reciprocal(float x)
     return r;
 }
 
-/* Asynchronous copies to shared memory, which need sm_80 or later, and loads from 32-bit addresses
- * of shared memory. */
+/* Asynchronous copies to shared memory (from sm_80 on), and loads from it by 32-bit addresses. */
 #    if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 enum { CUDA_CAN_COPY = 0 };
 #    else
 enum { CUDA_CAN_COPY = 1 };
 #    endif
 
-/** Start an asynchronous copy of 16 bytes to shared memory; if `there` is false, 16 zero bytes are
- * written instead. */
+/** Start an asynchronous copy of 16 bytes to shared memory; zeros if `there` is false. */
 [[maybe_unused]] static __device__ inline void cuda_copy_16_bytes(unsigned to, const void *from,
                                                                   bool there)
 {
@@ -56,8 +54,7 @@ enum { CUDA_CAN_COPY = 1 };
 #    endif
 }
 
-/** Wait until all groups of asynchronous copies of this thread are complete, except for the latest
- * LEFT groups. */
+/** Wait until all groups of copies of this thread, except the latest LEFT, are complete. */
 template <int LEFT> [[maybe_unused]] static __device__ inline void cuda_wait_for_copies(void)
 {
 #    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800

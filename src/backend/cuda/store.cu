@@ -32,8 +32,7 @@ template <class Launch> static void for_parts(const cuda_rows &rows, Launch laun
     }
 }
 
-/* Call launch(constant) with the number of symmetric views per texel, 1, 2 or 4, as a compile-time
- * constant. */
+/* Call launch(constant) with the number of views per texel, 1, 2 or 4, at compile time. */
 template <class Launch> static void for_lanes(unsigned n, Launch launch)
 {
     if (n == 4)
@@ -71,8 +70,7 @@ static __global__ void store_plain(const cuda_rows r, const gpu_plain to, float 
         out[to.group] = cuda_pack(sample[1]);
 }
 
-/* Store the rows of zeros below and above the views of every group of symmetric views; `width`
- * floats per row. */
+/* Store the rows of zeros around the views of every group; `width` floats per row. */
 static __global__ void store_border(unsigned width, size_t group, unsigned n_rows, float *views)
 {
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -201,8 +199,7 @@ static __global__ void store_texels(const cuda_rows r, float scale, cudaSurfaceO
     }
 }
 
-/* Set rows [row, end) of all groups to zero, because a batch of more rows has filled them before;
- * `width` samples per row. */
+/* Set rows [row, end) of all groups to zero: a larger batch has filled them; `width` samples. */
 template <class Bits>
 static __global__ void store_zeros(unsigned width, unsigned row, cudaSurfaceObject_t views)
 {

@@ -84,8 +84,7 @@ fbp_status cuda_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0
     for (size_t i = 0; i < fbp_channels(job); i++) {
         const char *from = (const char *)volume + i * frame * value;
         char *to = (char *)host + i * n * value; /* [z1 - z0][ny][nx] */
-        /* step 0: voxels need no scale, no shift and no other layout: copy them, and compute
-         * statistics. */
+        /* step 0: voxels need no change: copy them, and compute statistics. */
         if (step == 0) {
             const void *voxels = from + (z0 - slab->z0) * slice * value;
             CUDA_TRY(cuda_statistics_of(voxels, n, fbp_in_double(job), found_of(dev), u->stream));

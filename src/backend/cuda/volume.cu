@@ -21,8 +21,7 @@ template <class T, class Found> static __device__ inline void note(T x, Found *f
     found->sum += (double)x;
 }
 
-/* Each block adds to its own entry of the statistics, launch after launch, so that the order of
- * sums is fixed. */
+/* Each block adds to its own entry of the statistics, so the order of sums is fixed. */
 template <class T, class Found>
 static __global__ void __launch_bounds__(VOXEL_THREADS)
     add_statistics(const T *__restrict__ in, size_t n, Found *found)
@@ -73,8 +72,7 @@ enum { TILE = 32, THREAD_ROWS = 8 };
 
 struct unpack {
     gpu_domain domain;
-    int nx, ny, first; /* nx, ny: voxels of a slice along x, y; first: index, in the slab, of the
-                              first slice of the launch */
+    int nx, ny, first; /* voxels along x, y; the launch's first slice in the slab */
     float scale, shift;
 };
 

@@ -44,8 +44,7 @@ struct state {
     struct pass pass;
 };
 
-/* Voxels that one kernel launch computes: slices [z0, z1) of the slab, and lines [y0, y1) of each
- * slice. */
+/* Voxels of one kernel launch: slices [z0, z1) of the slab, lines [y0, y1) of each. */
 struct piece {
     int z0, z1, y0, y1;
 };
@@ -129,8 +128,7 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
     s->depth = s->shape->layers * s->shape->slices;
 
     if (dev->kernel->gpu.planes) {
-        /* Bind the struct gpu_plane of each view, and set the numbers of samples per window and of
-         * views per chunk. */
+        /* Bind the struct gpu_plane of each view; set samples per window and views per chunk. */
         const int box[3] = {s->shape->x, s->shape->y, s->shape->slices};
         const size_t one = sizeof(struct gpu_plane);
         FBP_TRY(gl_bind(&dev->programs, &c, 3, &dev->memory,
@@ -302,8 +300,7 @@ struct voxels_command {
     struct voxels voxels;
 };
 
-/* Run a program of voxels.glsl, which reads `from` (if from->buffer is NULL: nothing) and writes
- * `to`. */
+/* Run a program of voxels.glsl, which reads `from` (unless its buffer is NULL) and writes `to`. */
 static fbp_status run_program(struct gl_device *dev, enum gl_program_id program, struct voxels *v,
                               const struct gl_part *from, const struct gl_part *to)
 {
@@ -323,9 +320,8 @@ static fbp_status run_program(struct gl_device *dev, enum gl_program_id program,
     return gl_run(&dev->programs, &c);
 }
 
-/* Run a program of voxels.glsl, at each launch for as many units (voxels or slices) as a storage
- * block holds, and, unless it is GL_P_ZERO, add the voxels to the statistics (minimum, maximum,
- * sum). */
+/* Run a program of voxels.glsl, per launch for as many units (voxels or slices) as a storage block
+ * holds; unless it is GL_P_ZERO, add the voxels to the statistics. */
 static fbp_status run_voxels(void *device, void *command)
 {
     struct gl_device *dev = device;

@@ -26,10 +26,9 @@ struct gl_fault_injection gl_fault_injection;
 
 /* Errors. */
 
-/* State of the OpenGL context of this thread, and name of its renderer.  core, extension: resets of
- * the renderer are queried with a function of OpenGL 4.5, or of GL_ARB_robustness; lost: a test
- * simulates the loss of the context; shared: this is the shared context of its renderer
- * (gl_check_shared()). */
+/* OpenGL context of this thread, and name of its renderer. core, extension: resets are queried with
+ * a function of OpenGL 4.5, or GL_ARB_robustness; lost: a test simulates the loss of the context;
+ * shared: this is the shared context of its renderer (gl_check_shared()). */
 static _Thread_local struct {
     char renderer[100];
     bool core, extension, lost, shared;
@@ -153,9 +152,8 @@ static void close_display(struct entry *e, EGLDisplay display)
     pthread_mutex_unlock(&all.lock);
 }
 
-/* Open the EGL display of a renderer.  All contexts of the renderer share the display, and the
- * program that uses the library may have opened it already.  On failure, the reason is written to
- * `why`. */
+/* Open the EGL display of a renderer, which all its contexts share; the program that uses the
+ * library may have opened it. On failure, the reason is written to `why`. */
 static EGLDisplay open_display(struct entry *e, char *why, size_t n)
 {
     EGLDisplay display = eglGetPlatformDisplayEXT(
@@ -270,10 +268,9 @@ void gl_egl_close(struct gl_egl *egl)
 
 static pid_t process; /* the process that loaded the module */
 
-/* Exit handler.  In a forked child, replace the open device files of NVIDIA's cards (/dev/nvidia…),
- * which the child has inherited, by /dev/null: otherwise NVIDIA's driver would, in the child's
- * exit(), close resources that the parent still uses, and the parent could no longer open an EGL
- * display (EGL_BAD_ACCESS). */
+/* Exit handler. In a forked child, replace the inherited device files of NVIDIA's cards
+ * (/dev/nvidia…) by /dev/null: otherwise NVIDIA's driver would close resources in the child's
+ * exit() that the parent still uses, which could then open no EGL display (EGL_BAD_ACCESS). */
 static void close_card_in_child(void)
 {
     const char *const cards[] = {"/dev/nvidia", gl_fault_injection.card_files};
@@ -406,8 +403,7 @@ static void add_renderer(struct entry *e)
     all.n++;
 }
 
-/* Add the devices that EGL enumerates to the list of renderers: hardware first, Mesa's software
- * device last. */
+/* Add the devices that EGL enumerates: hardware first, Mesa's software device last. */
 static void add_devices(void)
 {
     EGLDeviceEXT devices[GL_MOST_RENDERERS];
@@ -450,9 +446,8 @@ static void add_devices(void)
         }
 }
 
-/* If the machine has an NVIDIA card (/dev/nvidiactl) that EGL does not list, add "NVIDIA" to the
- * list as unusable, with the reason.  In many containers, NVIDIA's driver lacks its graphics
- * part. */
+/* If the machine has an NVIDIA card (/dev/nvidiactl) that EGL does not list, list "NVIDIA" as
+ * unusable, with the reason: in many containers, the driver has no graphics part. */
 static void add_incomplete_nvidia(void)
 {
     struct entry e = {.is = {.name = "NVIDIA"}};
@@ -523,9 +518,8 @@ void gl_renderers_find(void)
              "the system cannot start another thread; close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
-    /* Exit handlers run in reverse order of registration.  The drivers are loaded now, so
-     * close_card_in_child() runs before the exit handlers of the drivers.  It also runs when the
-     * module is closed. */
+    /* Exit handlers run in reverse order: drivers are loaded now, so that close_card_in_child()
+     * runs before their handlers, or when the module is closed. */
     process = getpid();
     (void)atexit(close_card_in_child);
 }

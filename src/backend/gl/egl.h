@@ -25,19 +25,17 @@ struct gl_renderer {
     char bus_id[28];  /**< PCI address; "": unknown */
     bool software;    /**< the renderer computes on the CPU, like Mesa's llvmpipe */
     int major, minor; /**< OpenGL version */
-    int texture_size, layers; /**< texture_size: greatest width or height of a texture; layers:
-                                 greatest number of layers */
-    int shared_bytes;         /**< greatest shared memory of a work group */
-    uint64_t block_bytes;     /**< greatest size of a storage block */
-    uint64_t buffer_bytes;    /**< greatest size of a buffer */
-    uint64_t texture_bytes;   /**< greatest size of a layered texture */
-    uint64_t alignment;       /**< alignment of offsets of storage blocks */
+    int texture_size, layers;          /**< greatest side of a texture; greatest number of layers */
+    int shared_bytes;                  /**< greatest shared memory of a work group */
+    uint64_t block_bytes;              /**< greatest size of a storage block */
+    uint64_t buffer_bytes;             /**< greatest size of a buffer */
+    uint64_t texture_bytes;            /**< greatest size of a layered texture */
+    uint64_t alignment;                /**< alignment of offsets of storage blocks */
     uint64_t memory_bytes, free_bytes; /**< device memory; 0: unknown */
 };
 
-/** Find all renderers, and list them in the order hardware, software, unusable.  Also registers an
- * exit handler, which prevents the exit of a forked child from disturbing the driver of this
- * process. */
+/** Find all renderers, and list them in the order hardware, software, unusable. Also registers an
+ * exit handler, so that a forked child's exit does not disturb the driver. */
 void gl_renderers_find(void);
 
 /** Both functions return the number of renderers in the list, including unusable ones; 0 if none is
@@ -64,16 +62,14 @@ void gl_egl_close(struct gl_egl *egl);
  * @return FBP_ERR_NOMEM if memory is exhausted, FBP_ERR_DEVICE for other errors */
 fbp_status gl_check(const char *what);
 
-/** Set the error message that `bytes` bytes of host memory cannot be allocated, and return
- * FBP_ERR_NOMEM. */
+/** Set the error message for `bytes` bytes of host memory; return FBP_ERR_NOMEM. */
 fbp_status gl_fail_nomem(size_t bytes);
 
 /** Returns the name of the renderer of this thread's OpenGL context, for messages. */
 const char *gl_check_name(void);
 
-/** Mark this thread's context as the shared context of its renderer (struct gl_share).  Tests
- * simulate the loss of shared contexts by share_lost, that of other contexts by `lost` (struct
- * gl_fault_injection). */
+/** Mark this thread's context as the shared one of its renderer (struct gl_share). Tests simulate
+ * the loss of shared contexts by share_lost, of others by `lost`. */
 void gl_check_shared(void);
 
 /** Returns whether the renderer of this thread's context was reset, by a watchdog or after a fault:
@@ -92,15 +88,13 @@ struct gl_fault_injection {
     int layers;
     bool hardware;   /**< software renderers count as hardware */
     bool short_runs; /**< speeds measured in short commands are stored, too */
-    /** speeds of the device that gl_rates() returns; rates.update 0: gl_rates() reads the stored
-     * speeds */
+    /** speeds that gl_rates() returns; rates.update 0: it reads the stored speeds */
     struct fbp_rates rates;
     /** Number, counted from 1, of the call of gl_check() that reports exhausted memory (no_memory),
      * and of the one from which on a context is lost (lost); 0: none. */
     uint64_t no_memory, lost;
     atomic_uint_fast64_t n_looks; /**< number of calls of gl_check() so far */
-    bool no_context, no_current;  /**< true: creating a context fails (no_context); making a context
-                                     current fails (no_current) */
+    bool no_context, no_current;  /**< creating a context, or making it current, fails */
     bool share_lost;              /**< gl_was_reset() reports shared contexts as lost */
     const char *card_files; /**< path prefix of files that a forked child replaces by /dev/null at
                                its exit, like the device files of NVIDIA's cards; NULL: none */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events of the backend: an event of a pipeline stage is a point (queue.h) in the stage's sequence
- * of commands. */
+/* Events of the backend: points (queue.h) in the stage's sequence of commands. */
 
 static fbp_status record(fbp_device *device, enum fbp_stage stage, struct fbp_event *out)
 {
@@ -59,9 +58,8 @@ static void describe(int index, struct fbp_device_info *out)
     out->free_bytes = r->free_bytes;
 }
 
-/* isas[precision]: text of job->selection.isa, the name of the first renderer and that of the
- * precision.  --resume compares these texts, because voxel values depend on renderer and
- * precision. */
+/* [precision]: job->selection.isa, the names of the first renderer and the precision; --resume
+ * compares them, because voxel values depend on both. */
 static char isas[4][64];
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -88,8 +86,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &gl_filter_capabilities);
 }
 
-/* First function of a device's computing thread: creates the OpenGL context, tables and sampler,
- * and compiles programs. */
+/* First function of a device's computing thread: context, tables, sampler, programs. */
 static fbp_status begin(void *device)
 {
     static const GLfloat zeros[4] = {0, 0, 0, 0};

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters of the filter's shader programs: block `Rows` of rows.glsl, member by member
- * (std140). */
+/* Parameters of the filter's programs: block `Rows` of rows.glsl (std140). */
 struct rows {
     uint32_t n_views, load_rows, n_columns, first_row;
     uint32_t view0, part_views, panel_rows, has_counts;
@@ -44,8 +43,7 @@ enum { NO_WEIGHTS = 0, PRODUCTS, RAY_BY_RAY };
 struct pass {
     struct gl_device *dev;
     const struct fbp_batch *batch;
-    /* raw: raw samples of the batch; out: filtered views, in the layout of the backprojection
-     * kernel or as plain rows */
+    /* raw samples of the batch; filtered views, in the kernel's layout or as plain rows */
     struct gl_part raw, out;
     bool plain;    /* true: the output is plain rows [n_views][n_rows][padded.panel.n_columns] */
     size_t floats; /* offset, in raw.buffer, of the raw samples after conversion to float [bytes] */
@@ -110,8 +108,7 @@ static fbp_status bind_samples(struct pass *p, struct gl_call *c, size_t first, 
     return FBP_OK;
 }
 
-/* Returns the number of items of `bytes` bytes that can be bound as one storage block at any
- * offset; at least 1. */
+/* Number of items of `bytes` bytes in one storage block at any offset; at least 1. */
 static size_t fit_block(const struct pass *p, size_t bytes)
 {
     const uint64_t room = p->dev->programs.block_bytes - p->dev->programs.alignment;
@@ -193,8 +190,7 @@ static fbp_status filter_columns(struct pass *p)
     return FBP_OK;
 }
 
-/* Returns the program that filters rows in one launch, by transforms of this length in shared
- * memory. */
+/* Program that filters rows in one launch, by transforms of this length in shared memory. */
 static enum gl_program_id fft_of(size_t length)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};
@@ -249,9 +245,8 @@ static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
     return *begin < *end;
 }
 
-/* Run a program twice, for the real and for the imaginary parts of the pairs of rows, with the
- * samples and weights bound; its output is bound, too: `bytes` bytes at offset `to` of the device's
- * scratch memory. */
+/* Run a program for the real, then for the imaginary parts of the pairs of rows, with the samples
+ * and weights bound, and `bytes` bytes of output at `to` in the scratch memory. */
 static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, size_t to,
                                  size_t bytes)
 {
@@ -302,8 +297,7 @@ static fbp_status store(struct pass *p, size_t rows)
         } else {
             if (!bound_views(p, &begin, &end))
                 continue;
-            /* index of the first view (plain rows), or of the first group of symmetric views, in
-             * the memory that is bound */
+            /* index of the first view (plain rows) or group of views in the bound memory */
             const size_t first = p->plain ? begin : begin % p->rows.n_groups;
             FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + first * p->group,
                             (end - begin) * p->group, &skip));
@@ -316,9 +310,8 @@ static fbp_status store(struct pass *p, size_t rows)
     return FBP_OK;
 }
 
-/* Filter p->rows.n pairs of rows from p->rows.first on, which belong to one symmetric part of the
- * scan.  Steps that do not work in place read one of the buffers `rows` and `work`, and write the
- * other. */
+/* Filter p->rows.n pairs of rows from p->rows.first on, of one symmetric part of the scan. Steps
+ * that do not work in place read `rows` or `work`, and write the other. */
 static fbp_status filter_pairs(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;

@@ -43,9 +43,8 @@ struct gl_part {
  * is NULL if no buffer of the owner contains these bytes. */
 struct gl_part gl_part_at(const void *owner, const void *address, size_t bytes);
 
-/** gl_buffer_make() creates the storage of a buffer of b->bytes; gl_buffer_drop() deletes it.
- * mapped: the buffer is a host buffer; what: purpose of the buffer, for messages.  Called by a
- * thread that has a context. */
+/** Create the storage of a buffer of b->bytes, or delete it. mapped: a host buffer; what: its
+ * purpose, for messages. Called by a thread that has a context. */
 fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what);
 void gl_buffer_drop(struct gl_buffer *b);
 
@@ -64,9 +63,8 @@ static inline size_t gl_groups_of(const struct fbp_job *job, size_t n_views)
  * `filtered_bytes` of the backend). */
 size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** Returns the offset [bytes], in a buffer of filtered views in plain memory, of the view (or group
- * of symmetric views) with index n_views; 0 if the views are in a texture, whose layers are
- * addressed by index. */
+/** Offset [bytes], in a buffer of filtered views in plain memory, of the view (or group of views)
+ * with index n_views; 0 for textures, whose layers have indices. */
 size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
 /** The shared context of a renderer (a GPU, or software that draws on the CPU): all devices of the
@@ -78,11 +76,9 @@ struct gl_share {
     struct gl_egl egl;
 };
 
-/** Start using the shared context of a renderer; the first user creates the context.
- * Thread-safe. */
+/** Start using the shared context of a renderer; the first user creates it. Thread-safe. */
 fbp_status gl_share_enter(struct gl_share **out, int index);
-/** Stop using a shared context; the last user closes it, which frees all its buffers.
- * Thread-safe. */
+/** Stop using a shared context; the last user closes it and its buffers. Thread-safe. */
 void gl_share_leave(struct gl_share **share);
 
 fbp_status gl_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
@@ -106,11 +102,9 @@ fbp_status gl_write(const struct gl_part *to, const void *host);
  * tables, and wait for the copy. */
 fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write);
 
-/* kernel.c: backprojection kernels, and limits of renderers.  A plan calls these functions, too,
- * without an open device. */
+/* kernel.c: kernels and limits of renderers, also for plans without an open device */
 
-/** Arguments of a backprojection kernel: a batch of filtered views, and the slices of a slab to
- * which the batch is added. */
+/** Arguments of a kernel: a batch of filtered views, and the slices to which it is added. */
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
@@ -123,33 +117,28 @@ struct gl_bp {
 
 /** A GPU kernel with its programs. */
 struct gl_kernel {
-    struct gpu_kernel gpu; /**< first member: job->selection.entry is its address and that of the
-                              struct gl_kernel */
+    struct gpu_kernel gpu; /**< first member: job->selection.entry is its address */
     /** program of the kernel; for plane integrals, the program of linear interpolation, after which
      * the programs of nearest and cubic interpolation follow */
     enum gl_program_id program;
 };
 
-/** Returns the fastest kernel that can compute the job in the requested precision (default: exact)
- * or a more exact one.  name: only kernels of this name; NULL: any kernel.  Returns NULL if no
- * kernel is usable. */
+/** Returns the fastest kernel for the job in the requested (default: exact) or a more exact
+ * precision. name: only kernels of this name, or NULL. Returns NULL if none is usable. */
 const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *name);
 
 /** Returns `shape`, the index of a shape (compiled variant) of the kernel or, if the windows of
  * views of that shape need more than shared_bytes of shared memory, 0. */
 int gl_shape_within(const struct gl_kernel *kernel, int shape, size_t shared_bytes);
 
-/** Returns the shader program of a kernel for a job; for plane integrals, it depends on the job's
- * interpolation. */
+/** Program of a kernel for a job; for plane integrals, it depends on the interpolation. */
 enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fbp_job *job);
 
-/** Limits of planes.glsl, which copies samples of some views (a chunk) at a time to shared memory:
- * views (CHUNK) and samples (ROOM) per chunk, samples per interpolation (TAPS), views per launch
- * (PASS). */
+/** Limits of planes.glsl, which copies samples of some views (a chunk) to shared memory: views
+ * (CHUNK), samples (ROOM) per chunk, samples per interpolation (TAPS), views per launch (PASS). */
 enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
 
-/** Bytes of a work group's shared memory that are not available for the row that a transform of the
- * filter processes. */
+/** Bytes of a group's shared memory that are not available for a row of the filter. */
 enum { GL_ROW_RESERVE = 512 };
 
 /** Functions whose results determine (backend/gpu/tables.c) how rows are filtered: by FFT in one
@@ -177,8 +166,7 @@ struct gl_pace {
     double seen;  /**< rate of the last timed command [voxels x views per second], even if its time
                      was too short to be reliable */
     double trial; /**< voxels x views of the next trial command; 0: the next trial is the first */
-    double start; /**< start of the timed command that runs, by fbp_seconds() [s]; 0: no command is
-                     timed */
+    double start; /**< start of the timed command, by fbp_seconds(); 0: none */
 };
 
 /** Returns the greatest size [voxels x views] that the next backprojection command may have. */
@@ -195,8 +183,7 @@ struct gl_moment {
     struct gl_moment *next;
 };
 
-/** State of the measurement of a device's rates (filter, backprojection, copies), which are stored
- * for later runs. */
+/** State of the measurement of a device's rates, which are stored for later runs. */
 struct gl_meter {
     bool due;      /**< no rates are stored for this kernel and renderer: this run measures them */
     unsigned n;    /**< number of filter calls so far; counted only if `due` */
@@ -218,10 +205,9 @@ extern const struct gpu_timer gl_timer;
  * with a region, or if FBP_TUNE=0. */
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out);
 
-/** Measure the rates of a hardware renderer, in the computing thread.  If no rates are stored,
- * gl_meter_begin() and gl_meter_end() time one filter call of `samples` samples; gl_meter_close()
- * takes the kernel's rate from struct gl_pace, times copies in both directions, and stores the
- * rates. */
+/** Measure the rates of a hardware renderer, in the computing thread. If none are stored, a filter
+ * call of `samples` samples is timed; gl_meter_close() takes the kernel's rate from struct gl_pace,
+ * times copies in both directions, and stores the rates. */
 void gl_meter_open(struct gl_device *dev);
 void gl_meter_begin(struct gl_meter *meter);
 void gl_meter_end(struct gl_meter *meter, double samples);
@@ -237,10 +223,8 @@ struct gl_device {
     struct gl_share *share;
     struct gl_queue *queue;
     struct gl_egl copies[GL_N_LANES];   /**< contexts of the threads that copy */
-    struct gl_point copied[GPU_STAGES]; /**< point after the last copy to the host from each slice
-                                           buffer (gpu/tables.h) */
-    unsigned next_piece; /**< number of times that a slice buffer was filled so far; fill i uses
-                            buffer i % GPU_STAGES */
+    struct gl_point copied[GPU_STAGES]; /**< after the last copy from each slice buffer */
+    unsigned next_piece; /**< number of fills of a slice buffer; fill i uses i % GPU_STAGES */
     pthread_mutex_t moments_lock;
     /** list of the timestamps that gl_seconds() has not read yet, and its end */
     struct gl_moment *moments, **last_moment;
@@ -274,8 +258,7 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
 fbp_status gl_set_bitmap(fbp_device *device, const struct fbp_row_bitmap *bitmap);
 fbp_status gl_counts(fbp_device *device, struct fbp_prep_counts *out);
 
-/* backproject.c: adds filtered views to a slab, and copies the slab to the host; the functions are
- * members of the backend */
+/* backproject.c: adds filtered views to a slab, and copies it to the host */
 fbp_status gl_clear(fbp_device *device, const struct fbp_slab *slab, void *volume);
 fbp_status gl_backproject(fbp_device *device, const struct fbp_batch *batch, const void *filtered,
                           const struct fbp_slab *slab, size_t z0, size_t z1, void *volume);
@@ -283,8 +266,7 @@ fbp_status gl_fetch(fbp_device *device, const struct fbp_slab *slab, size_t z0, 
                     const void *volume, void *host);
 fbp_status gl_statistics(fbp_device *device, struct fbp_statistics *out);
 
-/** mip.c: maximum intensity projections of a volume for pictures, in an OpenGL context that is not
- * shared */
+/** mip.c: maximum intensity projections for pictures, in an unshared context */
 extern const struct fbp_projector gl_mip;
 
 #endif /* FBP_SRC_BACKEND_GL_GL_H */

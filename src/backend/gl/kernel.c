@@ -9,9 +9,8 @@
 
 /* Limits. */
 
-/* Returns the bytes of shared memory that a row of the filter can use on every usable renderer.
- * Software renderers, which have little shared memory, count only if there is no hardware
- * renderer. */
+/* Bytes of shared memory for a row of the filter on every usable renderer. Software renderers,
+ * which have little, count only if there is no hardware. */
 static size_t row_bytes(void)
 {
     int least = 0;
@@ -46,8 +45,7 @@ static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char 
     return false;
 }
 
-/* Returns the greatest number of bytes of a buffer that can be bound as one storage block, at any
- * offset. */
+/* Greatest bytes of a buffer that can be one storage block, at any offset. */
 static uint64_t room_of(const struct gl_renderer *r)
 {
     return r->block_bytes > r->alignment ? r->block_bytes - r->alignment : 0;
@@ -213,8 +211,7 @@ static int take(const int *from, int n, int *out)
     return n;
 }
 
-/* Candidate shapes (compiled variants) of kernels that add single views, fastest first as measured
- * on an H200. */
+/* Candidate shapes of kernels that add single views, fastest first on an H200. */
 static int shapes(const struct fbp_job *job, size_t n_slices, int *out)
 {
     static const int thin[] = {2, 0}, few[] = {4, 1, 2, 0}, many[] = {4, 1, 2, 3};
@@ -258,9 +255,8 @@ static int shapes_windowed(const struct fbp_job *job, size_t n_slices, int *out)
     return take(pixels < 2.8 && windows_pay(8) ? large : gathers, 4, out);
 }
 
-/* Candidate shapes (compiled variants) of kernels of symmetric voxels that read textures.  With 64
- * bits per texel, shapes with two layers of threads are faster if neighbouring voxels project more
- * than 1.6 texels apart. */
+/* Candidate shapes of kernels of symmetric voxels that read textures. With 64 bits per texel, two
+ * layers of threads are faster if voxels project more than 1.6 texels apart. */
 static int shapes_of_symmetric(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     static const int thin[] = {1, 0, 3}, apart[] = {4, 3, 1, 2, 0}, near[] = {1, 4, 2, 3, 0};
@@ -294,9 +290,8 @@ static bool planes_fit(const struct fbp_job *job)
     return gpu_planes_usable(job) && gpu_planes_window(job, box, GL_PLANES_TAPS) <= GL_PLANES_ROOM;
 }
 
-/* Candidate shape (compiled variant) of the kernel for plane integrals: 0, with small work groups,
- * for volumes of up to 2^20 voxels, because too few large groups would not fill the device; else
- * 1. */
+/* Candidate shape of the kernel for plane integrals: 0, with small work groups, for up to 2^20
+ * voxels, for which few large groups would not fill the device; else 1. */
 static int shapes_of_planes(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t *n = job->grid.n;
@@ -334,8 +329,7 @@ enum gl_program_id gl_program_of(const struct gl_kernel *k, const struct fbp_job
         .program = GL_P_##PROGRAM                               \
     }
 
-/* All kernels, fastest first.  Kernels "column-plain" and "matrix-plain" are only selected by name,
- * for comparisons. */
+/* All kernels, fastest first; "column-plain" and "matrix-plain" are only selected by name. */
 static const struct gl_kernel kernels[] = {
     KERNEL("planes", EXACT, planes_fit, 0, PLANES_LINEAR, .symmetric_views = 1, .planes = true,
            .n_shapes = GL_PLANE_SHAPES, .candidates = shapes_of_planes, PLAIN),
@@ -367,8 +361,7 @@ const struct gpu_kernel *gl_kernel_find(const struct fbp_job *job, const char *n
 {
     struct fbp_job asked = *job;
 
-    /* If no precision is requested, the kernel is exact, because the rounding of texture units
-     * differs between vendors. */
+    /* The default is exact: the rounding of texture units differs between vendors. */
     if (job->precision == FBP_PRECISION_DEFAULT)
         asked.precision = FBP_PRECISION_EXACT;
     for (size_t i = 0; i < N_KERNELS; i++) {

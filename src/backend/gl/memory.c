@@ -77,8 +77,7 @@ fbp_status gl_buffer_make(struct gl_buffer *b, bool mapped, const char *what)
     b->mapped = mapped;
     glGenBuffers(1, &b->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
-    /* Immutable storage, because some drivers move storage made by glBufferData() to host memory
-     * after it is read. */
+    /* Immutable: some drivers move storage of glBufferData() to the host after a read. */
     glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, NULL,
                     mapped ? flags | GL_CLIENT_STORAGE_BIT : GL_DYNAMIC_STORAGE_BIT);
     if (mapped)
@@ -179,8 +178,7 @@ fbp_status gl_share_enter(struct gl_share **out, int index)
 
     pthread_mutex_lock(&shares.lock);
     struct gl_share **at = &shares.of[index];
-    /* A reset of the renderer loses all contexts that share objects, so a new shared context is
-     * created. */
+    /* A reset of the renderer loses all contexts that share objects: create a new one. */
     if (*at && (gl_queue_call((*at)->queue, run_check_reset, &to, sizeof to) != FBP_OK || lost))
         *at = NULL;
     if (!*at) {
@@ -460,8 +458,7 @@ static fbp_status run_copy(void *device, void *command)
         c->from.host = (char *)c->from.host + c->stride;
         c->to.at += c->to.bytes;
     }
-    /* Unbind both buffers: a buffer that another context deletes is not freed while it is bound in
-     * this context. */
+    /* Unbind both: a buffer that another context deletes is not freed while bound here. */
     glBindBuffer(GL_COPY_READ_BUFFER, 0);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     return st;

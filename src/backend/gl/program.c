@@ -30,8 +30,7 @@ static void put(struct text *t, const char *piece)
     t->lengths[t->n++] = (int)strlen(piece);
 }
 
-/* Returns the contents of the file FOLDER/NAME.glsl, at most 64 KiB; NULL: the file cannot be read,
- * or is empty. */
+/* Contents of the file FOLDER/NAME.glsl, at most 64 KiB; NULL: unreadable or empty. */
 static char *read_text(const char *folder, const char *name)
 {
     char path[4096];
@@ -48,9 +47,8 @@ static char *read_text(const char *folder, const char *name)
     return text;
 }
 
-/* Assemble the source of a program for one of its shapes (compiled variants).  If the environment
- * variable FBP_GL_SHADERS names a folder, a file NAME.glsl in it replaces the built-in text
- * NAME. */
+/* Assemble the source of a program for one of its shapes. If the environment variable
+ * FBP_GL_SHADERS names a folder, its file NAME.glsl replaces the text NAME. */
 static fbp_status assemble(struct text *t, const struct gl_program *program, int shape)
 {
     const char *folder = gpu_host->environment(FBP_ENV_GL_SHADERS);

@@ -14,16 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Size of a layered texture of filtered views; each layer holds one view or one group of symmetric
- * views. */
+/** Layered texture of filtered views, with one view or group of views per layer. */
 struct gl_texture {
-    size_t width, height, layers; /**< size [texels]; height: a power of two, so that coordinates
-                                     are exact (views.glsl) */
+    size_t width, height, layers; /**< [texels]; height: a power of two for exact coordinates */
     unsigned texels;              /**< texels per detector column */
 };
 
-/** An OpenGL buffer, or a texture of filtered views, and the address by which the pipeline refers
- * to it. */
+/** An OpenGL buffer, or a texture of filtered views, and its address for the pipeline. */
 struct gl_buffer {
     char *base; /**< address; NULL: none */
     size_t bytes;
@@ -38,23 +35,19 @@ struct gl_buffer {
     struct gl_buffer *next;
 };
 
-/** Built-in source texts, one for each file *.glsl (cmake/texts.cmake); an entry with name NULL
- * ends the list. */
+/** Built-in texts of the files *.glsl (cmake/texts.cmake); name NULL ends the list. */
 struct gl_text_built {
     const char *name, *text;
 };
 extern const struct gl_text_built gl_texts_built[];
 
-/** Shape of a kernel, a compiled variant: how threads divide the volume.  All shapes of a kernel
- * compute the same bits. */
+/** Shape of a kernel, a compiled variant: how threads divide the volume. Bits are the same. */
 struct gl_shape {
     int x, y, layers;  /**< threads of a work group along x, y and z */
     int slices;        /**< slices per thread */
     int warp;          /**< number of adjacent voxel columns along x that 32 threads cover */
-    int width, height; /**< width and height of the window of a view that is copied to shared memory
-                          [samples]; 0: no window */
-    int keep; /**< 1: loaded samples are kept in registers if the next slice needs them as well; 0:
-                 they are loaded again */
+    int width, height; /**< window of a view in shared memory [samples]; 0: none */
+    int keep;          /**< 1: samples that the next slice needs are kept in registers */
 };
 
 /** Numbers of shapes (compiled variants).  VIEW: kernels that add single views; WINDOW: the same
@@ -68,9 +61,8 @@ enum {
     GL_MOST_SHAPES = 9
 };
 
-/** All programs: X(identifier, entry of the list, which is made by a macro of program_list.c).  The
- * FFT programs have the order of GPU_CHAIN_RADICES (gpu/tables.h), the PLANES programs that of enum
- * fbp_interpolation. */
+/** All programs: X(identifier, entry of the list, by a macro of program_list.c). FFT programs are
+ * in the order of GPU_CHAIN_RADICES, PLANES of enum fbp_interpolation. */
 #define GL_PROGRAM_LIST(X)                                                           \
     X(PREPARE, FILTER("prepare", "prepare"))                                         \
     X(BRIDGE, FILTER("bridge", "#define BRIDGE\n", "prepare"))                       \
@@ -146,9 +138,8 @@ void gl_shape_text(const struct gl_shape *shape, char out[GL_SHAPE_TEXT]);
 struct gl_programs {
     unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< OpenGL names of the compiled programs and
                                                       shapes; 0: not compiled yet */
-    unsigned parameters; /**< uniform buffer that is divided into slots, each for the parameters of
-                            one launch */
-    unsigned next;       /**< number of slots used so far */
+    unsigned parameters;             /**< uniform buffer of slots for the parameters of launches */
+    unsigned next;                   /**< number of slots used so far */
     uint64_t alignment, block_bytes; /**< limits of the renderer (struct gl_renderer) */
 };
 
@@ -164,11 +155,9 @@ struct gl_call {
     size_t parameter_bytes;
     struct {
         const struct gl_buffer *buffer; /**< NULL: no buffer at this binding */
-        size_t at, bytes;               /**< range of the buffer [bytes]; at: a multiple of the
-                                           alignment */
+        size_t at, bytes;               /**< range [bytes]; at: a multiple of the alignment */
     } bound[GL_MOST_BOUND];
-    unsigned texture, sampler; /**< OpenGL name of the texture that the program reads, and of its
-                                  sampler; 0: none */
+    unsigned texture, sampler; /**< texture that the program reads, and its sampler; 0: none */
     /** OpenGL name of the texture that the program writes, and its format; 0: none */
     unsigned image, format;
     unsigned groups[3]; /**< numbers of work groups along x, y and z */

@@ -5,9 +5,8 @@
 
 #include <stdio.h>
 
-/* Shapes (compiled variants) of kernels that add single views.  Shapes 5 to 8 use windows of views
- * in shared memory: 5 to 7 if a voxel edge covers less than 1.3 pixels, 8 if less than 2.8
- * pixels. */
+/* Shapes of kernels that add single views. Shapes 5 to 8 use windows of views in shared memory: 5
+ * to 7 if a voxel covers less than 1.3 pixels, 8 less than 2.8. */
 static const struct gl_shape view_shapes[GL_WINDOW_SHAPES] = {
     {8, 8, 1, 4, 8, 0, 0, 0},     {16, 8, 1, 8, 16, 0, 0, 0},   {32, 8, 1, 4, 16, 0, 0, 0},
     {32, 8, 1, 16, 16, 0, 0, 0},  {32, 8, 1, 8, 16, 0, 0, 0},   {16, 16, 1, 16, 8, 40, 40, 0},

@@ -35,8 +35,7 @@ struct gl_fence {
     struct gl_submission with;
 };
 
-/* List of the commands of one sequence (enum gl_order) that no thread has taken yet; guarded by the
- * queue's lock. */
+/* Commands of a sequence (enum gl_order) that no thread has taken yet; has the queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
     enum gl_lane lane; /* thread that runs the commands */
@@ -107,9 +106,8 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     const GLenum is = glClientWaitSync(f.sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
     const bool waits = is == GL_TIMEOUT_EXPIRED;
 
-    /* After a reset of the renderer, fences may be signaled before the work is done.  Therefore
-     * test for a reset after each signaled fence, and at one of CHECK_EVERY checks of pending
-     * fences. */
+    /* After a reset, fences may be signaled before the work is done: test for resets after each
+     * signaled fence, and at one of CHECK_EVERY checks of pending fences. */
     const bool lost =
         is == GL_WAIT_FAILED || ((!waits || l->polls++ % CHECK_EVERY == 0) && gl_was_reset());
     if (waits && !lost)
@@ -125,10 +123,9 @@ static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
     return true;
 }
 
-/* Returns the first command of a sequence if this thread (lane) runs the sequence and the command's
- * dependencies are met; else NULL.  A context executes in order, so a dependency on a command of
- * the same thread is met when that command has been run; one of another thread must be finished by
- * the device. */
+/* First command of a sequence if this thread (lane) runs it and its dependencies are met; else
+ * NULL. A context executes in order, so a dependency on this thread's command is met when it has
+ * been run; one of another thread must be finished by the device. */
 static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order order)
 {
     const struct gl_list *list = &l->queue->lists[order];
@@ -143,10 +140,9 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
     return list->first;
 }
 
-/* Take the next command that this thread (lane) can run; without such a command, wait until the
- * queue changes (while fences are pending, at most POLL_NS), and return NULL.  *runs: false if the
- * command is only counted, not run, as most commands after a failure; *over: true if the thread
- * must end. */
+/* Take the next command for this thread (lane); without one, wait until the queue changes (while
+ * fences are pending, at most POLL_NS), and return NULL. *runs: false if it is only counted, like
+ * most commands after a failure; *over: true if the thread must end. */
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
@@ -333,8 +329,7 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
         gl_queue_close(out);
         return st;
     }
-    /* If the thread for copies in one direction cannot be created, the computing thread runs these
-     * copies. */
+    /* If a thread for copies cannot be created, the computing thread runs the copies. */
     for (size_t i = 0; life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
         struct gl_list *list = &q->lists[copies[i].order];
         pthread_mutex_lock(&q->lock);
@@ -380,8 +375,7 @@ void gl_queue_close(struct gl_queue **queue)
     *queue = NULL;
 }
 
-/* Submit a command with the dependencies that gl_queue_after() has stored for its sequence of
- * commands. */
+/* Submit a command with the dependencies that gl_queue_after() has stored for its sequence. */
 fbp_status gl_queue_submit_with(struct gl_queue *q, enum gl_order order, gl_command_fn *fn,
                                 const void *command, size_t bytes, const struct gl_submission *with)
 {

@@ -23,8 +23,7 @@ enum gl_order {
     GL_ORDER_OUT = FBP_STAGE_OUT,
     /** computations that convert slices, which GL_ORDER_OUT then copies */
     GL_ORDER_UNPACK = FBP_N_STAGES,
-    GL_ORDER_CALL, /**< commands whose caller waits for them, and commands that belong to no stage
-                    */
+    GL_ORDER_CALL, /**< commands with a waiting caller, or without a stage */
     GL_N_ORDERS
 };
 
@@ -45,16 +44,14 @@ struct gl_point {
     uint64_t ticket;
 };
 
-/** Function that runs a command.  device: argument of gl_queue_open(); command: a copy of the
- * submitted parameters. */
+/** Runs a command. device: argument of gl_queue_open(); command: copy of the parameters. */
 typedef fbp_status gl_command_fn(void *device, void *command);
 
 /** Function that releases the object `held`, which a command uses; called after the device has
  * finished the command, or when the command was skipped. */
 typedef void gl_release_fn(void *held);
 
-/** Functions that a thread of the queue calls first (begin), to open its OpenGL context, and last
- * (end), to close it. */
+/** A thread of the queue calls begin first, to open its OpenGL context, and end last. */
 struct gl_queue_life {
     fbp_status (*begin)(void *device);
     void (*end)(void *device); /**< called after a failed begin(), too */
@@ -66,8 +63,7 @@ struct gl_queue_life {
 
 struct gl_queue;
 
-/** Start the threads of a queue.  Fails if the computing thread cannot start, or with the status of
- * its begin(). */
+/** Start the threads of a queue; fails like the computing thread, or its begin(). */
 fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device);
 /** Run all submitted commands, then stop the threads of a queue. */
 void gl_queue_close(struct gl_queue **queue);
@@ -92,8 +88,7 @@ struct gl_submission {
     void *held;
 };
 
-/** Submit a command with optional properties; fn NULL: the command does nothing, but can be waited
- * for. */
+/** Submit a command with optional properties; fn NULL: only its end can be awaited. */
 fbp_status gl_queue_submit_with(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                                 const void *command, size_t bytes,
                                 const struct gl_submission *with);
@@ -107,14 +102,12 @@ fbp_status gl_queue_call(struct gl_queue *queue, gl_command_fn *fn, const void *
 fbp_status gl_queue_call_in(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                             const void *command, size_t bytes);
 
-/** Make all commands that are submitted to a sequence (order) from now on wait for a point of
- * another sequence. */
+/** Let later commands of a sequence (order) wait for a point of another sequence. */
 void gl_queue_after(struct gl_queue *queue, enum gl_order order, struct gl_point point);
 /** Gets the point in a sequence (order) after its last command, and after all dependencies that
  * were set for its next command. */
 fbp_status gl_queue_point(struct gl_queue *queue, enum gl_order order, struct gl_point *out);
-/** Wait until the device has reached a point; returns the queue's first failure, with its message.
- */
+/** Wait until the device has reached a point; returns the queue's first failure. */
 fbp_status gl_queue_wait(struct gl_queue *queue, struct gl_point point);
 
 /** Returns whether a thread that only copies runs this sequence of commands. */

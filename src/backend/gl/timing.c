@@ -16,9 +16,8 @@
 
 /* Pace. */
 
-/* FIRST: size of the first trial command [voxels x views]; GROWS: factor of the size from trial to
- * trial; TELLING: least duration that counts as reliable [s]; WANTED: target duration of a command
- * [s]. */
+/* FIRST: size of the first trial [voxels x views]; GROWS: factor of the size per trial; TELLING:
+ * least reliable duration [s]; WANTED: target duration of a command [s]. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
 
 /* When the rate of backprojection commands is known, one of EVERY commands is timed. */
@@ -56,9 +55,8 @@ void gl_pace_end(struct gl_pace *pace, double updates)
         pace->trial = GROWS * gl_pace_most(pace);
 }
 
-/* Timestamps of the device.  The pipeline refers to a timestamp by the address of its struct
- * gl_moment, which receives the host's time when the device reaches the timestamp in a sequence of
- * commands. */
+/* Timestamps of the device. The pipeline refers to one by the address of its struct gl_moment,
+ * which receives the host's time when the device reaches it. */
 
 fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out)
 {

@@ -27,14 +27,12 @@ const struct gpu_card *gpu_card_at(size_t i)
  * views of 512 x 512) and J2 (512^3 from 496 views of 1248 x 960), in this order. */
 enum { JOBS = 3 };
 
-/* Mean distance between the projections of neighbouring voxels in the standard problems J3, J1, J2
- * (enum JOBS): row 0 in samples of views in plain memory; row 1 in texels of textures (J1: 2 texels
- * per sample). */
+/* Mean distance of projections of neighbouring voxels in the problems J3, J1, J2 (enum JOBS): row 0
+ * in samples of plain views; row 1 in texels (J1: 2 texels per sample). */
 static const double apart[2][JOBS] = {{1.25, 1.0, 2.5}, {1.25, 2.0, 2.5}};
 
-/* Mean cost of a voxel in the standard problems J3, J1, J2 (enum JOBS), relative to a voxel that
- * projects onto the detector in all views: voxels that some views do not show cost less
- * (pipeline/division.h). */
+/* Mean cost of a voxel in the problems J3, J1, J2, relative to one that projects onto the detector
+ * in all views; others cost less (pipeline/division.h). */
 static const double cost[JOBS] = {0.786, 0.928, 0.786};
 
 /* Billions of updates of a voxel by a view per second (GUPS) in the standard problems J3, J1, J2
@@ -80,9 +78,8 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
                          : at[above] < x || at[below] >= at[above]
                              ? a
                              : a + (b - a) * (x - at[below]) / (at[above] - at[below]);
-    /* With textures of large views (33 MB each), the speed was 0.87 of that in the measured
-     * problems (up to 10 MB), unless several voxels shared a texel (x < 1): the factor is applied
-     * above 16 MB. */
+    /* With textures of large views (33 MB), the speed was 0.87 of that in the measured problems (up
+     * to 10 MB), unless several voxels shared a texel (x < 1): used above 16 MB. */
     const double speed = card->speed * ((double)bytes > 16e6 && x > 0.99 ? 0.87 : 1);
     *out = (struct fbp_rates){.upload = 1 / card->up,
                               .fetch = 1 / card->down,

@@ -22,8 +22,7 @@
  * division into passes does not change the result. */
 enum { GPU_PASS = 32 };
 
-/** Greatest number of candidate shapes (compiled variants) of a kernel, which the tuner compares
- * (gpu/tuner.h). */
+/** Greatest number of candidate shapes of a kernel, which the tuner compares. */
 enum { GPU_MOST_SHAPES = 8 };
 
 /** GPU_MOST_TEXELS: greatest width and height of a texture of views, because fp32 coordinates are
@@ -59,22 +58,19 @@ struct gpu_pass {
     struct gpu_view view[GPU_PASS];
 };
 
-/** Slices [first, end) in which a cell contains voxels of the requested region; 0, 0: no such
- * slice.  A cell is a square of GPU_CELL x GPU_CELL voxel columns, together with the columns
- * symmetric to them. */
+/** Slices [first, end) in which a cell contains requested voxels; 0, 0: none. A cell is GPU_CELL x
+ * GPU_CELL voxel columns, with the columns symmetric to them. */
 struct gpu_wanted {
     int first, end;
 };
 enum { GPU_CELL = 8 };
 
-/** Names of the values of enum fbp_precision: "" for the default, "exact", "fast", "half",
- * "double". */
+/** Names of enum fbp_precision: "" (default), "exact", "fast", "half", "double". */
 extern const char *const gpu_precision_names[];
 
 /** The slices of a slab that one kernel launch computes. */
 struct gpu_grid {
-    int nx, ny, nz; /**< nx, ny: number of voxels of the slab along x, y; nz: number of slices of
-                       the launch */
+    int nx, ny, nz; /**< voxels of the slab along x, y; slices of the launch */
     int z0;         /**< index, in the whole volume, of the first slice of the launch */
     /** Reference voxel of the whole volume, from which kernels count indices.  x_ref and y_ref are
      * relative to the slab's first voxel, so kernels do not need the position of the slab. */
@@ -90,8 +86,7 @@ struct gpu_grid {
 struct gpu_kernel {
     const char *name;
     enum fbp_precision precision; /**< double, exact, fast or half */
-    size_t symmetric_views; /**< number of symmetric views that the kernel reads as one group: 1, 2
-                               or 4 */
+    size_t symmetric_views;       /**< symmetric views that are read as one group: 1, 2 or 4 */
     bool by_name;      /**< the kernel is for comparisons, and selected only if requested by name */
     int pass;          /**< greatest number of views per launch; 0: GPU_PASS */
     unsigned symmetry; /**< symmetries (FBP_SYM_…) that scan and volume must have for this kernel */
@@ -129,9 +124,8 @@ struct gpu_principal {
     int column, row;
 };
 
-/** Number of zeros on every side of a view in plain memory.  Coordinates beyond the detector are
- * clamped to these zeros, so the interpolated function falls continuously to 0 at the detector's
- * edge. */
+/** Zeros on every side of a plain view. Coordinates beyond the detector are clamped to these, so
+ * the function falls continuously to 0 at the detector's edge. */
 enum { GPU_BORDER = 2 };
 
 /** Layout of a batch of views in plain memory, [group][row][column][lane]: lane i is the i-th
@@ -153,13 +147,11 @@ struct gpu_plane {
     double u[4];
 };
 
-/** Layout of a batch of plane integrals: [view][group of channels][column][channel of the group],
- * with zeros after the last column and the last channel.  A row begins and ends at multiples of 16
- * bytes. */
+/** Layout of plane integrals: [view][group of channels][column][channel of the group], with zeros
+ * after the last column and channel. Rows begin at multiples of 16 bytes. */
 struct gpu_planes {
     size_t columns; /**< number of columns, rounded up to a multiple of 4 */
-    /** groups: number of groups of channels per view; frames: number of channels per group: 1, 2,
-     * 4, 8 or 10 */
+    /** groups of channels per view; channels per group: 1, 2, 4, 8 or 10 */
     size_t groups, frames;
 };
 
@@ -168,8 +160,7 @@ struct gpu_filter_capabilities; /* tables.h */
 FBP_BEGIN
 /* kernel.c: choice of a kernel */
 
-/** Returns whether the kernel can compute the job: precision, scan, volume, interpolation and
- * limits of textures. */
+/** Returns whether the kernel suits precision, scan, volume, interpolation, texture limits. */
 bool gpu_kernel_suits(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
 /** Returns the first of kernels[] (fastest first, ended by NULL) that can compute the job.  name:
@@ -191,9 +182,8 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
  * and views may be read in any order. */
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
 
-/** Computes the part of a slab that represents each set of symmetric voxels once; a thread of a
- * kernel with rotational symmetry computes voxels of this part together with those symmetric to
- * them. */
+/** Computes the part of a slab that represents each set of symmetric voxels once; a thread computes
+ * voxels of this part together with those symmetric to them. */
 void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
                      struct gpu_domain *out);
 
@@ -206,13 +196,11 @@ double gpu_columns_per_voxel(const struct fbp_job *job);
  * of a voxel covers at least 2 pixels. */
 bool gpu_column_texture_pays(const struct fbp_job *job);
 
-/**
- * Returns the number of texels per detector column: 1 or 2.  With 2, the means of neighbouring
- * samples are stored between them, which does not change the interpolated function but halves the
- * rounding error of texture units: these round coordinates, and the weight of a corner, which is a
- * product of two coordinates, to 1/256.  The error is visible if a voxel covers few columns.  The
- * errors of many views average out, so textures of fp16 then have 1 texel, which is faster.
- */
+/** Texels per detector column: 1 or 2. With 2, means of neighbouring samples are stored between
+ * them, which does not change the interpolated function but halves the rounding error of texture
+ * units: these round coordinates, and the weight of a corner, a product of two, to 1/256. It is
+ * visible if a voxel covers few columns. Errors of many views average out, so fp16 textures then
+ * have 1 texel, which is faster. */
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
 /** Returns the texels per row of a texture: the number n of columns or, with two texels per column,
@@ -230,9 +218,8 @@ void gpu_remark_add(char *line, size_t n, const char *part);
 size_t gpu_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab);
 
-/** Returns the bytes of device memory that do not depend on batches and slabs: tables, scratch
- * memory, and the most that the rounding of allocations adds.  offer: filter methods of the
- * module. */
+/** Bytes of device memory that do not depend on batches and slabs: tables, scratch, and rounding of
+ * allocations. offer: filter methods of the module. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer);
 
 /** gpu_volume_size() returns the number of values in one channel of a slab, in the kernel's layout;
@@ -250,8 +237,7 @@ static inline size_t gpu_cells(size_t n)
     return (n + GPU_CELL - 1) / GPU_CELL;
 }
 
-/** Returns the parameters of a kernel launch for slices [z0, z1) of a slab; the caller sets member
- * `wanted` (here NULL). */
+/** Parameters of a launch for slices [z0, z1) of a slab; the caller sets `wanted` (NULL). */
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1);
 
@@ -282,10 +268,9 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows);
 size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
-/** Returns the number of samples of a view, rounded up to a multiple of 4, that interpolation with
- * `taps` samples needs at most for box[0] x box[1] x box[2] voxels, in any view and at any position
- * of the box.  It includes up to 3 samples before the first needed one, because a window begins at
- * a multiple of 4. */
+/** Samples of a view, rounded up to a multiple of 4, that interpolation with `taps` samples needs
+ * for box[0] x box[1] x box[2] voxels, in any view and at any position. It includes 3 samples
+ * before the first, because a window begins at a multiple of 4. */
 size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t taps);
 FBP_END
 

@@ -64,13 +64,11 @@ struct gpu_card {
     const char *name;
     uint64_t memory_bytes;
     double up, down, up_all, down_all;
-    /** rate in each direction while both directions are used at the same time; both_all: sum over
-     * all cards */
+    /** rate per direction with both in use; both_all: of all cards */
     double both, both_all;
     double peer;  /**< from one card to another */
     double copy;  /**< within the card's memory */
-    double speed; /**< speed of kernels, relative to the H200, on which the table in cards.c was
-                     measured */
+    double speed; /**< relative to the H200 that was measured (cards.c) */
 };
 
 FBP_BEGIN

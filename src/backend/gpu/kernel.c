@@ -122,10 +122,9 @@ bool gpu_column_texture_pays(const struct fbp_job *job)
 
 unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp_job *job)
 {
-    /* Texture units round weights, which adds noise of 2.15 HU / sqrt(number of views) for water.
-     * From 570 views on, the noise is at most 0.09 HU, so fp16 textures have one texel per column.
-     * If a voxel covers 1.2 columns or more, textures with two texels per column would exceed the
-     * caches. */
+    /* Texture units round weights: noise of 2.15 HU / sqrt(number of views) for water, from 570
+     * views on at most 0.09 HU, so fp16 textures have one texel per column. If a voxel covers 1.2
+     * columns or more, two texels per column would exceed the caches. */
     const bool fit = 2 * job->padded.panel.n_columns + 1 <= GPU_MOST_TEXELS;
     const bool many_views = kernel->bits == 16 && job->n_views >= 570;
 
@@ -175,8 +174,7 @@ size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
     return fbp_channels(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * fbp_value_size(job);
 }
 
-/* Each allocation is rounded up to pages of 2 MiB.  There are at most seven allocations: the
- * tables, and six buffers. */
+/* Allocations, at most seven (tables and six buffers), are rounded up to pages of 2 MiB. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer)
 {
     const size_t rounding = 7 * ((size_t)2 << 20);

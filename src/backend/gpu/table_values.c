@@ -36,10 +36,9 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
     return st;
 }
 
-/* Write the tables of the one-launch filter (chain.cu, fft.glsl): the filter's response at n
- * frequencies in the order of gpu_chain_frequency(), and twiddle factors.  The response is computed
- * in double from the filter's taps, so transforms of every length apply the same filter, and
- * divided by n. */
+/* Write the tables of the one-launch filter (chain.cu, fft.glsl): the response at n frequencies by
+ * gpu_chain_frequency(), and twiddle factors. It is computed in double from the taps, so all
+ * lengths apply the same filter, and divided by n. */
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;
@@ -92,8 +91,7 @@ static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
     return put_and_free(w, at, values, n * nc, sizeof *values);
 }
 
-/* Returns the range of slices that contains all requested voxels of a cell of voxel columns (struct
- * gpu_wanted); 0, 0: none. */
+/* Range of slices with all requested voxels of a cell (struct gpu_wanted); 0, 0: none. */
 static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
 {
     const size_t x0 = cell_x * GPU_CELL, y0 = cell_y * GPU_CELL, *n = job->grid.n;
@@ -111,9 +109,8 @@ static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_
     return out;
 }
 
-/* Write either the filter's 2 S + 1 taps (S: half_width) or its response at n_fft/2 + 1
- * frequencies.  Tap i is the factor of the input sample that is i - S columns before the output
- * sample. */
+/* Write the filter's 2 S + 1 taps (S: half_width) or its response at n_fft/2 + 1 frequencies. Tap i
+ * belongs to the input sample i - S columns before the output. */
 static fbp_status put_filter(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;

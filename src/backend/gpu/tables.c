@@ -12,14 +12,12 @@
 
 enum {
     ALIGNMENT = 512,
-    CALL_BYTES = 128 << 20, /* greatest size of the rows that one call filters, if the filter is one
-                               launch [bytes] */
+    CALL_BYTES = 128 << 20, /* greatest size of rows per call if the filter is one launch [bytes] */
     /* greatest size of the rows that one call filters, if the filter has several launches [bytes]:
        the rows stay in the second-level cache of a large GPU */
     STEPS_CALL_BYTES = 32 << 20,
     CALL_VIEWS = 256,       /* greatest number of views per call of the filter along columns */
-    SLICE_BYTES = 16 << 20, /* greatest size of the slices that one call scales, but at least one
-                               slice [bytes] */
+    SLICE_BYTES = 16 << 20, /* greatest size of slices per call, but at least one [bytes] */
 };
 
 enum { COMPLEX = 2 * sizeof(float), INNER = GPU_CHAIN_INNER, STEP = GPU_CHAIN_STEP };
@@ -133,9 +131,8 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
                 place(t, (t->way == GPU_FILTER_SPATIAL ? 2 * f->half_width + 1 : f->n_fft / 2 + 1) *
                              (t->in_double ? sizeof(double) : sizeof(float)));
     }
-    /* Number of complex rows if the whole scan were one batch. A complex row contains a detector
-     * row of two views, as real and imaginary part, both of one symmetric part of the scan; in
-     * double, a row of one view. */
+    /* Complex rows if the whole scan were one batch. A complex row contains a row of two views of
+     * one symmetric part, as real and imaginary part; in double, of one view. */
     const size_t rows = lanes * (fbp_in_double(job) ? views : (views + 1) / 2) * job->panel.n_rows;
     const size_t row = t->row_length * COMPLEX;
     const size_t call = (t->way == GPU_FILTER_CHAIN ? CALL_BYTES : STEPS_CALL_BYTES) / row;
@@ -143,8 +140,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     if (t->rows_per_call == 0)
         t->rows_per_call = lanes;
     t->rows = place(t, t->rows_per_call * row);
-    /* buffer `work` is as large as `rows`, also in double: a sample in double has as many bytes as
-     * a pair of samples in float */
+    /* `work` is as large as `rows`: a sample in double has the bytes of a pair of floats */
     if (t->way == GPU_FILTER_FFT || t->way == GPU_FILTER_SPATIAL) {
         t->work_bytes = t->rows_per_call * row;
         t->work = place(t, t->work_bytes);

@@ -19,10 +19,9 @@
 
 #include <stddef.h>
 
-/** Layout of a row in shared memory for the filter in one launch: GPU_CHAIN_APART is the distance
- * between runs of GPU_CHAIN_STEP points, GPU_CHAIN_PADDED between runs of GPU_CHAIN_INNER points.
- * They are chosen so that neighbouring points, and points 16 apart, lie in different memory
- * banks. */
+/** Layout of a row in shared memory for the filter in one launch: distances between runs of
+ * GPU_CHAIN_STEP points (GPU_CHAIN_APART) and of GPU_CHAIN_INNER points (GPU_CHAIN_PADDED), for
+ * which points 1 and 16 apart lie in different memory banks. */
 enum {
     GPU_CHAIN_INNER = 256,
     GPU_CHAIN_STEP = 16,
@@ -30,8 +29,7 @@ enum {
     GPU_CHAIN_PADDED = GPU_CHAIN_INNER / GPU_CHAIN_STEP * GPU_CHAIN_APART
 };
 
-/** The filter of a row in one launch (the "chain") is compiled for transforms of R * 256 points,
- * for these values of R. */
+/** The filter in one launch (the "chain") is compiled for transforms of R * 256 points. */
 #define GPU_CHAIN_RADICES 2, 4, 6, 8, 10, 12, 16, 20, 24, 32
 
 /** Method of the row filter. */
@@ -56,9 +54,8 @@ struct gpu_filter_capabilities {
     bool (*has_fft)(void);
 };
 
-/** GPU_STAGES: number of buffers for slices that are copied to the host; one buffer is filled while
- * another is copied.  GPU_COLUMN_ROWS: number of rows that a thread of the filter along columns
- * computes. */
+/** GPU_STAGES: buffers for slices that are copied to the host; one is filled while another is
+ * copied. GPU_COLUMN_ROWS: rows per thread of the filter along columns. */
 enum { GPU_STAGES = 2, GPU_COLUMN_ROWS = 8 };
 
 /** A bad pixel and the good pixels from which it is interpolated, like struct fbp_bridge; a pixel
@@ -90,28 +87,23 @@ struct gpu_tables {
     size_t rays; /**< weights that are computed per ray: struct fbp_ray_view [view]; with redundancy
                     FBP_PER_RAY, times a factor in `lines` */
     enum gpu_filter_method way;
-    /** GPU_FILTER_CHAIN: the filter's response in the order of gpu_chain_frequency();
-     * GPU_FILTER_FFT: its response at n_fft/2 + 1 frequencies; GPU_FILTER_SPATIAL: its 2 half_width
-     * + 1 taps */
+    /** GPU_FILTER_CHAIN: the response by gpu_chain_frequency(); GPU_FILTER_FFT: at n_fft/2 + 1
+     * frequencies; GPU_FILTER_SPATIAL: 2 half_width + 1 taps */
     size_t filter;
-    bool in_double;    /**< true: taps and sums of the convolution are double, because the products
-                          nearly cancel */
+    bool in_double;    /**< sums of the convolution are double: the products nearly cancel */
     size_t twiddles;   /**< complex twiddle factors of the one-launch filter */
     size_t fft_length; /**< number of points of the transforms of the one-launch filter */
     size_t rows;       /**< complex rows [rows_per_call][row_length] that are filtered */
-    size_t work;       /**< result of a step of the filter, if it does not work in place, or scratch
-                          memory of cuFFT */
+    size_t work;       /**< result of steps that do not work in place, or scratch of cuFFT */
     size_t taps_v;     /**< taps of the filter along columns, with zeros on either side */
-    size_t weighted;   /**< weighted views [views_per_call][row][column], input of the filter along
-                          columns */
+    size_t weighted;   /**< weighted views, input of the filter along columns */
     size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
     size_t ends; /**< struct fbp_pad_end [complex row][real, imaginary part][left, right end] */
     size_t planes;   /**< struct gpu_plane per view, for kernels of plane integrals */
     size_t wanted;   /**< range of the requested slices for each cell of 8 x 8 voxel columns: struct
                         gpu_wanted [y][x]; only for jobs with a region */
     size_t counters; /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
-    size_t row_bitmap; /**< bits of struct fbp_row_bitmap: detector rows whose repaired samples were
-                          not counted yet */
+    size_t row_bitmap; /**< rows whose repairs are not counted yet (struct fbp_row_bitmap) */
     size_t found;      /**< statistics of output voxels [GPU_STATISTICS_BLOCKS]: struct
                           gpu_block_statistics, or gpu_block_statistics_double for jobs in double */
     size_t slices;     /**< finished slices (scaled, layout [z][y][x]) before their copy to the
@@ -134,8 +126,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
  * kernel, or computes in double. */
 bool gpu_needs_spatial_filter(const struct fbp_job *job);
 
-/** Returns the method by which the module filters the rows of the job: the fastest one that the job
- * allows and the module has. */
+/** The fastest method by which the job allows, and the module has, to filter rows. */
 enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
                                             const struct gpu_filter_capabilities *offer);
 
@@ -163,8 +154,7 @@ size_t gpu_chain_frequency(size_t length, size_t i);
 /** Copies data to offset `at` [bytes] of the device's block of tables. */
 typedef fbp_status gpu_put_fn(void *user, size_t at, const void *data, size_t bytes);
 
-/** Computes all tables of a job on the host, and calls put() for each table to copy it to the
- * device. */
+/** Computes all tables of a job, and calls put() for each to copy it to the device. */
 fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *tables,
                             gpu_put_fn *put, void *user);
 

@@ -41,8 +41,7 @@ void gpu_tuned_write(const struct fbp_cache_file *file, const char *key, int sha
     gpu_host->cache_put(file, key, value);
 }
 
-/* Returns the shape that the environment variable FBP_SHAPE requests; -1: none, or not a shape of
- * the kernel. */
+/* Shape that the environment variable FBP_SHAPE requests; -1: none, or no such shape. */
 static int requested_shape(int n_shapes)
 {
     const char *text = gpu_host->environment(FBP_ENV_SHAPE);

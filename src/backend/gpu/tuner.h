@@ -34,8 +34,7 @@ struct gpu_timer {
     bool (*describe)(int index, char *out, size_t n);
     /** Creates the events for n trials (timed launches). */
     bool (*open)(void *user, int n);
-    /** Records an event in the queue of the kernel launches: event 2 t begins trial t, event 2 t +
-     * 1 ends trial t. */
+    /** Records an event in the queue of the launches: 2 t begins trial t, 2 t + 1 ends it. */
     bool (*record)(void *user, int event);
     /** Returns whether the device has passed an event; `wait`: first wait until it has. */
     bool (*is_over)(void *user, int event, bool wait);
@@ -48,21 +47,18 @@ struct gpu_tuner {
     const struct gpu_timer *timer;
     void *user;  /**< argument of the timer's functions */
     int shape;   /**< shape of launches of more than 8 slices that are not timed */
-    int thin[3]; /**< shapes of thin launches: thin[0]: one slice; thin[1]: 2 to 4 slices; thin[2]:
-                    5 to 8 slices */
+    int thin[3]; /**< shapes of launches of 1 slice, 2 to 4, 5 to 8 slices */
     bool active; /**< passes are timed */
     int candidates[GPU_MOST_SHAPES], n_candidates;
-    int n; /**< number of timed launches so far; the next timed launch uses candidate n %
-              n_candidates */
+    int n; /**< timed launches so far; the next uses candidate n % n_candidates */
     /** size and position of every timed launch: only equal launches are compared */
     struct gpu_grid grid;
     char key[GPU_TUNER_KEY];
 };
 
-/** Selects the shapes (compiled variants) of the kernel of a device: shape i if the environment
- * variable FBP_SHAPE=i (tests). Otherwise, if the job is large enough and gpu_timing_key() returns
- * true: the cached shape or, if none is cached, launches are timed to find the fastest. Otherwise
- * the likeliest shape. */
+/** Selects the shapes of the kernel of a device: shape i if FBP_SHAPE=i (tests); otherwise, if the
+ * job is large enough and gpu_timing_key() returns true, the cached shape or, without it, launches
+ * are timed to find the fastest; otherwise the likeliest. */
 void gpu_tuner_open(struct gpu_tuner *tuner, const struct gpu_kernel *kernel,
                     const struct fbp_job *job, int index, const struct gpu_timer *timer,
                     void *user);
@@ -71,9 +67,8 @@ void gpu_tuner_open(struct gpu_tuner *tuner, const struct gpu_kernel *kernel,
 bool gpu_tuner_is_due(const struct gpu_kernel *kernel, const struct fbp_job *job, int index,
                       const struct gpu_timer *timer);
 
-/** The backend calls gpu_tuner_begin() before the launch of a pass of n views (or groups of
- * symmetric views), and gpu_tuner_end() after it; gpu_tuner_begin() returns the shape that the
- * backend must launch. */
+/** Called before and after the launch of a pass of n views (or groups of symmetric views);
+ * gpu_tuner_begin() returns the shape that the backend must launch. */
 int gpu_tuner_begin(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 
@@ -81,14 +76,12 @@ void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
  * shape were launched, and stops timing. */
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
-/** Writes the key under which measurements of a kernel on a device are cached. Returns false if
- * they are not cached, for example if the job has a region, if FBP_TUNE=0, or if describe()
- * fails. */
+/** Writes the key of cached measurements of a kernel on a device; false: not cached, for example if
+ * the job has a region, if FBP_TUNE=0, or if describe() fails. */
 bool gpu_timing_key(const struct gpu_kernel *kernel, const struct fbp_job *job, int index,
                     const struct gpu_timer *timer, char key[GPU_TUNER_KEY]);
 
-/** Returns the shape that the cache stores under `key`; -1: no shape from 0 to n_shapes - 1 is
- * stored. */
+/** Shape that the cache stores under `key`; -1: none from 0 to n_shapes - 1. */
 int gpu_tuned_read(const struct fbp_cache_file *file, const char *key, int n_shapes);
 
 /** Stores a shape in the cache; the key must not contain tabs or line ends. */

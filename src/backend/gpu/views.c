@@ -170,8 +170,7 @@ static double most_of(const double *row, size_t n, double most)
 
 fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
 {
-    /* greatest line integral that fp16 must represent: no detector measures a transmission of
-     * exp(-4096) */
+    /* greatest line integral that fp16 must represent; no detector measures exp(-4096) */
     static const double MOST_INTEGRAL = 4096, HALF_MOST = 65504;
     const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
     double *row = malloc(nc * sizeof *row), weight = 0, columns = 1;
@@ -207,8 +206,7 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
         for (size_t i = 1; i <= job->filtering.columns->half_width; i++)
             columns += 2 * fabs(job->filtering.columns->kernel[i]);
     }
-    /* The magnitudes of the ramp filter's taps add up to at most 1/2, and a window only lowers the
-     * sum. */
+    /* The magnitudes of the ramp's taps add up to 1/2 at most, with a window to less. */
     const double most = weight * MOST_INTEGRAL / 2 * columns;
     (void)frexp(HALF_MOST / (most > 0 ? most : 1), &exponent);
     *out = (float)ldexp(1, exponent - 1);

@@ -23,8 +23,7 @@ struct ref_device {
     double *weights;      /* one row */
     struct fbp_row_work work;
     struct fbp_row_filter filter;
-    float *ends; /* buffer for a row and its weights, if rows are extrapolated beyond the detector;
-                    else NULL */
+    float *ends; /* a row and its weights, if rows are extrapolated; else NULL */
     struct fbp_prep_counts counts;
     struct fbp_row_bitmap bitmap;
 };
@@ -150,8 +149,7 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
         fbp_pad_ends(&pad->rule, line, weights, ends);
     }
     fbp_row_filter(&dev->filter, &dev->work, out);
-    for (int end = 0; pad && end < 2; end++) { /* add the filtered extrapolations beyond the
-                                                  detector (filter/pad.h) */
+    for (int end = 0; pad && end < 2; end++) { /* filtered extrapolations (filter/pad.h) */
         const float *a = fbp_pad_table(pad, end, ends[end].at);
         const float *b = ends[end].part > 0 ? a + pad->n_columns : a;
         const double part = (double)ends[end].part, amount = (double)ends[end].amount;
@@ -220,9 +218,8 @@ static double floor_of(double x)
     return x < whole ? whole - 1 : whole;
 }
 
-/* Returns the interpolated value of a filtered view at column u and row v; 0 outside of the
- * detector.  Nearest and spline interpolation are for plane integrals, whose `view` has one row
- * here. */
+/* Interpolated value of a filtered view at column u and row v; 0 outside. Nearest and spline
+ * interpolation are for plane integrals, whose `view` has one row. */
 static double value_at(const struct fbp_job *job, const struct fbp_batch *batch, const double *view,
                        double u, double v)
 {
