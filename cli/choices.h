@@ -8,12 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Name of value i of enum fbp_angular_weights (option --angular-weights). All functions
- * choices_…() of this header return "" for a value that no option can choose, and NULL if i is
- * beyond the last value. */
+/** Name of value i of enum fbp_angular_weights. All functions choices_…() return "" for a value
+ * that no option can choose, and NULL beyond the last value. */
 const char *choices_weights(size_t i);
-/** Names for --quadrature: name i is the value i - 1 of enum fbp_quadrature; name 0 is "" and means
- * the weights of the scan. */
+/** Names for --quadrature: name i is value i - 1 of enum fbp_quadrature, "" those of the scan. */
 const char *choices_quadrature(size_t i);
 /** Names of the supported kinds of line integrals, for fbp init --kind: name i is the value i - 1
  * of enum fbp_kind; name 0 is "" and means that no kind is given. */

@@ -12,18 +12,16 @@
 
 #include <cjson/cJSON.h>
 
-/** commands[n_commands] of this program (fbp or fbp-bench), in the order of the help; set by
- * program_main(). */
+/** commands[n_commands] of this program, in the order of the help; set by program_main(). */
 extern const struct command *const *commands;
 extern size_t n_commands;
 
 /** Print an error message, "fbp: …", to standard error; returns 1, the exit status of a failure. */
 int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/** Free *name, a file name in a scan, and set it to a copy of `path`; returns 0, or 1 after an
- * error message. */
+/** Set *name, a file name in a scan, to a copy of `path`; returns 0, or 1 after an error message.
+ */
 int cli_replace_name(char **name, const char *path);
-/** Print the library's last error message, "fbp: …", to standard error; returns 1, the exit status
- * of a failure. */
+/** Print the library's last error message to standard error; returns 1, the exit status. */
 int cli_fail(void);
 
 /** Print the JSON result `root` of a command or, with --json, store it for the object that
@@ -32,8 +30,7 @@ int cli_json(cJSON *root, bool compact);
 /** Save the JSON value `root` in a file, and free it; returns the exit status. replace: an existing
  * file is replaced, otherwise an existing file is an error. */
 int cli_json_save(cJSON *root, const char *path, bool replace);
-/** Add the member key: [v[0], …, v[n - 1]] to a JSON object. Returns the list; NULL: out of memory.
- */
+/** Add the member key: [v[0], …, v[n - 1]] to a JSON object. Returns the list, or NULL. */
 cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n);
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
 /** A number with its key in a JSON object; key NULL: end of a list of numbers. */
@@ -58,8 +55,7 @@ bool cli_is_stack(const char *output);
 char *cli_written(char *buf, size_t n, const char *output, size_t n_slices);
 /** True if the folder of the file `path` exists and is writable. */
 bool cli_has_folder(const char *path);
-/** Print warnings about a scan: facts that were guessed because the file lacks them, and the member
- * `note` of the scan. */
+/** Print warnings about a scan: guessed facts, and its member `note`. */
 void cli_say_uncertain(const struct fbp_scan *scan, bool quiet);
 /** Print a warning if `path` is an array file in which samples are missing. */
 void cli_warn_missing(const char *path, bool quiet);
@@ -70,8 +66,7 @@ void cli_log(void *quiet, enum fbp_log_level level, const char *line);
  * scan file, to be freed by the caller; NULL: `path` is no folder. @return 0, or 1 after an error
  * message: the folder contains no scan file, or several. */
 int cli_scan_in_folder(const char *path, bool quiet, char **out);
-/** If `path` ends in .json, print the error that an array is needed, not a scan file, and return
- * true. */
+/** If `path` ends in .json, print the error that an array is needed; return true. */
 bool cli_is_scan(const char *path);
 /** Format a duration: "45 ms", "12.3 s", "2:05 min", "1:05 h", "?" if unknown; returns buf. */
 char *cli_seconds(char *buf, size_t n, double seconds);
@@ -86,8 +81,7 @@ struct cli_files {
     bool force;                  /**< true: outputs may replace inputs (option --force) */
     const struct fbp_scan *scan; /**< scan that the command reads, with all files that it names */
     const char *inputs[4];  /**< further files that the command reads: arrays, or any other files */
-    const char *outputs[8]; /**< files that the command writes, or patterns of files such as
-                               "out/%04d.png" */
+    const char *outputs[8]; /**< files that the command writes, or patterns ("out/%04d.png") */
     /** volume that the command writes; NULL: none. It is compared with `outputs` only, because the
      * library itself refuses to write a volume over an input */
     const char *volume;

@@ -287,8 +287,7 @@ static int run(const struct command *self, int argc, char **argv)
 
     OPT_TRY(opt_parse(self, &a, argc, argv));
     if (cli_ends_with(a.file, ".rctd") || cli_ends_with(a.file, ".rct")) {
-        /* Data sets (.rctd) and results (.rct) of the benchmark RabbitCT are printed by `fbp-bench
-         * rabbitct info`. */
+        /* Files of the benchmark RabbitCT are printed by `fbp-bench rabbitct info`. */
         char *file = (char *)(uintptr_t)a.file;
         char *words[] = {"rabbitct", "info", a.json ? "--json" : "--", a.json ? "--" : file, file};
         return program_start_bench(4 + a.json, words);

@@ -123,9 +123,8 @@ static const struct opt table[] = {
 // clang-format on
 #undef S
 
-/* Parse the name of a set of directions such as "solid-angle:18", "linear-angle:18x14" or
- * "fibonacci:208"; false: the text is no such name, so it must be the path of a file of directions.
- */
+/* Parse a set of directions such as "solid-angle:18", "linear-angle:18x14" or "fibonacci:208";
+ * false: the text must be the path of a file of directions. */
 static bool parse_set(const char *text, struct fbp_directions *out)
 {
     const char *name, *colon = strchr(text, ':');
@@ -141,8 +140,7 @@ static bool parse_set(const char *text, struct fbp_directions *out)
     return false;
 }
 
-/* Make the directions that --directions, --order and --pole request: *n unit vectors, to be freed
- * by the caller. */
+/* Make the directions of --directions, --order and --pole: *n, to be freed by the caller. */
 static fbp_status make_directions(const struct simulate_args *a, double (**out)[3], size_t *n)
 {
     struct fbp_directions set = {.struct_size = sizeof set,
@@ -170,8 +168,7 @@ static bool has_source(const struct simulate_args *a)
     return fbp_kind_has_source((enum fbp_kind)a->kind);
 }
 
-/* True if the output is one MAT file with the arrays P, B and G (plane integrals), instead of a
- * scan file and an array. */
+/* True if the output is a MAT file with P, B and G (plane integrals), not a scan and an array. */
 static bool is_prj(const struct simulate_args *a)
 {
     return cli_ends_with(a->output, ".mat");
@@ -291,8 +288,7 @@ int simulate_scan(struct simulate_args *a)
     double(*direction)[3] = NULL, *angles = NULL;
     fbp_status st = FBP_OK;
 
-    /* replace missing options by defaults: voxels of a cube of 256 mm, pixel size, size of the
-     * detector, arc */
+    /* replace missing options by defaults: voxels of a cube of 256 mm, pixels, detector, arc */
     if (a->voxel_mm <= 0)
         a->voxel_mm = 256.0 / (double)a->size;
     if (a->pitch_mm <= 0)
@@ -308,8 +304,7 @@ int simulate_scan(struct simulate_args *a)
         a->arc_deg = a->trajectory == C_ARM ? 198 : 360;
     if (a->directions)
         st = make_directions(a, &direction, &a->views);
-    /* Angles of the views [rad]: a C-arm has views at both ends of the arc, a circle only at the
-     * first. */
+    /* Angles of the views [rad]: a C-arm has views at both ends, a circle only at the first. */
     const size_t intervals = a->trajectory == C_ARM && a->views > 1 ? a->views - 1 : a->views;
     if (st == FBP_OK)
         angles = malloc(a->views * sizeof *angles);

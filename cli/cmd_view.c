@@ -11,9 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Size of an HTML page (--page-size) [bytes]: PAGE_LEAST to PAGE_MOST, because a browser holds a
- * whole page as one text; default PAGE_BYTES. FRAME_BYTES: room for the parts other than samples:
- * texts, scripts, histogram. */
+/* Size of an HTML page (--page-size) [bytes]: PAGE_LEAST to PAGE_MOST, because a browser holds it
+ * as one text; default PAGE_BYTES. FRAME_BYTES: room for other parts than samples. */
 #define PAGE_LEAST (256. * 1024)
 #define PAGE_MOST  (384. * 1024 * 1024)
 enum { PAGE_BYTES = 16 << 20, FRAME_BYTES = 96 << 10 };
@@ -141,8 +140,7 @@ static int view_serve(const struct view_args *a)
     struct page_wish wish = wish_of(a);
     struct markup policy = {0};
 
-    /* Open the port before the volume is read, because an error such as a port in use is then
-     * reported at once. */
+    /* Open the port before the volume is read: a port in use is then reported at once. */
     int rc = server_open(&server, (unsigned)a->port);
     if (rc == 0)
         rc = volume_server_open(&v, title_of(a), "fbp view --serve", &wish);

@@ -16,9 +16,8 @@
  * NaN: the option is not given. */
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
-/** Rows of an option table: --centre, --offset, --tilt, --sod and --sdd, stored in the member f of
- * struct S, a double[FBP_ADJUSTS]. centre_arg: metavariable of --centre; more: text appended to its
- * help. */
+/** Rows of an option table: --centre, --offset, --tilt, --sod and --sdd, in the member f of struct
+ * S, a double[FBP_ADJUSTS]. centre_arg: metavariable of --centre; more: end of its help. */
 #define ADJUST_OPTIONS(S, f, centre_arg, more) \
     OPT(S, f[FBP_ADJUST_CENTRE], .name = "centre", .arg = centre_arg, .min = -FBP_SIDE_MAX, .max = FBP_SIDE_MAX, \
         .fallback = "from the scan file", \
@@ -44,8 +43,7 @@ int adjust_check(const struct command *self, const double values[FBP_ADJUSTS]);
 int adjust_check_value(const char *what, const struct fbp_scan *scan, enum fbp_adjust which,
                        double value);
 
-/** Remove the geometry values that options give from the scan's list of guessed facts
- * (fbp_scan_confirm()). */
+/** Remove values that options give from the scan's guessed facts (fbp_scan_confirm()). */
 void adjust_confirm(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
 
 /** Check all given geometry options (values other than NaN), and apply them to the scan. @return 0,
@@ -56,15 +54,14 @@ int adjust_scan(struct fbp_scan *scan, const double values[FBP_ADJUSTS]);
  * rotation) to a scan. @return 0, or 1 after an error message. */
 int adjust_flip(struct fbp_scan *scan, bool u, bool v, bool reverse);
 
-/** Input of a command `fbp geometry …`: path, and options that complete or correct the contents of
- * the file. */
+/** Input of a command `fbp geometry …`: path, and options that complete or correct it. */
 struct geometry_from {
     const char *path, *format, *origin;
     size_t detector[2];
     double pitch[2];
     bool flip_u, flip_v, reverse;
-    double adjust[FBP_ADJUSTS]; /**< values of --centre, --offset, --tilt, --sod, --sdd; NaN: those
-                                   of the file */
+    double adjust[FBP_ADJUSTS]; /**< --centre, --offset, --tilt, --sod, --sdd; NaN: those of the
+                                   file */
 };
 
 #define GEOMETRY_FROM         \

@@ -43,15 +43,13 @@ struct rays {
     struct line seems[MAX_RAYS];
 };
 
-/* A motion of the object: mirror y if `mirrored`, mirror z if `upside_down`, then rotate about z by
- * `turn` [rad]. */
+/* A motion of the object: mirror y, mirror z (`upside_down`), then rotate about z [rad]. */
 struct motion {
     double turn;
     bool mirrored, upside_down;
 };
 
-/* Set rows to a right-handed basis whose third vector is the rotation axis; for the axis z, rows is
- * the identity matrix. */
+/* Set rows to a right-handed basis with the rotation axis last; axis z: identity matrix. */
 static void basis_of(const double axis[3], double rows[3][3])
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
@@ -225,9 +223,8 @@ static bool flips_of(const struct fbp_scan *scan, const struct fbp_geometry_fact
     return done;
 }
 
-/* Compute direction n[k] and integration weight w[k] of every view of plane integrals: the weights
- * of the scan, or those of its quadrature rule. Adds the sum of the weights, divided by 2 pi, to
- * c->planes.sum. */
+/* Direction n[k] and integration weight w[k] of every view of plane integrals: weights of the scan
+ * or its quadrature rule. Adds their sum over 2 pi to c->planes.sum. */
 static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, struct check *c)
 {
     for (size_t k = 0; k < scan->n_views; k++) {
@@ -289,10 +286,9 @@ static void widen(struct span *s, double v, size_t view)
     }
 }
 
-/* Project the iso-centre in all views and, if the field of view is not empty, the outer corners of
- * the volume (not the centres of the corner voxels): store the ranges of columns and rows in c->iso
- * and c->corners, and in c->behind the number of views with a corner that is not in front of the
- * source. */
+/* Project the iso-centre in all views and, if any field of view exists, the outer corners of the
+ * volume: store the ranges of columns and rows in c->iso and c->corners, and in c->behind the
+ * number of views with a corner that is not in front of the source. */
 static fbp_status project_all(const struct fbp_scan *scan, struct check *c)
 {
     static const double iso[3] = {0};

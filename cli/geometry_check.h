@@ -9,12 +9,10 @@
 
 #include "geometry/directions.h"
 
-/**
- * Effect of one combination of flips.  A flipped geometry assigns wrong rays to the object's
- * points.  If one motion of the whole object (a rotation about the axis, possibly with mirrors)
- * moves every point onto its assigned rays, the object appears sharp in another pose; otherwise it
- * appears blurred.  flips_of() searches for the best motion for sample points of the field of view.
- */
+/** Effect of flips. A flipped geometry assigns wrong rays to the object's points. If one motion of
+ * the whole object (a rotation about the axis, possibly with mirrors) moves every point onto its
+ * rays, it appears sharp in another pose; otherwise blurred. flips_of() searches for the best
+ * motion of sample points of the field of view. */
 struct flip {
     unsigned flips;  /**< what is reversed: flags of enum fbp_flip */
     double turn_rad; /**< angle by which the object appears rotated, after mirroring [rad] */
@@ -22,8 +20,7 @@ struct flip {
     bool mirrored, upside_down;
     /** root mean square and greatest distance from the moved points to the rays assigned to them */
     double rms_mm, max_mm;
-    bool sharp; /**< true: max_mm is below a quarter voxel, and the slices are sharp despite the
-                   wrong geometry */
+    bool sharp; /**< max_mm is below a quarter voxel: the slices are sharp */
 };
 
 enum { N_FLIPS = 7 };
@@ -40,8 +37,7 @@ enum { MAX_WARNINGS = 8 };
 struct check_planes {
     double cutoff;   /**< cut-off frequency of the filter, as a fraction of the Nyquist frequency */
     double reach_mm; /**< half the longest side of the volume */
-    double needed;   /**< number of directions that suffice to avoid streaks in the volume at the
-                        frequency `cutoff` */
+    double needed;   /**< directions that avoid streaks in the volume at `cutoff` */
     double enough_at;  /**< greatest cut-off frequency at which the scan's directions suffice, as a
                           fraction of the Nyquist frequency */
     double sum;        /**< sum of the weights, divided by 2 pi */
@@ -57,22 +53,19 @@ struct check {
     bool seen;
     struct fbp_geometry_facts facts;
     struct fbp_grid grid;
-    struct span iso[2]; /**< projected iso-centre: range over the views of its column [0] and of its
-                           row [1] */
+    struct span iso[2];     /**< range of the projected iso-centre: column [0], row [1] */
     struct span corners[2]; /**< projected corners of the volume: range over the views of their
                                columns [0] and of their rows [1] */
-    size_t behind;       /**< number of views in which a corner of the volume is not in front of the
-                            source */
-    size_t rows[2];      /**< first and last + 1 of the detector rows that the volume needs */
-    double theta_deg[2]; /**< angle theta of the source in the first [0] and last [1] view
-                            [degrees]; its position is (d cos theta, d sin theta) */
+    size_t behind;          /**< views with a corner that is not in front of the source */
+    size_t rows[2];         /**< first and last + 1 of the detector rows that the volume needs */
+    double theta_deg[2];    /**< angle theta of the source in the first [0] and last [1] view
+                               [degrees]; its position is (d cos theta, d sin theta) */
     /** [end of the axis][least, greatest]: range, over the views, of the detector column of the
      * lower [0] and upper [1] end of the rotation axis in the field of view */
     double axis[2][2];
     struct flip flips[N_FLIPS];
     struct check_planes planes;
-    double flip[2]; /**< shift of the projected iso-centre [pixels] if the columns [0] or the rows
-                       [1] were in reverse order */
+    double flip[2]; /**< shift of the iso-centre [pixels] by flipped columns [0], rows [1] */
     size_t n_warnings;
     char warnings[MAX_WARNINGS][400];
 };

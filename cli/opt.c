@@ -116,8 +116,7 @@ static const struct opt *find_letter(const struct command *c, char letter)
     return NULL;
 }
 
-/* True if a word of the command line is an option, not the value of the option before it: "-5" and
- * "-" are values. */
+/* True if a word is an option, not a value of the option before it: "-5" and "-" are values. */
 static bool is_option(const struct command *c, const char *word)
 {
     if (word[0] != '-' || !word[1])

@@ -28,8 +28,7 @@ enum opt_type {
     OPT_SIZES,
     OPT_DOUBLES,
     OPT_RANGES, /**< struct opt_range[], separated by commas */
-    OPT_ENUM,   /**< unsigned: index of the given name among the option's permitted names; an empty
-                   name cannot be given */
+    OPT_ENUM,   /**< unsigned: index of the name in the option's list */
 };
 
 /** A range of whole numbers, from `first` to `end` - 1. */
@@ -58,16 +57,14 @@ struct opt {
 
 // clang-format off
 #define OPT_FIELD(S, f) .offset = offsetof(S, f), .bytes = sizeof(((S *)0)->f)
-/** A row of an option table for the field f of struct S. The type of the field determines the type
- * of the option. */
+/** A row of an option table for the field f of struct S, whose type determines the option's. */
 #define OPT(S, f, ...) \
     {.type = _Generic(((S *)0)->f, const char *: OPT_STRING, bool: OPT_BOOL, int: OPT_INT, \
                       size_t: OPT_SIZE, double: OPT_DOUBLE, size_t *: OPT_SIZES, \
                       double *: OPT_DOUBLES, unsigned: OPT_ENUM, \
                       struct opt_range: OPT_RANGES, struct opt_range *: OPT_RANGES), \
      OPT_FIELD(S, f), __VA_ARGS__}
-/** A row of an option table for a field f of type size_t that counts bytes; accepts values such as
- * 600M. */
+/** A row of an option table for a size_t f that counts bytes; accepts values such as 600M. */
 #define OPT_BYTE_COUNT(S, f, ...) \
     {.type = _Generic(((S *)0)->f, size_t: OPT_BYTES), OPT_FIELD(S, f), __VA_ARGS__}
 // clang-format on
@@ -91,8 +88,7 @@ struct command {
     const char *examples;
     const struct opt *opts;
     size_t n_opts;
-    const struct opt_group *groups; /**< headings of the help, ending with a NULL title; NULL: one
-                                       list of all options */
+    const struct opt_group *groups; /**< headings of the help, ending with NULL; NULL: one list */
     int (*run)(const struct command *self, int argc, char **argv);
 };
 
@@ -117,31 +113,26 @@ int opt_parse(const struct command *command, void *args, int argc, char **argv);
             return opt_try_;         \
     } while (0)
 
-/** Print an error about wrong usage of a command, with a reference to its --help; returns
- * OPT_USAGE. */
+/** Print an error about wrong usage, with a reference to --help; returns OPT_USAGE. */
 int opt_usage(const struct command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The option of a command whose long name is the first len bytes of `name`; NULL: the command has
- * none. */
+/** The option whose long name is the first len bytes of `name`; NULL: there is none. */
 const struct opt *opt_find(const struct command *command, const char *name, size_t len);
 bool opt_takes_value(const struct opt *opt);
-/** Permitted value i of an option; "": value i cannot be given; NULL: i is beyond the last value.
- */
+/** Permitted value i of an option; "": value i cannot be given; NULL: beyond the last. */
 const char *opt_choice(const struct opt *opt, size_t i);
 /** Convert `text`, and store the value in the option's field of the struct `args`; false: the text
  * is malformed or out of range. */
 bool opt_set_value(const struct opt *opt, const char *text, void *args);
-/** Write to buf[n] a description of the valid values of an option, such as "a whole number from 1
- * to 16". */
+/** Write to buf[n] the valid values of an option, such as "a whole number from 1 to 16". */
 void opt_describe(const struct opt *opt, char *buf, size_t n);
 
 /** Print the help of a command; all: with the rare options, as for --help-all. */
 void opt_help(FILE *f, const struct command *command, bool all);
 /** True if the list `names`, whose words are separated by spaces, contains the word `name`. */
 bool opt_is_listed(const char *names, const char *name);
-/** Write to buf[n] the help text of an option with its alias and its permitted values, without the
- * default. Returns buf. */
+/** Write to buf[n] the help of an option with alias and values, without default; returns buf. */
 char *opt_about(const struct opt *opt, char *buf, size_t n);
 /** Print the version and the optional formats: "fbp 1.2.3 (with …; without …)". */
 void opt_version(FILE *f);

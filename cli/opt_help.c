@@ -10,9 +10,8 @@
 
 enum { HELP_COLUMN = 28, HELP_WIDTH = 79 };
 
-/* Print the words of a text from column `at` on, wrapped at HELP_WIDTH; continuation lines are
- * indented to column `indent`. A line feed in the text begins a new line. Returns the column behind
- * the last word. */
+/* Print the words of a text from column `at` on, wrapped at HELP_WIDTH, indented to column
+ * `indent`; a line feed begins a new line. Returns the column behind the last word. */
 static size_t wrap(FILE *f, const char *text, size_t at, size_t indent)
 {
     for (bool begins = false; *text;) {
@@ -101,8 +100,7 @@ bool opt_is_listed(const char *names, const char *name)
     return false;
 }
 
-/* Print the help of the options in the list `names` (separated by spaces), in the order of the
- * list. */
+/* Print the help of the options in the list `names` (separated by spaces), in its order. */
 static void help_lines(FILE *f, const struct command *c, const char *names)
 {
     for (const char *at = names; at && *at; at += strspn(at, " ")) {

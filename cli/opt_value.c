@@ -54,8 +54,7 @@ static bool is_length(const struct opt *o)
     return o->arg && strstr(o->arg, "MM");
 }
 
-/* Convert *v to mm if the option is a length and the text after the number is a unit; *end moves
- * behind the unit. */
+/* Convert *v to mm if the option is a length and a unit follows; *end moves behind it. */
 static void take_unit(const struct opt *o, const char **end, double *v)
 {
     static const struct {
@@ -103,8 +102,7 @@ static size_t read_list(const struct opt *o, const char *text, double v[8])
     return 0;
 }
 
-/* True if text is the word that the metavariable of the option permits instead of numbers, such as
- * "auto" in "X|auto". */
+/* True if text is the word that the metavariable permits, such as "auto" in "X|auto". */
 static bool is_word(const struct opt *o, const char *text)
 {
     const char *bar = o->arg ? strrchr(o->arg, '|') : NULL;
@@ -154,9 +152,8 @@ static bool read_end(const char **text, size_t *out)
     return errno == 0 && v < (unsigned long long)1 << 53;
 }
 
-/* Set the ranges of an option from a text such as "80:100", "80:", ":100", ":", or "80" if the
- * metavariable permits a single number. False: the text is malformed, or an end is not above its
- * start. */
+/* Set the ranges of an option from "80:100", "80:", ":100", ":", or "80" if the metavariable
+ * permits it. False: malformed, or an end is not above its start. */
 static bool set_ranges(const struct opt *o, const char *text, void *field)
 {
     struct opt_range *out = field;

@@ -71,10 +71,8 @@ static void help_all(FILE *f)
             program->more);
 }
 
-/* Find the command whose name or alias is the first word (or words) of argv, and return its index;
- * n_commands: no such command. *n_words: number of words of the name, such as 2 for "geometry
- * show".
- */
+/* Index of the command whose name or alias begins argv; n_commands: none. *n_words: number of words
+ * of the name, such as 2 for "geometry show". */
 static size_t find_command(int argc, char **argv, int *n_words)
 {
     for (size_t i = 0; i < n_commands; i++)

@@ -24,10 +24,9 @@ int program_main(const struct program *program, int argc, char **argv);
  * argv[argc].  Returns only if this fails: 1, after an error message. */
 int program_start_bench(int argc, char **argv);
 
-/** Handle the signals SIGINT, SIGTERM and SIGHUP (SIGHUP unless it is ignored, as under nohup). The
- * first signal cancels the running calls of the library, and the command cleans up; a second signal
- * ends the process at once. SIGXFSZ is ignored: a write beyond the limit of file size then fails.
- */
+/** Handle SIGINT, SIGTERM and SIGHUP (unless ignored, as under nohup): the first cancels the
+ * running calls of the library, and the command cleans up; a second one ends the process. SIGXFSZ
+ * is ignored: a write beyond the limit of file size then fails. */
 void signals_start(void);
 
 /** Exit status after a signal: 128 + number of the first signal; 0: no signal was received. */

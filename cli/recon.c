@@ -68,8 +68,7 @@ static int choose_inputs(const struct recon_args *a, struct fbp_scan *scan)
     return a->bad_pixels && !search ? cli_replace_name(&scan->bad_pixels, a->bad_pixels) : 0;
 }
 
-/* Replace corrections of the scan by those of --zingers, --beam-hardening, --rings and --paganin.
- */
+/* Replace corrections by those of --zingers, --beam-hardening, --rings and --paganin. */
 static int choose_corrections(const struct recon_args *a, struct fbp_scan *scan)
 {
     struct fbp_corrections c = {.struct_size = sizeof c};
@@ -103,8 +102,7 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
                                          .growing = a->p.input.follow,
                                          .preparation = a->prepare ? &steps : NULL};
 
-    /* Set the memory limit before files are read: child processes that inspect files obey it, too.
-     */
+    /* Set the memory limit before files are read: child processes obey it, too. */
     fbp_limit_memory(a->p.memory_bytes);
     const fbp_status st = fbp_scan_load(scan, a->scan, &known);
     free(steps.profile);
@@ -116,13 +114,10 @@ int recon_load(const struct recon_args *a, struct fbp_scan *scan)
     adjust_confirm(scan, a->adjust);
     if (choose_inputs(a, scan) != 0 || choose_corrections(a, scan) != 0)
         return 1;
-    /* apply flips before the other geometry options, because flips correct the order of the stored
-     * columns and rows */
+    /* apply flips first, because they correct the order of the stored columns and rows */
     if (adjust_flip(scan, a->flip_u, a->flip_v, a->reverse) != 0)
         return 1;
-    /* Check that outputs replace no inputs. The library itself refuses to write the volume over an
-     * input.
-     */
+    /* Check that outputs replace no inputs; the library itself checks the volume. */
     const bool picture = a->sweep || recon_is_picture(a);
     const struct cli_files files = {
         .force = a->p.output.force,
@@ -173,9 +168,8 @@ bool centre_is_auto(const double values[FBP_ADJUSTS])
     return isinf(values[FBP_ADJUST_CENTRE]);
 }
 
-/* True if opposite rays agree much better, and determine the axis, if the views rotate in the
- * opposite direction. Reversed columns have the same effect, except for a mirrored volume. Parallel
- * beams fit both directions. */
+/* True if opposite rays agree much better, and determine the axis, for the opposite rotation.
+ * Reversed columns have the same effect, but mirror the volume. Parallel beams fit both. */
 static bool fits_reversed(const struct fbp_scan *scan, const struct fbp_recon_params *p,
                           const struct fbp_centre *found)
 {
@@ -313,8 +307,7 @@ int recon_prepare_scan(struct recon_args *a, struct fbp_scan *scan)
             return 1;
         a->p.mu_water = a->found.mean;
     }
-    /* request a box of voxels: the output contains only the box, with the same bits as in the whole
-     * volume */
+    /* request a box: the output contains only it, with the bits of the whole volume */
     if (a->slice.given || recon_is_box(a))
         for (int i = 0; i < 3; i++) {
             const struct opt_range *r = i == 2 && a->slice.given ? &a->slice : &a->roi[i];

@@ -19,8 +19,7 @@ struct recon_water {
     size_t n;        /**< number of voxels */
 };
 
-/** Values of the options of fbp recon and fbp plan, and facts that recon_prepare_scan() finds in
- * the scan. */
+/** Options of fbp recon and fbp plan, and facts that recon_prepare_scan() finds in the scan. */
 struct recon_args {
     struct fbp_recon_params p;
     const char *part; /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
@@ -29,13 +28,11 @@ struct recon_args {
     /** --views, --skip: lists of stored views that are used and of those that are left out, such as
      * "0:100,110:"; NULL: not given */
     const char *views, *skip;
-    /** Voxel size (0: chosen by fbp_grid_resolve()) and position of the volume's centre (NaN: that
-     * of the scan) [mm]. */
+    /** Voxel size (0: chosen) and position of the volume's centre (NaN: the scan's) [mm]. */
     double voxel[3], volume_centre[3];
     /** distance between detector pixels along u and v [mm]; 0: that of the scan */
     double pitch[2];
-    struct opt_range slice, roi[3]; /**< box of the volume to be computed [voxels]: given by --slice
-                                       or --roi, not by both */
+    struct opt_range slice, roi[3]; /**< box of the volume [voxels], by --slice or --roi */
     double adjust[FBP_ADJUSTS]; /**< values of the options --centre, --offset, --tilt, --sod, --sdd;
                                    NaN: the value in the scan file; INFINITY: --centre auto */
     double mask; /**< value of --mask for voxels outside the field of view; NaN: not given;
@@ -45,8 +42,7 @@ struct recon_args {
     unsigned score;    /**< score of --sweep, an enum fbp_score */
     double paganin[3]; /**< --paganin: delta / beta, energy [keV], distance [mm]; first number NaN:
                           the values in the scan file */
-    /** --bad-pixels: file of an image that marks bad pixels, or "auto"; NULL: the file of the scan
-     */
+    /** --bad-pixels: file of an image that marks bad pixels, "auto", or NULL: the scan's */
     const char *bad_pixels;
     /** --rings: method of ring removal, such as "sorting"; NULL: that of the scan */
     const char *rings;
@@ -57,16 +53,14 @@ struct recon_args {
     /** Numbers of --beam-hardening and --zingers (the other members are not used);
      * beam_hardening[0] or zingers NaN: those of the scan. */
     struct fbp_corrections correct;
-    unsigned quadrature; /**< --quadrature: 1 + enum fbp_quadrature (plane integrals); 0: that of
-                            the scan */
-    unsigned unit;       /**< --unit: unit of the voxel values, an enum fbp_unit */
+    unsigned quadrature;      /**< --quadrature: 1 + enum fbp_quadrature; 0: the scan's */
+    unsigned unit;            /**< --unit: unit of the voxel values, an enum fbp_unit */
     struct recon_water found; /**< result of --hu-from-roi, set by recon_prepare_scan() */
     struct fbp_centre centre; /**< result of --centre auto; set if has_centre is true */
     bool has_centre;
     bool plan, json, quiet;
     bool flip_u, flip_v, reverse;
-    bool scans_volume; /**< true: the scan contains the grid of a volume; set by
-                          recon_prepare_scan() */
+    bool scans_volume; /**< the scan contains the grid of a volume */
     bool loaded; /**< true: the scan was loaded, and the check that no output replaces an input has
                     passed; set by recon_prepare_scan() */
     enum fbp_kind kind; /**< kind of the scan; set by recon_prepare_scan() */
@@ -266,9 +260,8 @@ struct recon_args {
  * receives this path, to be freed by the caller, or NULL. Returns 0 or an exit status. */
 int recon_name_scan(struct recon_args *args, char **kept);
 
-/** Load the scan, replace its inputs and corrections by those of the options (such as --bad-pixels
- * and --rings), apply flips, and check that no output replaces an input. Returns 0 or an exit
- * status. */
+/** Load the scan, apply options of inputs and corrections (such as --bad-pixels and --rings) and
+ * flips, and check that no output replaces an input. Returns the exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
 /** True if --centre auto is given. values: values of the geometry options. */
@@ -293,8 +286,7 @@ int recon_grid(const struct recon_args *args, const struct fbp_scan *scan, struc
 int recon_water(const struct recon_args *args, const struct fbp_scan *scan,
                 const struct fbp_grid *all, struct recon_water *out);
 
-/** Set the parameters args->p that follow from several options: --half-width, --unit, -o, --mask.
- */
+/** Set parameters that follow from several options: --half-width, --unit, -o, --mask. */
 void recon_complete(struct recon_args *args);
 
 /**
@@ -309,14 +301,12 @@ int recon_prepare_scan(struct recon_args *args, struct fbp_scan *scan);
 /** Check the options of fbp recon against each other. Returns OPT_GO_ON, or an exit status after an
  * error was reported. Implemented in recon_check.c. */
 int recon_check(const struct command *self, const struct recon_args *args);
-/** Check that --slice and --roi are not both given. Returns OPT_GO_ON, or an exit status after an
- * error was reported. */
+/** Check that --slice and --roi are not both given. Returns OPT_GO_ON or an exit status. */
 int recon_check_part(const struct command *self, const struct recon_args *args);
 /** Check that fbp recon would accept the name of the output, if -o is given; nothing is written.
  * Returns OPT_GO_ON, or an exit status after an error was reported. */
 int recon_check_planned(const struct command *self, const struct recon_args *args);
-/** Read --part into args->p.cluster.part and n_parts. Returns OPT_GO_ON, or an exit status after an
- * error was reported. */
+/** Read --part into args->p.cluster.part and n_parts. Returns OPT_GO_ON or an exit status. */
 int recon_choose_part(const struct command *self, struct recon_args *args);
 /** True if one slice is requested by --slice K. The range K:K+1 is a box instead. */
 bool recon_one_slice(const struct recon_args *args);
@@ -345,8 +335,7 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result);
 /** Print the result of a reconstruction as text. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
-/** Add the box of a plan to the JSON object root, as member "roi". Returns this member; NULL: out
- * of memory. */
+/** Add the box of a plan to root as member "roi". Returns this member; NULL: out of memory. */
 cJSON *recon_json_box(cJSON *root, const struct fbp_plan_summary *plan);
 /** Add to the JSON object root the members "kernel", "isa", "threads", "weights" and, if the stored
  * views are processed before the filter, "prepared". */
@@ -377,8 +366,7 @@ void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
 void plan_print_lines(const struct plan_lines *lines);
 cJSON *plan_json(const struct fbp_plan_summary *plan, double expected_seconds);
 
-/** Print a plan and its expected time as text or as JSON; returns the exit status. Implemented in
- * cmd_plan.c. */
+/** Print a plan and its expected time as text or JSON; returns the exit status (cmd_plan.c). */
 int plan_print(const fbp_plan *plan, bool json);
 /** Write to buf[n] the device of a plan: "cpu, kernel column, avx2, 8 threads". Returns buf. */
 char *plan_device(char *buf, size_t n, const struct fbp_plan_summary *p);
@@ -415,11 +403,9 @@ struct progress {
 };
 
 void progress_start(struct progress *progress, size_t n_views, bool quiet);
-/** A function for fbp_recon_params.callbacks.progress: draw the bar; returns 1 after a signal,
- * which cancels the run. */
+/** Callback `progress`: draw the bar; returns 1 after a signal, which cancels the run. */
 int progress_update(void *user, const struct fbp_progress *now);
-/** A function for fbp_recon_params.callbacks.progress that draws nothing; returns 1 after a signal,
- * which cancels the run. */
+/** Callback `progress` without output; returns 1 after a signal, which cancels the run. */
 int progress_stop(void *user, const struct fbp_progress *now);
 /** A function of type fbp_log_fn: erase the bar and print a warning or note of the library. If the
  * member `quiet` is true, notes and warnings are only stored for the JSON object. */

@@ -25,8 +25,7 @@ static int check_folder(const char *path)
         "%s: the output folder is missing or read-only; create it, or make it writable", path);
 }
 
-/* Check the file name that the option --NAME gives, if any: its extension, and that its folder is
- * writable. */
+/* Check the file name that the option --NAME gives, if any: extension, writable folder. */
 static int check_name(const struct command *self, const char *option, const char *path,
                       const char *extension)
 {
@@ -74,8 +73,7 @@ bool recon_is_picture(const struct recon_args *a)
 static const char *const arrays[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID",
                                      "SGE_TASK_ID"};
 
-/* Read the first n characters of a text as a whole number; false: they are not all digits, or n is
- * 0 or above 19. */
+/* Read the first n characters as a whole number of 1 to 19 digits; false: they are none. */
 static bool read_number(const char *text, size_t n, size_t *out)
 {
     char digits[20];
@@ -116,8 +114,7 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
     if (isinf(a->p.output.range[0]))
         return opt_usage(self, "--part: --output-range auto needs the whole volume; give the "
                                "range, such as --output-range 0,0.05");
-    /* Variables whose values are no numbers are skipped: the batch system SGE sets "undefined"
-     * outside a job array. */
+    /* Other values than numbers are skipped: SGE sets "undefined" outside a job array. */
     for (size_t i = 0; found && i < sizeof arrays / sizeof *arrays; i++) {
         const char *text = getenv(arrays[i]);
         if (!text || !read_number(text, strlen(text), &a->p.cluster.part))
@@ -189,9 +186,8 @@ static int check_output(const struct command *self, const struct recon_args *a)
     return OPT_GO_ON;
 }
 
-/* Check the name of the output as fbp recon does. The folder is not checked for arrays in a file
- * ("v.h5:/a/b"), whose names can contain other slashes, nor for stacks and volume folders, which
- * fbp recon creates. */
+/* Check the name of the output like fbp recon. The folder is not checked for arrays in a file
+ * ("v.h5:/a/b"), nor for stacks and volume folders, which fbp recon creates. */
 int recon_check_planned(const struct command *self, const struct recon_args *a)
 {
     if (!a->output)

@@ -120,8 +120,7 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
     return false;
 }
 
-/* The minimum is NaN if the run computed nothing, because other parts, or the run that was resumed,
- * had computed everything. */
+/* The minimum is NaN if the run computed nothing: other parts, or the resumed run, had it all. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result)
 {
     return isnan(result->report.min) && (a->part || result->report.slabs_resumed > 0);

@@ -41,8 +41,7 @@ static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
     return 0;
 }
 
-/* Check that the whole water sphere lies in the field of view: in every view, the detector contains
- * its projection. */
+/* Check that every view's detector contains the projection of the whole water sphere. */
 static int check_view(const struct recon_args *a, const struct fbp_scan *scan)
 {
     const double reach = hypot(a->water[0], a->water[1]) + a->water[3];

@@ -29,8 +29,7 @@
 
 enum { PAGE = 16 << 20, LEAST_PAGE = 256 << 10, DRAWING = 4 << 20 };
 
-/* Append a blank and a word of the command line to the text out[room], quoted for a shell if
- * necessary. */
+/* Append a blank and a word of the command line, quoted for a shell if necessary. */
 static void add_word(char *out, size_t room, const char *word)
 {
     size_t n = strlen(out);
@@ -461,9 +460,8 @@ static void put_device(struct markup *m, const char *name, const char *text, con
     markup_put(m, "</td></tr>\n");
 }
 
-/* Append the name of the processor, from /proc/cpuinfo, or, if the plan uses a GPU, all usable
- * devices of its backend. fbp_devices() starts all drivers, so it is called only in the second
- * case. */
+/* Append the name of the processor, from /proc/cpuinfo, or for a GPU all usable devices of its
+ * backend; only then fbp_devices() is called, which starts all drivers. */
 static void put_devices(struct markup *m, const struct fbp_plan_summary *p)
 {
     enum { MOST = 16 };
@@ -557,8 +555,7 @@ int report_write(struct recon_report *report, const struct recon_args *a,
     return rc;
 }
 
-/* True if no file has this name, or if the file is a page that fbp has written, which may be
- * replaced. */
+/* True if there is no such file, or if it is a page of fbp, which may be replaced. */
 static bool is_free(const char *path)
 {
     static const char mark[] = "<meta name=\"generator\" content=\"fbp ";
@@ -606,8 +603,7 @@ void report_failed(struct recon_report *report, const struct recon_args *a,
     put_repeat(&page.after, report, plan);
     page_put(&text, &page);
     page_clear(&page);
-    /* If saving the page fails, too, nothing is printed: the error of the run was already reported.
-     */
+    /* If saving fails, too, nothing is printed: the run's error was reported. */
     if (!text.failed)
         (void)!fbp_text_save(a->report, text.bytes, true);
     markup_clear(&text);

@@ -20,8 +20,7 @@ enum {
     ESCAPED = 8  /* room for the escape that replaces one byte [bytes] */
 };
 
-/* An output stream, with the first bytes of a UTF-8 character whose other bytes are not written
- * yet. */
+/* An output stream, with the first bytes of an incomplete UTF-8 character. */
 struct stream {
     int fd;
     int error; /* errno of a failed write; 0: none failed */
@@ -139,8 +138,7 @@ static struct {
     char error[1400];
 } said;
 
-/* True after a failed allocation of cJSON: it then omits a member of an object without reporting an
- * error. */
+/* True after a failed allocation of cJSON: it may have omitted members of an object. */
 static bool lacks_something;
 
 static void *json_memory(size_t n)
@@ -299,8 +297,7 @@ int say_json(cJSON *value, bool compact)
     return 0;
 }
 
-/* Append the array `lines` to the member `key` of the result; a missing member is created. Takes
- * ownership of `lines`. */
+/* Append `lines`, which it owns, to the member `key` of the result, created if missing. */
 static void add_lines(cJSON *result, const char *key, cJSON *lines)
 {
     cJSON *own = cJSON_GetObjectItemCaseSensitive(result, key);

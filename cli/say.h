@@ -8,22 +8,19 @@
 
 #include <stdbool.h>
 
-/** Discard all further output of this process, because another process that computes the same
- * volume (MPI) prints. */
+/** Discard all further output: another process of the same volume (MPI) prints. */
 void say_nothing(void);
 
-/** Print again after say_nothing(), because the process that printed is lost; print the first error
- * of this process, if any. */
+/** Print again after say_nothing(), and the first error: the process that printed is lost. */
 void say_again(void);
 
 /** Flush standard output at the end of the command with exit status rc; returns the exit status. A
  * failed write (full disk, closed pipe) is reported if rc is 0, and makes the status 1. */
 int say_close_output(int rc);
 
-/** Begin a command, before any output and any JSON: replace stdout and stderr by streams that print
- * control characters as escapes, and let cJSON record failed allocations, because incomplete JSON
- * must not be printed. json: --json is given, so result, notes and warnings are stored until
- * say_close() prints them. */
+/** Begin a command, before any output: replace stdout and stderr by streams that print control
+ * characters as escapes, and let cJSON record failed allocations (incomplete JSON must not be
+ * printed). json: result, notes and warnings are stored until say_close(). */
 void say_open(bool json);
 
 /** Print the JSON object of --json with the result, "notes", "warnings" and, after a failure,
@@ -39,17 +36,14 @@ bool say_keep(cJSON *result, bool compact);
  * then printed on one line. Takes ownership of the measurement. */
 void say_add(cJSON *measurement);
 
-/** True if an error was reported. say_first_error() returns the first error, without "fbp: "; "":
- * there was none. */
+/** True if an error was reported; the first error, without "fbp: ", or "". */
 bool say_failed(void);
 const char *say_first_error(void);
 
-/** Print an error, "fbp: LINE", on standard error. The first error becomes "error" of the JSON
- * object of --json. */
+/** Print an error, "fbp: LINE", on standard error; the first is "error" of --json. */
 void say_error(const char *line);
 
-/** Print a note or a warning on standard error, and store it for the JSON object of --json; quiet:
- * only store it. */
+/** Print a note or a warning on standard error, and store it for --json; quiet: only store. */
 void say_note(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void say_warning(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -58,9 +52,8 @@ void say_remember(void);
 /** Array of the stored warnings (warnings true) or notes; NULL: none are stored. */
 const cJSON *say_remembered(bool warnings);
 
-/** Escape line feeds and tabs in a text that is printed within a line, such as a file name; other
- * control characters are escaped when they are printed. The result is valid until the fourth call
- * after this one. */
+/** Escape line feeds and tabs in a text within a line, such as a file name; other control
+ * characters are escaped when printed. It is valid until the fourth call after this. */
 const char *say_name(const char *text);
 
 /** Print on standard error a progress line, which the next call replaces, cut off at the width of

@@ -30,13 +30,10 @@ struct sweep {
     size_t slice, shown;
     double present;   /* value of the parameter without the sweep */
     double radius_mm; /* least radius of the field of view over all values of the parameter [mm] */
-    float *slices;    /* [grid.n[2]][ny][nx] voxels of the slices for the current value of the
-                         parameter */
-    /* reduce: voxels per pixel of a picture along x and y; w, h: width and height of a picture
-     * [pixels] */
+    float *slices;    /* [grid.n[2]][ny][nx] slices for the current value */
+    /* voxels per pixel of a picture along x and y; its width and height [pixels] */
     size_t reduce, w, h;
-    float *pictures;      /* [range->n][h][w] pictures of the displayed slice, one per value of the
-                             parameter */
+    float *pictures;      /* [range->n][h][w] pictures of the displayed slice */
     double *scores;       /* [range->n] */
     double best, seconds; /* best value of the parameter; duration of all reconstructions [s] */
     bool at_end;          /* the best value is at an end of the range */
@@ -66,8 +63,7 @@ bool sweep_parse(const char *text, struct sweep_range *out, char *why, size_t n)
         return false;
     }
     const char *at = equals + 1;
-    for (int i = 0; i < 3; i++) { /* strtod() also accepts "inf" and other words, but the three
-                                     numbers must be decimal */
+    for (int i = 0; i < 3; i++) { /* the numbers must be decimal: no "inf" */
         char *end = NULL;
         v[i] = *at && strchr("+-.0123456789", *at) ? strtod(at, &end) : NAN;
         if (!end || end == at || *end != (i < 2 ? ':' : '\0') || !isfinite(v[i])) {
@@ -101,8 +97,7 @@ double sweep_value(const struct sweep_range *r, size_t i)
  * lines of text below a picture. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
-/* Allowance for code and heap that the reconstructions add to the peak memory of the process
- * [bytes]. */
+/* Allowance for code and heap that reconstructions add to the peak memory [bytes]. */
 static const size_t growth = (size_t)8 << 20;
 
 /* Radius of the area that is scored, as a fraction of the least field of view. Near the rim of the
@@ -187,8 +182,7 @@ static int allocate(struct sweep *s)
     return 0;
 }
 
-/* Store picture i of the sweep: the displayed slice, reduced to means of blocks of s->reduce x
- * s->reduce voxels. */
+/* Store picture i: the displayed slice, as means of s->reduce x s->reduce voxels. */
 static void keep_picture(struct sweep *s, size_t i)
 {
     const size_t nx = s->grid.n[0], ny = s->grid.n[1], k = s->reduce;
@@ -287,8 +281,7 @@ static int place_range(struct sweep *s)
     return 0;
 }
 
-/* Load the scan, check the range, choose the volume (that of the scan without the sweep), and
- * allocate the buffers. */
+/* Load the scan, check the range, choose the volume (without the sweep), allocate buffers. */
 static int prepare(struct sweep *s)
 {
     struct fbp_scan scan = {.struct_size = sizeof scan};
@@ -365,8 +358,7 @@ static int write_sheet(const struct sweep *s)
     return rc;
 }
 
-/* Print the best value and the other geometry options as options that fbp recon and fbp geometry
- * convert accept. */
+/* Print the best value and the other geometry options for fbp recon and geometry convert. */
 static void print_options(const struct sweep *s)
 {
     const struct recon_args *a = s->args;

@@ -36,8 +36,7 @@ int team_start(void)
 
     if (st == FBP_ERR_CANCELLED) /* rank 0 prints why it was interrupted */
         say_nothing();
-    /* FBP_ERR_UNSUPPORTED: the processes cannot connect. This is no error with --part, so
-     * team_check() reports it. */
+    /* FBP_ERR_UNSUPPORTED: no connection, which is no error with --part (team_check()). */
     if (st != FBP_OK && (st != FBP_ERR_UNSUPPORTED || getenv("FBP_TEAM_MODULE")))
         return cli_fail();
     if (st != FBP_OK)

@@ -14,9 +14,8 @@
 int team_start(void);
 
 /** Fail if team_start() could not connect the processes of the launcher, unless each computes a
- * part of its own (has_part: --part is given). If the launcher is not that of Open MPI or PMIx, and
- * PMI_RANK or SLURM_PROCID contains the rank, only the first process prints the error. Returns 0 or
- * an exit status. */
+ * part (--part). If the launcher is not that of Open MPI or PMIx, and PMI_RANK or SLURM_PROCID is
+ * set, only the first process prints the error. Returns the exit status. */
 int team_check(bool has_part);
 
 /** Let only the first process print (rank in PMIX_RANK, which Open MPI sets), if several processes
@@ -33,9 +32,8 @@ bool team_has_terminal(void);
 /** True if this process is rank 0 of its team, or has no team. */
 bool team_is_first(void);
 
-/** At the end of the command with exit status rc, wait for the other ranks. Returns the exit
- * status, which is not 0 if any rank failed. Rank 0 prints the error; if rank 0 is lost, another
- * rank does. */
+/** At the end of the command with status rc, wait for the other ranks. Returns the exit status, not
+ * 0 if any rank failed. Rank 0, or another if it is lost, prints the error. */
 int team_end(int rc);
 
 /** Free the team. This must be the last call, after all output, because MPI may end this process in

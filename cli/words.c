@@ -113,8 +113,7 @@ struct word_meaning word_meaning(const struct command *c, const char *text)
                          : text[1]      ? tolower((unsigned char)text[n])
                                         : text[n]);
     word[n] = '\0';
-    /* the converted word may be an option of the command that was written in capitals or with
-     * underscores */
+    /* the word may be an option in capitals or with underscores */
     m.option = opt_find(c, word, n);
     for (size_t i = 0; i < word_table_length && !m.option && m.kind == WORD_UNKNOWN; i++) {
         const struct word *w = &word_table[i];

@@ -12,8 +12,7 @@
 enum word_kind {
     WORD_UNKNOWN,
     WORD_OPTION,   /**< alias of an option of the command, or of its first positional argument */
-    WORD_IGNORED,  /**< the option is accepted without effect, because it requests the default
-                      behaviour */
+    WORD_IGNORED,  /**< accepted without effect: requests the default */
     WORD_HELP,     /**< another spelling of --help */
     WORD_VERSION,  /**< another spelling of --version */
     WORD_SENTENCE, /**< no option of fbp; `sentence` states what to do instead */
@@ -27,8 +26,7 @@ struct word_meaning {
 
 /** A row of the table of aliases. */
 struct word {
-    const char *words;   /**< aliases without leading dashes, in lower case except single letters,
-                            separated by spaces */
+    const char *words;   /**< aliases without dashes, in lower case, separated by spaces */
     const char *options; /**< names of options of fbp, separated by spaces: the alias means the
                             option that the command has; ".": its first positional argument */
     /** error message if the command has none of `options`; NULL: the alias is then unknown */
@@ -51,8 +49,7 @@ struct word_meaning word_meaning(const struct command *c, const char *text);
  * the help mentions no alias. */
 bool word_shown(const char *option, char *buf, size_t n);
 
-/** Translate a command name of other programs to fbp ("reconstruct" to "recon"); NULL: the name is
- * unknown. */
+/** Translate a command of other programs ("reconstruct": "recon"); NULL: unknown. */
 const char *word_command(const char *word);
 
 #endif /* FBP_CLI_WORDS_H */

@@ -106,8 +106,7 @@ static void bash_first_words(FILE *f)
     fputs("        *) command=${words[0]-} ;;\n        esac\n    fi\n", f);
 }
 
-/* Print the bash case of an option that takes a value: it proposes permitted values, file names, or
- * nothing. */
+/* Print the bash case of an option with a value: permitted values, file names, or nothing. */
 static void bash_values(FILE *f, const struct command *c, const struct opt *o)
 {
     const enum value value = value_of(o);
@@ -157,8 +156,7 @@ void manual_bash(FILE *f)
     fputs(bash_tail, f);
 }
 
-/* Print a description for zsh, escaped for the text in [...] of a single-quoted argument of
- * _arguments. */
+/* Print a description for zsh, escaped for [...] in a single-quoted argument of _arguments. */
 static void zsh_put(FILE *f, const char *text)
 {
     for (; *text; text++)
@@ -194,9 +192,8 @@ static void zsh_action(FILE *f, const struct opt *o)
     }
 }
 
-/* Print an option for zsh as 'name[about]:value:action'. If the option takes a value, "=" follows a
- * long name, "+" a short name.
- */
+/* Print an option for zsh as 'name[about]:value:action'. Before a value, "=" follows a long name,
+ * "+" a short one. */
 static void zsh_option(FILE *f, const char *name, bool is_long, const struct opt *o)
 {
     const bool valued = value_of(o) != NO_VALUE;

@@ -42,8 +42,7 @@ void markup_reserve(struct markup *m, size_t n)
                      : NULL;
 
     if (!more)
-        return; /* a failed reservation is no error, because make_room() allocates what is needed
-                   later */
+        return; /* make_room() allocates what is missing */
     if (!m->bytes)
         more[0] = '\0';
     m->bytes = more;
@@ -144,9 +143,7 @@ void markup_base64(struct markup *m, const void *bytes, size_t n)
     m->n = (size_t)(out - m->bytes);
 }
 
-/* In JSON, '<', '>' and '&' occur only inside strings; they are replaced by escapes such as \u003c,
- * which mean the same.
- */
+/* In JSON, '<', '>' and '&' occur only in strings: escapes such as \u003c mean the same. */
 void markup_json(struct markup *m, cJSON *object)
 {
     /* NULL if memory ran out, here or when the object was built */

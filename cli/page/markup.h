@@ -17,8 +17,7 @@ struct markup {
     bool failed;
 };
 
-/** Reserve memory for n more bytes of the text, because growth in small steps needs up to twice the
- * memory. */
+/** Reserve memory for n more bytes: growth in small steps needs up to twice the memory. */
 void markup_reserve(struct markup *m, size_t n);
 void markup_add(struct markup *m, const char *bytes, size_t n);
 void markup_put(struct markup *m, const char *text);
@@ -30,8 +29,7 @@ void markup_escaped(struct markup *m, const char *text);
 /** Append a text that is no HTML, formatted as by printf(), and escaped as by markup_escaped(). */
 void markup_say(struct markup *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void markup_base64(struct markup *m, const void *bytes, size_t n);
-/** Append a JSON object, with <, > and & escaped, and free the object; object NULL: set `failed`.
- */
+/** Append a JSON object, with <, > and & escaped, and free it; NULL: set `failed`. */
 void markup_json(struct markup *m, cJSON *object);
 /** Append an HTML element <img> that contains the n bytes of a picture; type: media type such as
  * "image/png"; alt: description, any text. */

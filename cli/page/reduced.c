@@ -68,8 +68,7 @@ void histogram_add(struct histogram *h, const float *values, size_t n)
             h->n_only += finite;
             return;
         }
-        /* Two different values were found: choose bins whose range contains both, and count the
-         * n_only earlier values. */
+        /* Two values were found: choose bins for both, and count the n_only earlier values. */
         const double lo = fmin(least, h->only), hi = fmax(greatest, h->only);
         h->begun = true;
         h->width = h->step > 0 ? h->step : (hi - lo) * 2 / HISTOGRAM_BINS;
@@ -186,8 +185,7 @@ static int look(struct reduced *r, const struct reduced_wish *wish)
     return 0;
 }
 
-/* Sums over one layer of bins (blocks of joined voxels with the same z), and state of the pass over
- * the volume. */
+/* Sums over a layer of bins (blocks of joined voxels), and state of the pass. */
 struct layer {
     double *sums;    /* [bins[1]][bins[0]] sums of the finite voxels of each bin */
     uint32_t *count; /* [bins[1]][bins[0]] number of finite voxels of each bin */
@@ -333,9 +331,8 @@ int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wis
     *r = (struct reduced){.source = source, .info = fbp_source_info(source)};
     if (look(r, wish) != 0)
         return 1;
-    /* If all voxels fit the page with the type of the file (at most float32), keep them; otherwise
-     * store 16-bit numbers, and join voxels until the samples fit. stored: bytes per voxel in the
-     * first case. */
+    /* If all voxels fit the page with the type of the file (at most float32), keep them; else store
+     * 16-bit numbers, and join voxels. stored: bytes per voxel in the first case. */
     const enum fbp_type type = r->info->type;
     const bool is_real = type == FBP_F32 || type == FBP_F64;
     const size_t size = fbp_type_size(type), stored = is_real || size > 2 ? 4 : size;

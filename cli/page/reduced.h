@@ -17,8 +17,7 @@ enum { HISTOGRAM_BINS = 4096 };
  * lies outside, pairs of bins are joined until the range contains the value, so all counts are
  * exact. Initialise with {.step = …}. */
 struct histogram {
-    double step; /**< distance between possible values, if the stored values are integers; 0: they
-                    are real numbers */
+    double step; /**< distance of stored integers; 0: real numbers */
     double lo, width;
     uint64_t counts[HISTOGRAM_BINS];
     bool begun; /**< true: two different values were counted, and the range of the bins is chosen */
@@ -58,8 +57,7 @@ struct reduced {
     double mm[3],
         origin[3];  /**< position of voxel (x, y, z): origin + (x, y, z) * mm; mm can be negative */
     size_t k[3];    /**< voxels per bin (block of joined voxels) along x, y, z */
-    size_t bins[3]; /**< number of bins (blocks of joined voxels) along x, y, z; the last bin may
-                       have fewer voxels */
+    size_t bins[3]; /**< bins (blocks of joined voxels) along x, y, z */
     float *values;  /**< [frames][bins[2]][bins[1]][bins[0]] means of the finite voxels of each bin;
                        NaN: the bin has no finite voxel */
     float *greatest[3]; /**< greatest finite voxel values: [0] along z, [frames][y][x]; [1] along y,
@@ -77,8 +75,7 @@ int reduced_make(struct reduced *r, fbp_source *source, const struct reduced_wis
 void reduced_drop(struct reduced *r);
 void reduced_clear(struct reduced *r);
 
-/** Axes (0 x, 1 y, 2 z) of plane i (0 xy, 1 xz, 2 yz) of a volume: the axis to the right, and the
- * axis up. */
+/** Axes (0 x, 1 y, 2 z) of plane i (0 xy, 1 xz, 2 yz): to the right, and up. */
 extern const int reduced_axes[3][2];
 
 /** Number of bins in plane i (xy, xz, yz). */

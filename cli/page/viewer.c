@@ -56,8 +56,7 @@ static bool is_integer(const struct fbp_array_info *i)
     return i->type != FBP_F32 && i->type != FBP_F64 && fbp_type_size(i->type) <= 2;
 }
 
-/* Scale and offset for arrays of integers of 8 or 16 bits, without rounding: the least value of the
- * type becomes the number 0. */
+/* Exact scale and offset for integers of 8 or 16 bits: the type's least value is number 0. */
 static struct packed_scale scale_of_type(const struct fbp_array_info *i)
 {
     const double scale = fabs(i->scale) > 0 ? i->scale : 1;
@@ -264,8 +263,7 @@ static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bo
     return NULL;
 }
 
-/* Append the sizes of the volume as a text: "512 x 512 x 300 voxels of 0.2 mm, 3 frames; 1/mm,
- * stored as float32 (mha)". */
+/* Append sizes: "512 x 512 x 300 voxels of 0.2 mm, 3 frames; 1/mm, stored as float32 (mha)". */
 static void put_size(struct markup *m, const struct reduced *r)
 {
     const struct fbp_array_info *i = r->info;
@@ -286,8 +284,7 @@ static void put_size(struct markup *m, const struct reduced *r)
                fbp_type_name(i->type), i->format);
 }
 
-/* Append a sentence that states whether samples of the page are voxels or means of voxels, and how
- * they are rounded. */
+/* Append a sentence: whether samples are voxels or their means, and how they are rounded. */
 static void put_truth(struct markup *m, const struct reduced *r, const struct packed_scale *s,
                       bool served)
 {

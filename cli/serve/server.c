@@ -110,8 +110,7 @@ static int take_first_line(struct span line, struct http_request *out)
     return is(method, "GET") ? take_target(target, out) : 405;
 }
 
-/* Check one header line of a request, and copy the value of Host; requests with a body are refused.
- * Returns the HTTP status. */
+/* Check a header line, and copy the value of Host; bodies are refused. Returns the status. */
 static int take_header(struct span line, struct http_request *out, bool *has_host)
 {
     struct span name, value;
@@ -269,8 +268,7 @@ static void find_answer(const struct server *s, int status, struct http_request 
     const bool has_slashes = strlen(path) >= n + 2 && path[0] == '/' && path[n + 1] == '/';
     unsigned difference = !has_slashes;
 
-    /* All characters of the token are compared, so the time does not depend on the position of the
-     * first difference. */
+    /* All characters of the token are compared, so the time does not depend on it. */
     for (size_t i = 0; has_slashes && i < n; i++)
         difference |= (unsigned char)(path[1 + i] ^ s->token[i]);
     const bool omits_port = s->port == 80 && !strchr(request->host, ':');
@@ -289,8 +287,7 @@ static void find_answer(const struct server *s, int status, struct http_request 
     }
 }
 
-/* Wait until a socket is ready for the events of poll(); false: the clock reached `until` [s], or a
- * signal was received. */
+/* Wait until a socket is ready for events of poll(); false: time `until` [s], or a signal. */
 static bool wait_for(int fd, short events, double until)
 {
     struct pollfd p = {.fd = fd, .events = events};

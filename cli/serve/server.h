@@ -18,8 +18,7 @@ enum {
     HTTP_TEXT = 512   /**< size of the texts path, query and host, with the final 0 [bytes] */
 };
 
-/** An HTTP GET request. Its texts are not decoded, because addresses of fbp contain no
- * percent-encoding. */
+/** An HTTP GET request; addresses of fbp contain no percent-encoding. */
 struct http_request {
     char path[HTTP_TEXT];  /**< path of the address, the text before '?', such as "/TOKEN/slice" */
     char query[HTTP_TEXT]; /**< query of the address, the text after '?'; "": none */
@@ -43,8 +42,7 @@ struct answer {
     const char *type;  /**< Content-Type, such as "text/html; charset=utf-8" */
     const void *bytes; /**< body */
     size_t n;          /**< bytes of the body */
-    /** Called after the answer was sent, or sending has failed, to release `bytes`; NULL: nothing
-     * to release. */
+    /** Called after the answer was sent, or has failed, to release `bytes`, or NULL. */
     void (*release)(struct answer *answer);
     void *user;     /**< data of release() */
     char text[400]; /**< body of answer_text() */
@@ -69,8 +67,7 @@ void answer_text(struct answer *out, int status, const char *fmt, ...)
 /** A function answer.release that frees answer.user. */
 void answer_free(struct answer *answer);
 
-/** Listen on a port of 127.0.0.1 (0: any free port), and choose a random token. Returns 0, or 1
- * after an error message. */
+/** Listen on a port of 127.0.0.1 (0: any), with a random token. Returns 0, or 1 after an error. */
 int server_open(struct server *s, unsigned port);
 /** Print the address of the server (json: as a JSON object), and answer requests until a signal
  * stops the program; returns 0. */

@@ -81,8 +81,7 @@ static fbp_status read_block(const struct reduced *r, int plane, const struct sl
     return st;
 }
 
-/* Load into blocks[plane] the block of neighbouring slices that contains slice `index`, unless the
- * block is cached. */
+/* Load into blocks[plane] the block of slices with slice `index`, unless it is cached. */
 static fbp_status hold_block(struct slices *s, int plane, size_t index, size_t frame)
 {
     struct slice_block *b = &s->blocks[plane];

@@ -17,9 +17,8 @@ struct slice_block {
 };
 
 /** Cache of slices. Voxels of a file lie along x: a slice yz needs all rows of the volume, a slice
- * xz one row of each slice. Up to 32 neighbouring slices xz or yz, within 64 MiB, are read together
- * and cached, because they lie in the same or in neighbouring rows; of plane xy, one slice is
- * cached. */
+ * xz one row per slice. Up to 32 such slices, within 64 MiB, are read together and cached, because
+ * they lie in the same or neighbouring rows; of plane xy, one is. */
 struct slices {
     const struct reduced *r; /**< sizes of the volume, and its open file */
     pthread_mutex_t lock;    /**< protects the file and all members below */
@@ -53,8 +52,7 @@ struct volume_server {
  * --serve". @return 0, or 1 after an error message; the caller calls volume_server_close(). */
 int volume_server_open(struct volume_server *v, const char *title, const char *program,
                        struct page_wish *wish);
-/** Answer a request, whose path without the token is "" (the page) or "slice". Called from several
- * threads at the same time. */
+/** Answer a request, whose path without the token is "" (the page) or "slice". Thread-safe. */
 void volume_server_answer(struct volume_server *v, const char *path, const char *query,
                           struct answer *out);
 void volume_server_close(struct volume_server *v);

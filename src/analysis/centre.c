@@ -31,9 +31,8 @@ enum {
     MOST_VOXELS = 640, /* greatest number of voxels per side of a slice */
 };
 
-/* Slices are reconstructed for several axis columns: in steps of slice_step, up to slice_range on
- * either side of by_rays [columns]. by_rays is the axis column found by comparing rays that are
- * measured twice. */
+/* Slices are reconstructed for axis columns in steps of slice_step, up to slice_range on either
+ * side of by_rays [columns], the axis found by rays that are measured twice. */
 static const double slice_step = 0.5, slice_range = 0.5 * (VALUES - 1) / 2;
 
 /* Limits of a reliable result.  most_misfit: misfit of opposite rays, 0 to 1; most_spread: range of
@@ -77,8 +76,7 @@ static size_t stride_of(const struct fbp_match *m, size_t views)
 }
 
 /* Find the axis column for which opposite rays agree best, in steps of half an averaged column, and
- * a rival: another peak of the score, far from the best column, with more than rival_share of its
- * score. */
+ * a rival: a peak far from it with more than rival_share of its score. */
 static fbp_status search_coarsely(struct search *s, size_t bin, double *column)
 {
     const size_t n = 2 * s->coarse.n_columns - 1, stride = stride_of(&s->rough, COARSE_VIEWS);
@@ -236,8 +234,7 @@ static fbp_status compare_slices(struct search *s)
     return FBP_OK;
 }
 
-/* Mark the result as not reliable, and append a reason, printed with the numbers a and b, to
- * c->why. */
+/* Mark the result as not reliable; append a reason, with the numbers a and b, to c->why. */
 static void doubt(struct fbp_centre *c, const char *fmt, double a, double b)
 {
     const size_t used = strlen(c->why);
@@ -372,8 +369,7 @@ fbp_status fbp_centre_find(const struct fbp_scan *scan, const struct fbp_recon_p
     FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
     FBP_TRY(fbp_take_params(&p, params));
     struct search s = {.scan = &whole, .out = &own};
-    /* Use only the parameters that apply to single slices, too: device, threads, memory, source,
-     * progress. */
+    /* Use the parameters of single slices: device, threads, memory, source, progress. */
     s.params = (struct fbp_recon_params){.struct_size = sizeof s.params,
                                          .device = p.device,
                                          .n_threads = p.n_threads,

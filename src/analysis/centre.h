@@ -26,8 +26,7 @@ struct fbp_sinogram {
     double step; /**< median angle between neighbouring views [rad] */
     double arc;  /**< angle from the first view to the last [rad] */
     bool closed; /**< true: full circle, the first view follows the last */
-    double centre; /**< column of the projected iso-centre according to the scan file, mean over
-                      views */
+    double centre; /**< column of the projected iso-centre in the scan file, mean of the views */
 };
 
 /**
@@ -67,10 +66,8 @@ static inline double fbp_vertex(double x, double step, double before, double at,
 
 struct fbp_match {
     const struct fbp_sinogram *s;
-    float *values;   /**< values of s, smoothed; if `joins`, without the fine structure that views
-                        share */
-    double *scratch; /**< [9 n_columns + 1] work memory for one detector row (struct tally in
-                        match.c) */
+    float *values;   /**< smoothed s; if `joins`, without the fine structure of all views */
+    double *scratch; /**< [9 n_columns + 1] work memory for a row (match.c) */
     size_t width;    /**< number of columns per mean */
     /** squares of differences of neighbouring means: sum over columns, mean over rows and views */
     double energy;
@@ -85,8 +82,7 @@ fbp_status fbp_match_create(struct fbp_match *m, const struct fbp_sinogram *s, s
 void fbp_match_clear(struct fbp_match *m);
 
 struct fbp_agreement {
-    double misfit; /**< sum of (a - b)^2 over sum of a^2 + b^2 for opposite rays a and b: 0: equal,
-                      1: unrelated */
+    double misfit; /**< sum of (a - b)^2 over sum of a^2 + b^2 of opposite rays; 0: equal */
     double share;  /**< sum of squares of the compared values / that of all values */
 };
 
@@ -115,9 +111,8 @@ struct fbp_wedge {
     double cost;
 };
 
-/** Find the axis column near the column `near`.  Neighbouring columns are averaged to at most 512
- * groups; `near` must be right within about 3 groups. FBP_ERR_UNSUPPORTED: too few views or
- * columns. */
+/** Find the axis column near `near`, which must be right within about 3 of at most 512 groups of
+ * averaged columns. FBP_ERR_UNSUPPORTED: too few views or columns. */
 fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, double near);
 
 /** Get the memory that fbp_wedge_find() needs [bytes]. */

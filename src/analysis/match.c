@@ -55,8 +55,7 @@ static void prepare_row(struct fbp_match *m, size_t row)
     }
 }
 
-/* Sums over views, for one column: of the differences d between the averages of the columns on its
- * two sides, and of d^2. */
+/* Sums over views, for a column, of the differences d of the averages beside it, and of d^2. */
 struct column {
     double sum, squares;
 };
@@ -194,9 +193,8 @@ struct between {
  * nearest views, for extrapolation.  false: no view is near. */
 static bool find_views(const struct fbp_sinogram *s, double angle, struct between *out)
 {
-    /* Limits, in units of the median angle between views.  widest: greatest angle between two views
-     * for interpolation; beyond: greatest angle before the first or after the last view, for
-     * extrapolation. */
+    /* Limits, in median angles between views. widest: greatest angle between views for
+     * interpolation; beyond: greatest angle of extrapolation at either end. */
     static const double widest = 1.75, beyond = 0.75;
     const size_t n = s->n_views;
     const double *t = s->angles;
@@ -224,8 +222,7 @@ static bool find_views(const struct fbp_sinogram *s, double angle, struct betwee
     return (early ? t[0] - angle : angle - t[n - 1]) <= beyond * s->step;
 }
 
-/* Interpolate row[n] at position y, in columns, by cubic convolution (Keys, IEEE Trans. ASSP 29
- * (1981) 1153). */
+/* Interpolate row[n] at position y by cubic convolution (Keys, IEEE Trans. ASSP 29 (1981) 1153). */
 static double between_columns(const float *row, size_t n, double y)
 {
     const size_t i = (size_t)y;
@@ -241,8 +238,7 @@ static double between_columns(const float *row, size_t n, double y)
                     w * (2 * before - 5 * a + 4 * b - after + w * (3 * (a - b) + after - before)));
 }
 
-/* Compare the rays of view k with the rays in the opposite direction, for axis column c; add the
- * result to *t. */
+/* Compare the rays of view k with opposite rays, for axis column c; add the result to *t. */
 static void compare_view(const struct fbp_match *m, size_t row, size_t k, double c, struct tally *t)
 {
     const struct fbp_sinogram *s = m->s;

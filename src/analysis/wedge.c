@@ -100,8 +100,7 @@ static double frequency_of(const struct search *w, size_t wave)
     return FBP_PI * (double)(FIRST_WAVE + wave) / w->half;
 }
 
-/* Get the greatest harmonic of a wave along angles: Bessel functions of an order above their
- * argument are nearly 0. */
+/* Greatest harmonic of a wave along angles: Bessel functions of higher order are nearly 0. */
 static double harmonics_of(const struct search *w, size_t wave)
 {
     const double x = w->half * frequency_of(w, wave);
@@ -114,8 +113,7 @@ static double *wave_of(const struct search *w, int part, size_t wave, size_t row
     return w->waves + (((size_t)part * MOST_WAVES + wave) * w->n_rows + row) * w->n_views;
 }
 
-/* Compute the waves of all rows and views: Fourier sums over the columns in the window about the
- * assumed axis. */
+/* Waves of all rows and views: Fourier sums over the columns about the assumed axis. */
 static void transform(struct search *w)
 {
     static const double taper = 0.2; /* part of half the window, at either end */
@@ -157,8 +155,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
-/* Orthonormalise the vector that follows the last one of the basis, and add it unless it is nearly
- * 0. */
+/* Orthonormalise the vector after the last one, and add it unless it is nearly 0. */
 static void add_vector(struct basis *b, int odd, size_t n)
 {
     double *v = b->vectors[odd] + b->n[odd] * n;
@@ -178,8 +175,7 @@ static void add_vector(struct basis *b, int odd, size_t n)
     b->n[odd]++;
 }
 
-/* Scalar products of vectors x and y, after their components in the basis of the even or of the odd
- * harmonics are removed. */
+/* Scalar products of x and y without their components in a basis (even or odd harmonics). */
 struct rest {
     double xx, xy, yy;
 };
@@ -206,8 +202,7 @@ static void fit_waves(struct search *w)
     struct basis *b = &w->basis;
     const size_t n = w->n_views;
 
-    /* Add the constant to the odd harmonics: rings, which are equal in all views, then cause no
-     * misfit. */
+    /* Add the constant to the odd harmonics: rings, equal in all views, cause no misfit. */
     b->n[0] = b->n[1] = b->harmonic = 0;
     for (size_t k = 0; k < n; k++)
         b->vectors[1][k] = 1;
