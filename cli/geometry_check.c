@@ -78,17 +78,6 @@ static struct line ray_of(const struct fbp_scan *scan, const struct fbp_view *vi
     return out;
 }
 
-/* Project the point x [mm] to column cr[0] and row cr[1]. False: the point is not in front of the
- * source. */
-static bool project(const double P[12], const double x[3], double cr[2])
-{
-    const double w = fbp_dot(P + 8, x) + P[11];
-
-    cr[0] = (fbp_dot(P, x) + P[3]) / w;
-    cr[1] = (fbp_dot(P + 4, x) + P[7]) / w;
-    return w > 0;
-}
-
 /* Project sample points of the field of view in at most VIEWS views. Each point whose projection
  * lies on the detector is stored with the ray of its pixel in the flipped view. */
 static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
@@ -118,7 +107,7 @@ static void sample(const struct fbp_scan *scan, const struct fbp_view *flipped,
             for (int a = 0; a < 3; a++)
                 x[a] = rows[0][a] * q[0] + rows[1][a] * q[1] + rows[2][a] * q[2];
             double cr[2];
-            if (project(P, x, cr) && cr[0] >= -0.5 && cr[1] >= -0.5 && cr[0] <= right &&
+            if (fbp_project(P, x, cr) && cr[0] >= -0.5 && cr[1] >= -0.5 && cr[0] <= right &&
                 cr[1] <= top)
                 out->seems[out->n++] = ray_of(scan, &flipped[k], rows, cr);
         }
@@ -299,14 +288,14 @@ static fbp_status project_all(const struct fbp_scan *scan, struct check *c)
     for (size_t k = 0; k < scan->n_views; k++) {
         bool behind = false;
         FBP_TRY(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
-        project(P, iso, cr);
+        (void)fbp_project(P, iso, cr);
         for (int i = 0; i < 2; i++)
             widen(&c->iso[i], cr[i], k);
         for (unsigned which = 0; c->seen && which < 8; which++) {
             for (int i = 0; i < 3; i++)
                 x[i] = fbp_grid_coordinate(&c->grid, i,
                                            which >> i & 1 ? (double)c->grid.n[i] - 0.5 : -0.5);
-            const bool in_front = project(P, x, cr);
+            const bool in_front = fbp_project(P, x, cr);
             behind = behind || !in_front;
             for (int i = 0; in_front && i < 2; i++)
                 widen(&c->corners[i], cr[i], k);
@@ -330,7 +319,7 @@ static void project_axis(const struct fbp_scan *scan, struct check *c)
         c->axis[i][1] = -INFINITY;
         for (size_t k = 0; k < scan->n_views; k++)
             if (fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P) == FBP_OK &&
-                project(P, at, cr)) {
+                fbp_project(P, at, cr)) {
                 c->axis[i][0] = fmin(c->axis[i][0], cr[0]);
                 c->axis[i][1] = fmax(c->axis[i][1], cr[0]);
             }

@@ -105,9 +105,9 @@ static void help_lines(FILE *f, const struct command *c, const char *names)
 {
     for (const char *at = names; at && *at; at += strspn(at, " ")) {
         const size_t n = strcspn(at, " ");
-        for (size_t i = 0; i < c->n_opts; i++)
-            if (strlen(c->opts[i].name) == n && strncmp(at, c->opts[i].name, n) == 0)
-                help_line(f, &c->opts[i]);
+        const struct opt *o = opt_find(c, at, n);
+        if (o)
+            help_line(f, o);
         at += n;
     }
 }

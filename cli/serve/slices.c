@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #include "array/file/format.h"
+#include "pipeline/view_step.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,18 +40,12 @@ static size_t samples_of(const struct reduced *r, int plane)
 /* Read rows [y, y + n) of slice z into out [n][nx], the lowest first: y counts upwards. */
 static fbp_status read_rows(const struct reduced *r, size_t z, size_t y, size_t n, float *out)
 {
-    const size_t nx = r->n[0], row = r->down ? r->n[1] - y - n : y;
+    const size_t row = r->down ? r->n[1] - y - n : y;
     const fbp_status st = fbp_source_read(r->source, z, 1, row, n, FBP_F32, out);
 
-    if (st != FBP_OK || !r->down)
-        return st;
-    for (size_t i = 0; i < n / 2; i++)
-        for (size_t x = 0; x < nx; x++) {
-            const float kept = out[i * nx + x];
-            out[i * nx + x] = out[(n - 1 - i) * nx + x];
-            out[(n - 1 - i) * nx + x] = kept;
-        }
-    return FBP_OK;
+    if (st == FBP_OK && r->down)
+        fbp_turn_rows(out, n, r->n[0]);
+    return st;
 }
 
 /* Read neighbouring slices of one plane (0 xy, 1 xz, 2 yz) from the file: xy: one slice of the

@@ -37,6 +37,17 @@ static inline void fbp_grid_corner(const struct fbp_grid *g, int i, double out[3
         out[j] = fbp_grid_coordinate(g, j, i >> j & 1 ? (double)g->n[j] - 1 : 0);
 }
 
+/** Project the point x [mm] to column cr[0] and row cr[1] by a 3x4 matrix; false: the point is not
+ * in front of the source. */
+static inline bool fbp_project(const double P[12], const double x[3], double cr[2])
+{
+    const double w = fbp_dot(P + 8, x) + P[11];
+
+    cr[0] = (fbp_dot(P, x) + P[3]) / w;
+    cr[1] = (fbp_dot(P + 4, x) + P[7]) / w;
+    return w > 0;
+}
+
 /** Rotate orthogonal unit vectors in their plane, from a to b, by `angle` [rad]. */
 static inline void fbp_turn_pair(double a[3], double b[3], double angle)
 {

@@ -4,7 +4,7 @@
  * of source: one corrects all views when the first row is requested, and keeps the rows that the
  * run needs, in memory or in a file; the other retrieves phases each time a view is read. Other
  * view steps also use fbp_integrals_…(), which read measured rows as line integrals.
- * Used by: analysis/, pipeline/. */
+ * Used by: cli/serve/, analysis/, pipeline/. */
 #include "pipeline/view_step.h"
 
 #include "array/file/bytes.h"

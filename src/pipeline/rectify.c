@@ -71,14 +71,6 @@ static void apply(const double H[9], double x, double y, double out[2])
     out[1] = (H[3] * x + H[4] * y + H[5]) / w;
 }
 
-static void project(const double P[12], const double x[3], double out[2])
-{
-    const double w = fbp_dot(P + 8, x) + P[11];
-
-    out[0] = (fbp_dot(P, x) + P[3]) / w;
-    out[1] = (fbp_dot(P + 4, x) + P[7]) / w;
-}
-
 /* Get the homography from pixels of `view` with `panel` to pixels of the measured view k. False:
  * view k has no projection matrix. */
 static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_view *view,
@@ -120,16 +112,15 @@ static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[
     }
     if (!kind->matrix(&o->unit, &one_pixel, o->P) || !(o->P[11] > 0))
         return false;
-    project(o->P, origin, at);
+    (void)fbp_project(o->P, origin, at);
     fbp_axpy(o->unit.d, at[0], o->unit.u, o->unit.d);
     fbp_axpy(o->unit.d, at[1], o->unit.v, o->unit.d);
     if (!kind->matrix(&o->unit, &one_pixel, o->P))
         return false;
     for (int i = 0; i < 4; i++) {
         fbp_view_pixel(view, &scan->panel, edge[i][0], edge[i][1], p);
-        if (!(fbp_dot(o->P + 8, p) + o->P[11] > 0))
+        if (!fbp_project(o->P, p, o->corner[i]))
             return false;
-        project(o->P, p, o->corner[i]);
     }
     return true;
 }
@@ -172,7 +163,7 @@ static bool fold(const struct fbp_scan *scan, size_t k, const double axis[3],
     for (int i = 0; i < 2; i++) {
         double point[3] = {0, 0, 0};
         fbp_axpy(point, heights[i], axis, point);
-        project(o.P, point, at[0]);
+        (void)fbp_project(o.P, point, at[0]);
         y[i] = fmin(fmax(at[0][1], bottom), top);
     }
     y[2] = (y[0] + y[1]) / 2;
@@ -254,7 +245,7 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
         if (!outline_of(from, k, facts->axis, &o))
             return FBP_ERR_INVALID; /* not reached: fold() has projected this panel */
         *v = o.unit;
-        project(o.P, from->views[k].d, at);
+        (void)fbp_project(o.P, from->views[k].d, at);
         for (int i = 0; i < 2; i++) {
             double *step = i ? v->v : v->u;
             /* let pixel centres of the upright panel coincide with those of the measured panel at

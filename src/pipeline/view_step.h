@@ -6,7 +6,7 @@
  * directions resampled along rings (epr_rings.c), and sinogram images of EPR in two stages
  * (epr_two_stages.c).  A plan (plan.c) holds a list of steps in the order of the data.  The job
  * (job.c) is made from the last scan, and a run (run.c) reads the last source.
- * Used by: analysis/, pipeline/.
+ * Used by: cli/serve/, analysis/, pipeline/.
  */
 #ifndef FBP_PIPELINE_VIEW_STEP_H
 #define FBP_PIPELINE_VIEW_STEP_H

@@ -24,8 +24,6 @@ static fbp_status stage_wait(fbp_device *device, enum fbp_stage stage, struct fb
     struct gl_queue *queue = gl_of(device)->queue;
     const struct gl_point point = {(enum gl_order)event.stage, event.ticket};
 
-    if (event.ticket == 0)
-        return FBP_OK;
     gl_queue_after(queue, (enum gl_order)stage, point);
     if (stage == FBP_STAGE_OUT)
         gl_queue_after(queue, GL_ORDER_UNPACK, point);
