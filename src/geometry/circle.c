@@ -162,9 +162,8 @@ double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3])
     return 0;
 }
 
-/* The rotation axis counts as passing through the origin if its distance from the origin is below
- * ASIDE_LEAST times the circle's radius (parallel beam: times the panel's width), or below
- * ASIDE_TIMES times the error of the fit. */
+/* The axis counts as passing through the origin if its distance is below ASIDE_LEAST times the
+ * circle's radius (or panel's width), or ASIDE_TIMES times the error of the fit. */
 static const double ASIDE_LEAST = 1e-3, ASIDE_TIMES = 3;
 
 /* Find the point c of the axis nearest to the origin, by least squares: sources q lie on a circle,
@@ -223,8 +222,8 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
         height += fbp_dot(views->view[k].s, axis) / (double)views->n;
     bool found = find_centre(kind, views, axis, centre);
     fbp_axpy(centre, height, axis, centre);
-    for (size_t k = 0; found && k < views->n; k++) { /* accept `centre` only if it is projected
-                                                        onto the columns of every panel */
+    /* the centre must be projected onto every panel */
+    for (size_t k = 0; found && k < views->n; k++) {
         found = kind->matrix(&views->view[k], &views->panel, P);
         if (!found)
             break;

@@ -32,12 +32,10 @@ struct group {
 struct work {
     struct item *items;
     struct group *groups;
-    double *gaps, *sorted; /* gaps[i]: gap between the angles of groups[i] and of the next group;
-                              the last gap, back to the first group, is the largest */
+    double *gaps, *sorted; /* gaps[i]: between groups[i] and the next; the last is the largest */
     double period;         /* angles are taken modulo this [rad]: pi or 2 pi */
-    double reach[2]; /* extent of the arc beyond its first and beyond its last view [rad]; 0 if the
-                        views cover the whole period */
-    size_t n, m;     /* number of items, of groups */
+    double reach[2];       /* extent of the arc beyond its first and last view [rad], or 0 */
+    size_t n, m;           /* number of items, of groups */
 };
 
 static int by_angle(const void *a, const void *b)
@@ -150,9 +148,8 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     out->gap_rad = last_gap - all[1];
     const bool ends = !out->full && w.m > 1;
     gap_range(&w, ends ? w.m - 1 : w.m, out->step_rad);
-    /* Extend the arc at both ends by half the neighbouring step.  For period pi, if random angles
-     * may have a larger gap than this step, extend the arc by half that gap, but not beyond the
-     * middle of the gap between the ends. */
+    /* Extend the arc at both ends by half the neighbouring step; for period pi by half the larger
+     * gap of random angles, but not beyond the middle of the gap between the ends. */
     for (int i = 0; ends && i < 2; i++) {
         const double inwards = w.gaps[i ? w.m - 2 : 0] / 2;
         w.reach[i] = w.period == TURN ? inwards : fmax(inwards, fmin(last_gap, drawn) / 2);
@@ -216,9 +213,8 @@ void fbp_arc_clear(struct fbp_arc *arc)
 }
 
 enum {
-    BINS = 1 << 14,  /* number of angular bins per turn, in tables of confidence and of gaps */
-    MOST_GROUPS = 8, /* greatest number of different detector offsets; if there are more, they count
-                        as scatter about one offset */
+    BINS = 1 << 14,      /* number of angular bins per turn, in tables of confidence and of gaps */
+    MOST_GROUPS = 8,     /* greatest number of detector offsets; more count as scatter */
     FEWEST_IN_GROUP = 3, /* views of a group */
     PLACES = 17          /* detector positions at which, per angle in a gap, rays are searched */
 };
@@ -249,16 +245,14 @@ struct gap {
 
 struct fbp_coverage_group {
     double lo, hi; /* range of x (fan angle or distance) of all its views */
-    /* distances from lo (feather[0]) and from hi (feather[1]) over which the confidence rises from
-     * 0 to 1; 0: a step from 0 to 1 */
+    /* distances from lo and hi over which the confidence rises from 0 to 1; or 0 */
     double feather[2];
     float *confidence; /* [BINS + 1], along beta */
     float *gap;        /* [BINS] gap between views that contains each angle [rad]; 0: none */
 };
 
 struct fbp_coverage_view {
-    /* group: index of the group of the view; sharers: number of views of this group at the same
-     * angle, which share the cell */
+    /* index of the view's group; number of its views at this angle, which share the cell */
     size_t group, sharers;
     /* Cell of the view [rad], half way to the neighbouring views of its group. */
     double angle, cell[2];

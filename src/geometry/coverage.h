@@ -22,11 +22,9 @@ struct fbp_arc {
      * arc, up to it. Views at equal angles divide one step. The sum is arc_rad. */
     double *step;
     double *position; /**< angle of each view [rad] from the start of the arc, 0 … arc_rad */
-    double *cell;     /**< [n][2] start and end of each view's angular step, as in `position` [rad];
-                         views at one angle have the same */
+    double *cell;     /**< [n][2] ends of each view's step in `position`; equal at one angle */
     bool full;        /**< true: the arc is the whole period, not cut at a gap (fbp_arc_create()) */
-    size_t n_gaps;    /**< number of gaps between neighbouring angles that are too large for a step
-                         between views (largest_step() in coverage.c) */
+    size_t n_gaps;    /**< gaps that are too large for a step (largest_step()) */
     size_t n_angles;  /**< number of different angles */
     double start_rad; /**< angle of the first view of the arc [rad]; of view 0 if the arc is full */
     /** Length of the arc [rad]: the period if the arc is full or all views have one angle; else
@@ -81,8 +79,7 @@ void fbp_arc_clear(struct fbp_arc *arc);
  * Wang (Med. Phys. 29, 2002) for an offset detector, Parker (Med. Phys. 9, 1982) for a short scan.
  */
 struct fbp_ray_coverage {
-    bool source; /**< true (fan beam): x, the position of a ray in its view, is its fan angle [rad];
-                    false (parallel beam): its distance from the axis */
+    bool source; /**< position x of a ray: fan angle [rad] (true), or distance from the axis */
     size_t n_views;
     size_t n_groups;
     struct fbp_coverage_group *group;

@@ -22,8 +22,7 @@ FBP_NAMES(fbp_quadrature_name, "auto", "bands", "voronoi", "harmonics", "given")
  * time proportional to the square of the number. */
 static const double MOST_SPACED = 50000;
 
-/* Return the angle [rad] from the pole, with sign, of ring i of n rings, which is also the azimuth
- * of direction i of n directions in a ring. */
+/* Angle [rad] from the pole of ring i of n, also azimuth of direction i of n in a ring. */
 static double angle_of(size_t i, size_t n)
 {
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
@@ -199,9 +198,8 @@ static double beyond(const struct line *l, const double p[2])
     return l->a[0] * p[0] + l->a[1] * p[1] - l->b;
 }
 
-/* Compute the intersection of two lines from their equations, because coordinates of very distant
- * corners have few exact digits.  If the lines are parallel, the result is p, a corner that lies on
- * both except for rounding errors. */
+/* Intersection of two lines from their equations: coordinates of distant corners have few exact
+ * digits. Parallel lines give p, a corner on both up to rounding. */
 static void meet(const struct line *l, const struct line *m, const double p[2], double out[2])
 {
     const double det = l->a[0] * m->a[1] - l->a[1] * m->a[0];
@@ -330,8 +328,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
                 FBP_INVALID("directions: all %zu lie in one plane, which does not determine "
                             "a volume; give directions all over a half sphere",
                             count));
-        /* solid angle of the cell, as a sum over triangles of the cell's point and two neighbouring
-         * corners (van Oosterom and Strackee 1983) */
+        /* solid angle of the cell: sum over triangles (van Oosterom and Strackee 1983) */
         double angle = 0;
         for (size_t k = 0; k < cell.n; k++) {
             const double *p = cell.corner[k].p, *q = cell.corner[(k + 1) % cell.n].p;

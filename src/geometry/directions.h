@@ -39,8 +39,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
  * parallel views about the axis, into the volume. */
 struct fbp_meridian_planes {
     double axis[3];      /**< direction that all planes contain */
-    double across[2][3]; /**< two unit vectors perpendicular to the axis; the angles of planes are
-                            counted from the first to the second */
+    double across[2][3]; /**< unit vectors; angles of planes count from the first to the second */
     int pole;      /**< index of the common axis: 0, 1, 2 for x, y, z; -1 for any other axis */
     size_t n;      /**< number of planes */
     size_t most;   /**< greatest number of directions in one meridian plane */
@@ -78,9 +77,9 @@ struct fbp_ring {
  * angles phi of a ring are equally spaced over the circle; the equator also contains the antipodes
  * of its directions. Sets of equal solid angle or linear angles consist of such rings. */
 struct fbp_rings {
-    double axis[3], across[2][3]; /**< unit vectors: axis of the rings, and two perpendicular to it;
-                                     phi is counted from across[0] to across[1] */
-    struct fbp_ring *ring;        /**< [n] rings, starting at the pole */
+    /** axis of the rings; perpendicular unit vectors, from which phi counts */
+    double axis[3], across[2][3];
+    struct fbp_ring *ring; /**< [n] rings, starting at the pole */
     size_t n;
     struct fbp_ring_member *member; /**< [n_members] */
     size_t n_members;
@@ -108,8 +107,7 @@ void fbp_rings_clear(struct fbp_rings *rings);
 /** Unit vector at angle theta from the axis of the rings and angle phi about it [rad]. */
 void fbp_ring_direction(const struct fbp_rings *rings, double theta, double phi, double out[3]);
 
-/** Name of method i of quadrature over directions: "auto", "bands", "voronoi", "harmonics",
- * "given"; NULL beyond the last. */
+/** Quadrature i: "auto", "bands", "voronoi", "harmonics", "given"; NULL beyond the last. */
 const char *fbp_quadrature_name(size_t i);
 
 /** Names by index i, NULL beyond the last: sets of directions ("solid-angle", "linear-angle",

@@ -54,8 +54,7 @@ static double cone_pitch(const struct fbp_view *view, const double P[12])
     return fbp_norm(view->u) * P[11];
 }
 
-/* Kind "parallel": line integrals along one direction per view. Vector s of a view points towards
- * the source; its length does not matter. */
+/* Kind "parallel": line integrals along one direction per view; vector s points to the source. */
 
 /* Compute the matrix of a parallel-beam view: P = A [I | -d0], A = inv([u v s]), but row 3 is (0,
  * 0, 0, 1); d0: centre of pixel (0, 0). False: u, v and s are not independent. */
@@ -218,9 +217,8 @@ static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_view
     *r1 = z0 < z1 && k0 < k1 ? views->panel.n_rows : 0;
 }
 
-/* The default grid of plane integrals is a cube whose side is the diameter of the field of view
- * divided by sqrt(2), as usual in laboratories; its corners are outside of the field of view, and
- * are not measured by all views. */
+/* The default grid of plane integrals is a cube of side diameter / sqrt(2) of the field of view, as
+ * usual in laboratories; not all views measure its corners. */
 static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         struct fbp_grid *out)
 {

@@ -25,8 +25,7 @@ struct fbp_kind_table {
     /** True: s is the source, where rays meet.  False: s is the direction towards the source, views
      * half a turn apart measure the same rays, and distances have no meaning. */
     bool has_source;
-    /** True: each detector row is a measurement of its own, and row r of all views yields volume r.
-     * False: all rows yield one volume. */
+    /** True: each row is a measurement, and row r of all views yields volume r. */
     bool row_is_frame;
 
     /** Checks view k; NULL: nothing to check. */
@@ -59,12 +58,10 @@ fbp_status fbp_check_kind(const char *where, enum fbp_kind kind);
  * FBP_ERR_UNSUPPORTED).  where: beginning of the message. */
 fbp_status fbp_check_lines(const char *where, enum fbp_kind kind);
 
-/** Number of volumes that a scan with this panel yields: one per detector row if each row is a scan
- * of its own (plane integrals), else 1. */
+/** Number of volumes of a scan: one per detector row of plane integrals, else 1. */
 size_t fbp_kind_frames(enum fbp_kind kind, const struct fbp_panel *panel);
 
-/** Unit of a volume's values, such as "1/mm" or "1/cm^3", and the factor that converts values in
- * 1/mm (plane integrals: 1/mm^3) to it. */
+/** Unit of a volume's values, such as "1/cm^3", and its factor from 1/mm (planes: 1/mm^3). */
 const char *fbp_value_unit(enum fbp_kind kind, enum fbp_unit unit);
 double fbp_value_scale(enum fbp_kind kind, enum fbp_unit unit);
 
@@ -90,10 +87,8 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
 void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                    struct fbp_grid *out);
 
-/** Find the rotation axis: the upward normal of the plane of the sources; z if the normal is
- * undetermined, or so near to z that the sources' scatter about the plane explains the angle.
- * Returns the angle between normal and axis [rad]; 0 if the axis is the normal, or
- * the normal is undetermined. */
+/** Find the rotation axis: upward normal of the plane of the sources, or z, if undetermined or so
+ * near that the sources' scatter explains it. Returns the angle between both [rad]. */
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
 
 /** Describe views by angles and distances; the lists of *out are in numbers[3 views->n].  False:
@@ -114,8 +109,7 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
 /** Facts about one view of line integrals.  lo, hi: sides of the panel along -t and +t; t:
  * direction of the source's counter-clockwise motion (struct fbp_frame). */
 struct fbp_view_facts {
-    double sod, sdd;      /**< distances from the source to the axis, and to the panel along its
-                             normal [mm]; 0: the kind has no source */
+    double sod, sdd;      /**< distances from source to axis and panel [mm]; 0: no source */
     double magnification; /**< sdd / sod on the ray through the iso-centre, or 1 */
     /** Rays to the panel's outer edges: [0] fan angle [rad], [1] distance from the axis [mm]. */
     double edge_lo[2], edge_hi[2];
@@ -126,8 +120,7 @@ struct fbp_view_facts {
     double row_tilt;         /**< angle between the rows and the plane normal to the axis [rad] */
 };
 
-/** Positions z on the axis [mm] that the matrix P projects onto the panel's lower and upper edge.
- */
+/** Positions z on the axis [mm] that matrix P projects onto the panel's lower and upper edge. */
 void fbp_axis_seen(const double P[12], const struct fbp_panel *panel, const double axis[3],
                    double z[2]);
 
@@ -162,8 +155,7 @@ bool fbp_kind_has_lines(enum fbp_kind kind);
  */
 fbp_status fbp_geometry_circular(const struct fbp_geometry_facts *facts);
 
-/** Compute the detector rows [*r0, *r1) that slices [z0, z1) of the grid require from views [k0,
- * k1).  Plane integrals: all rows. */
+/** Detector rows [*r0, *r1) that slices [z0, z1) need from views [k0, k1); planes: all. */
 fbp_status fbp_geometry_rows(struct fbp_views views, size_t k0, size_t k1,
                              const struct fbp_grid *grid, size_t z0, size_t z1, size_t *r0,
                              size_t *r1);

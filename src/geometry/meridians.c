@@ -195,8 +195,7 @@ fbp_status fbp_meridians_of(const double (*direction)[3], size_t n, struct fbp_m
     FBP_TRY_GOTO(fbp_calloc((void **)&turned, out->n, sizeof *turned, what));
     for (size_t k = 0; k < out->n; k++)
         out->most = w.count[k] > out->most ? w.count[k] : out->most;
-    for (size_t i = n; i-- > 0;) { /* directions nearest to the axis first: of a plane, the farthest
-                                      direction sets the angle last */
+    for (size_t i = n; i-- > 0;) { /* the farthest direction of a plane sets its angle last */
         const size_t k = w.of[w.order[i].i];
         const double *d = direction[w.order[i].i];
         const double a = atan2(fbp_dot(d, out->across[1]), fbp_dot(d, out->across[0]));

@@ -8,8 +8,7 @@
 #include "base/base.h"
 #include "fbp/scan.h"
 
-/** Check the numbers of columns and rows of a panel.  prefix: beginning of the member's name in
- * messages, "scan" for "scan.panel.n_rows". */
+/** Check the size of a panel. prefix: "scan" for "scan.panel.n_rows" in messages. */
 fbp_status fbp_check_panel(const char *prefix, const struct fbp_panel *panel);
 
 fbp_status fbp_check_grid(const struct fbp_grid *grid);

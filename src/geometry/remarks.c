@@ -13,8 +13,7 @@
 
 static const double DEGREES = 180 / FBP_PI;
 
-/* Greatest accepted loss of a small ball's value because the views move along the axis, as a
- * fraction of the value (axial_drift_error). */
+/* Greatest accepted loss of a ball's value by motion along the axis (axial_drift_error). */
 static const double AXIAL_DRIFT_LIMIT = 0.01;
 
 /* Least error of the FDK method (method_error) of a small ball's mean that causes a remark. */

@@ -29,9 +29,9 @@ struct fbp_region {
     size_t z0, z1; /**< the whole region is in slices [z0, z1); 0, 0: it is empty */
     struct fbp_region_slice *slices; /**< [n[2]] */
     uint32_t *rows; /**< [ny + 1] per stored slice: index of each row's first run in the slice */
-    struct fbp_interval *runs;    /**< runs along x, ascending */
-    struct fbp_interval *columns; /**< [ny][nx] least interval of slices with all voxels of the
-                                     region in voxel column (x, y); 0, 0: none */
+    struct fbp_interval *runs; /**< runs along x, ascending */
+    /** [ny][nx] least interval of slices with all voxels of the region in (x, y); 0, 0: none */
+    struct fbp_interval *columns;
     uint64_t *before; /**< [nz + 1] number of voxels of the region in slices 0 to z - 1 */
     size_t n_rows, n_runs, rows_room, runs_room;
 };

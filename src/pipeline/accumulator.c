@@ -131,8 +131,7 @@ fail:
     return st;
 }
 
-/* Let later work in the device's queue for stage `then` wait for the queued work of stage `first`.
- */
+/* Let later work of stage `then` on the device wait for the queued work of stage `first`. */
 static fbp_status follow(const fbp_accumulator *a, enum fbp_stage first, enum fbp_stage then)
 {
     struct fbp_event mark;

@@ -113,8 +113,7 @@ static enum fbp_retrieved_from retrieved_from(const corrections *c)
 void fbp_corrections_choose_rows(corrections *c, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
-    /* keep all rows if phases are retrieved after ring removal, because retrieval needs whole
-     * views, or if the job needs no rows */
+    /* keep all rows if phases are retrieved after ring removal (from whole views) */
     const bool whole = all.load_rows == 0 || (c->retrieves && c->stripes.method);
 
     c->row0 = whole ? 0 : all.load_row0;
@@ -199,8 +198,7 @@ static void fresnel_scale(const corrections *c, const struct fbp_view *v, double
     *z = beyond / *M;
 }
 
-/* Get the width of the blur of phase retrieval in detector columns (reach[0]) and rows (reach[1]).
- */
+/* Get the blur of phase retrieval in detector columns (reach[0]) and rows (reach[1]). */
 static void phase_reach(const corrections *c, size_t view, double reach[2])
 {
     const struct fbp_view *v = &c->step.scan.views[view];
@@ -396,8 +394,7 @@ static fbp_status fill(fbp_source *src)
                                b.n * nc * sizeof(float)));
         }
     }
-    /* For each group of views, with one view per thread: read whole views, retrieve phases, and
-     * store the rows that are kept. */
+    /* For each group of views, one per thread: read them, retrieve phases, store the kept rows. */
     for (b.row0 = 0; c->retrieves && b.row0 < n_views; b.row0 += b.n) {
         const bool alone = in_order && !c->stripes.method;
         b.n = n_views - b.row0 < n_threads ? n_views - b.row0 : n_threads;
@@ -483,8 +480,7 @@ static fbp_status set_up_kept(fbp_source *src, const void *step, fbp_source *bel
 
 /* ---- A source that retrieves phases as views are read ---- */
 
-/* Slot of the cache of views after phase retrieval. In memory, the view is followed by working
- * memory for its Fourier transform. */
+/* Slot of the cache of views after phase retrieval, each followed by memory for its transform. */
 struct slot {
     float *view;
     size_t index;  /* index of the view + 1; 0: none */
@@ -674,8 +670,7 @@ static uint64_t hash(const struct fbp_view_step *step, uint64_t h)
     return fbp_prep_hash(fbp_hash(h, choices, sizeof choices), &c->measured.prep);
 }
 
-/* Measure the time of ring removal per sample [s], with up to 64 columns of pseudo-random samples.
- */
+/* Measure the time of ring removal per sample [s], with up to 64 columns of pseudo-random data. */
 static fbp_status time_stripes(const struct fbp_stripes *all, double *per_sample)
 {
     enum { COLUMNS = 64 };

@@ -285,8 +285,7 @@ static double median_of(const fbp_data_check *check, size_t i, int what, float *
     size_t n = 0;
 
     for (size_t j = 0; j < SAMPLE && j < n_views; j++) {
-        /* of at most SAMPLE views take all; of more, take views in steps of the golden section,
-         * which avoid periodic patterns */
+        /* take all of at most SAMPLE views, else views in steps of the golden section */
         const double part = (double)j * 0.6180339887498949;
         const size_t k = n_views <= SAMPLE ? j : (size_t)((part - floor(part)) * (double)n_views);
         const struct checked_row *r = row_of(check, k, i);
@@ -485,8 +484,7 @@ static void find_truncation(const fbp_data_check *check, struct fbp_report *repo
 {
     const size_t n_views = check->job->n_views, enough = check->n_rows < 2 ? 1 : 2;
     /* peak: greatest value of the scan; least: least value at any end of a row; noise: mean noise
-     * at the first and at the last columns of all rows, because an estimate from the few columns of
-     * one row is sometimes far too small */
+     * at the first and last columns of all rows (estimates of a single row may be far too small) */
     float peak = 0, least = INFINITY, noise[2] = {0, 0};
     double sum[2] = {0, 0};
     size_t n = 0;
@@ -866,8 +864,7 @@ fail:
     return st;
 }
 
-/* Read the rows of a view that seems dead, from the middle row on, until one shows that it is not.
- */
+/* Read rows of a view that seems dead, from the middle row on, until one shows that it is not. */
 static fbp_status read_on(fbp_data_check *check, fbp_source *source, bool top_down, size_t view)
 {
     struct fbp_job job = *check->job; /* a copy whose samples are floats */
@@ -902,8 +899,7 @@ fbp_status fbp_data_check_finish(fbp_data_check *check, fbp_source *source, bool
     }
     if (report->dead_views == job->n_views)
         return fail_all_dead(check, name);
-    /* filtered views, and EPR spectra that are deconvolved (by a filter with an imaginary part),
-     * have no air at the ends of rows */
+    /* filtered views and deconvolved EPR spectra (imaginary filter) have no air at row ends */
     if (job->input.filtered || job->filtering.design->imaginary)
         return FBP_OK;
     find_air(check);

@@ -24,8 +24,7 @@ enum {
     DEVICE_BATCH_BYTES = 1 << 30,
     /* buffers per worker for views as read, and for filtered views: one is filled, one is read */
     HOST_BUFFERS = 2,
-    BLOCK_BYTES = 8 << 20, /* greatest size of a block of slices, but at least one slice [bytes]; a
-                              block is written to the output at once */
+    BLOCK_BYTES = 8 << 20, /* greatest size of a block of slices, or one slice [bytes] */
     /* number of blocks of slices that are fetched from a device while other blocks are written */
     FETCHED_BLOCKS = 2,
     /* the buffers for blocks of slices of all devices take at most 1/BLOCKS_SHARE of the limit of
@@ -220,8 +219,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = 1;
     if (b->can.own_memory) {
-        /* FETCHED_BLOCKS blocks are fetched from the device while others, with at least one slice
-         * per writing thread, are written */
+        /* FETCHED_BLOCKS blocks are fetched while others, a slice per thread, are written */
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has at least one slice */
         const size_t n = FETCHED_BLOCKS + (io_threads + w->block_slices - 1) / w->block_slices;
         const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
@@ -475,8 +473,7 @@ static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
     return w->memory_bytes < least->memory;
 }
 
-/* Find the least memory that suffices for a division into at least `slabs` slabs, and fail with a
- * message that states this memory. */
+/* Find the least memory for a division into at least `slabs` slabs, and fail with its message. */
 static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs,
                                  struct fbp_work *out)
 {

@@ -66,8 +66,7 @@ static inline double fbp_least_rate(double a, double b)
 struct fbp_machine {
     double up, down; /**< rates from host to device (up) and back (down) of one device, while other
                         devices copy nothing; 0: given by fbp_rates.upload and .fetch */
-    double up_all, down_all; /**< rates from host to devices and back, summed over all devices,
-                                which copy at the same time */
+    double up_all, down_all; /**< rates up and down of all devices, which copy at the same time */
     double both;     /**< rate per direction of one device that copies in both directions at once */
     double both_all; /**< rate per direction of all devices together, which copy in both */
     double peer;     /**< rate from one device to another; 0: given by fbp_rates.share */
@@ -75,11 +74,9 @@ struct fbp_machine {
      * no time is needed, because devices access the data in memory. */
     double read, write;
     double begin; /**< time before the first command of a run [s] */
-    /** Number of processes that share the views of a slab; each of them adds and writes a part of
-     * every block of slices. 0 means 1. */
+    /** Number of processes that share views and add a part of every block of slices; 0 means 1. */
     size_t sharers;
-    double sum; /**< rate at which a process receives partial volumes of other processes while it
-                   sends as much; 0: no time is needed */
+    double sum; /**< rate of receiving partial volumes while sending; 0: no time */
     /** Number of cores, shared by as many computing threads and one thread that adds partial
      * volumes; 0: adding does not slow the computation down. */
     int sum_cores;
@@ -99,17 +96,15 @@ struct fbp_work_request {
     uint64_t writer_bytes; /**< memory of each thread that converts slices for the output [bytes] */
     int n_cores;           /**< greatest number of threads that convert slices; 0 means 1 */
     uint64_t memory_limit; /**< bytes of host memory of this process */
-    /** Part of memory_limit that fbp_recon_params.memory_bytes and messages do not count [bytes].
-     */
+    /** Part of memory_limit that params.memory_bytes and messages do not count [bytes]. */
     uint64_t uncounted_bytes;
     uint64_t device_limit; /**< limit of the own memory of a device [bytes]; 0: no limit */
     size_t batch_views; /**< requested number of views per batch; 0: fbp_work_divide() chooses it */
     size_t slab_slices; /**< greatest number of slices per slab; 0: fbp_work_divide() chooses it */
     bool follow; /**< the scan is still being measured: batches have the least number of views, and
-                    the run joins batches if it falls behind (stage_read.c) */
+                  the run joins batches if it falls behind (stage_read.c) */
     bool one_slab;  /**< true: a worker begins a slab only after its previous slab is written */
-    size_t sharers; /**< number of processes that share the views of a slab and add their partial
-                       volumes block by block; 0 means 1 */
+    size_t sharers; /**< number of processes that share the views of a slab; 0 means 1 */
     /** True: each device has the least possible number of buffers for blocks of slices. */
     bool few_blocks;
     bool plain; /**< true: use the fewest slabs that fit, even if that is slower */
@@ -143,8 +138,7 @@ struct fbp_work {
     size_t n_batches, batch_views; /**< number of batches; number of views of the largest batch */
     bool follow; /**< batches have group_views views; the run may join them up to batch_views */
     size_t block_slices; /**< slices, with all channels, per block that is written */
-    /** Number of slices that the last batch of a slab updates at a time, while others are written.
-     */
+    /** Number of slices that a slab's last batch updates at a time, while others are written. */
     size_t finish_slices;
     bool kept; /**< filtered views are kept on the device */
     /** Batch of all views (fbp_work_all()); used only if filtered views are kept on the device. */
@@ -154,14 +148,12 @@ struct fbp_work {
     bool shared;
     /** Number of slices of a worker's first slab that are updated batch by batch, if `kept`. */
     size_t streamed;
-    size_t load_rows, filter_rows; /**< greatest number of detector rows that a batch reads
-                                      (load_rows) and filters (filter_rows) */
+    size_t load_rows, filter_rows; /**< greatest numbers of rows that a batch reads, and filters */
     size_t n_raw, n_filtered, n_volumes, n_blocks;               /**< buffers per worker */
     size_t raw_bytes, filtered_bytes, volume_bytes, block_bytes; /**< bytes per buffer */
     uint64_t memory_bytes;                                       /**< predicted peak resident set */
     uint64_t device_bytes;   /**< memory per device [bytes]; 0: the device uses host memory */
-    size_t raw_device_bytes; /**< bytes per device buffer of views as read, with space to convert
-                                integer counts to floats there */
+    size_t raw_device_bytes; /**< bytes per device buffer of raw views, with converted floats */
     double view_reads;       /**< detector rows that a run reads, divided by all rows of the scan */
     double seconds;          /**< predicted time [s]; 0: not predicted */
     double update; /**< time of backprojection on a device, per voxel and view [s]; 0: not known */
@@ -219,9 +211,8 @@ uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_req
  * cannot allocate buffers of this size. */
 fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *out);
 
-/** Get the first view and the number of views of batch b (as in struct fbp_batch). Unless
- * work->level is set, the first batch has group_views views, and sizes double up to batch_views:
- * thus the computation begins early. */
+/** First view and number of views of batch b (struct fbp_batch). Unless work->level is set, the
+ * first batch has group_views views, and sizes double up to batch_views, to begin early. */
 void fbp_work_views(const struct fbp_work *work, const struct fbp_job *job, size_t b, size_t *view0,
                     size_t *n);
 
@@ -375,8 +366,7 @@ struct fbp_nodes {
     struct fbp_machine machine; /**< rates of one node */
     bool on_host;  /**< true: ranks compute on CPU cores, which also add partial volumes */
     int n_threads; /**< threads per rank */
-    /** Computes the speeds of a rank's device for a job with a kernel; NULL: those of the request.
-     */
+    /** Computes the speeds of a rank's device for a job; NULL: those of the request. */
     void (*rates)(const struct fbp_nodes *nodes, const struct fbp_job *job, struct fbp_rates *out);
 };
 
@@ -392,8 +382,7 @@ struct fbp_cluster_time {
 #define FBP_CLUSTER_LOCAL 1.8e9
 #define FBP_CLUSTER_CORE  0.27e9
 
-/** Compute the share that one rank of a grid of processes has of the rates of its node, of the
- * network and of the file system. */
+/** Share of one rank of a grid in the rates of its node, the network and the file system. */
 struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *nodes, const struct fbp_ranks *grid);
 
 /**
@@ -405,14 +394,12 @@ struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *nodes, const struct 
 fbp_status fbp_cluster_choose(const struct fbp_nodes *nodes, const struct fbp_work_request *request,
                               size_t size, size_t n_parts, struct fbp_ranks *out);
 
-/** Predict the time of the slowest rank of a grid: of the rank with the first slab or with the
- * middle slab, whichever takes longer. */
+/** Predict the time of the slowest rank of a grid: of the rank with the first or middle slab. */
 fbp_status fbp_cluster_predict(const struct fbp_nodes *nodes,
                                const struct fbp_work_request *request, const struct fbp_ranks *grid,
                                struct fbp_cluster_time *out);
 
-/* slabs.c: bitmaps of detector rows whose repaired samples have not been counted yet (struct
- * fbp_row_bitmap of backend/backend.h) */
+/* slabs.c: bitmaps of detector rows with repaired samples that are not counted yet */
 
 /** Create a bitmap of the detector rows of each view that the slices of this process need, with
  * neighbours for a filter along columns. With job->part.counts_once, rows that processes with
@@ -424,8 +411,7 @@ void fbp_row_bitmap_clear(struct fbp_row_bitmap *ledger);
 fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job *job);
 void fbp_row_bitmap_zero(struct fbp_row_bitmap *ledger);
 
-/** Move the detector rows that tasks read and filter from the bitmap `rest` to the bitmap *out,
- * whose old content is cleared. */
+/** Move the detector rows of tasks from the bitmap `rest` to the bitmap *out, cleared first. */
 void fbp_row_bitmap_share(struct fbp_row_bitmap *rest, const struct fbp_job *job,
                           const struct fbp_task *tasks, size_t n_tasks, struct fbp_row_bitmap *out);
 
@@ -444,9 +430,8 @@ struct fbp_link {
     double both; /**< rate per direction, while both directions are used */
 };
 
-/** Rates of copies between n devices and host memory, and between devices [bytes/s]; 0: not known.
- * The host memory is pinned, and was written before the measurement. Devices are numbered in the
- * order of the caller's list. */
+/** Rates of copies between n devices and host memory (pinned, written before), and between devices
+ * [bytes/s]; 0: not known. Devices have the order of the caller's list. */
 struct fbp_links {
     size_t n;
     struct fbp_link alone[FBP_MOST_LINKED]; /**< each device, while others copy nothing */
@@ -463,8 +448,7 @@ struct fbp_links {
     double ring;
 };
 
-/** Get the memory that a measurement of links uses [bytes]: *host in total, *device per device; 0:
- * the backend has no links to measure. */
+/** Memory of a measurement of links [bytes]: *host in total, *device per device; 0: no links. */
 void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t *host,
                      size_t *device);
 

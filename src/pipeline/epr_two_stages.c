@@ -45,8 +45,7 @@ struct two_stages {
     size_t *order; /* [n_views] views sorted by planes */
     /* The members below are device and memory of stage one, which are kept from run to run. */
     fbp_device *dev;
-    void *raw, *filtered, *sorted; /* raw: all views as read; filtered: all filtered views; sorted:
-                                      filtered views, sorted by meridian planes */
+    void *raw, *filtered, *sorted; /* all views as read; filtered; filtered and sorted */
     /* numbers of samples that earlier runs repaired, which the device's counts include */
     struct fbp_prep_counts before;
 };
@@ -99,8 +98,7 @@ static fbp_status make_scan(struct two_stages *s, const struct fbp_scan *scan,
         radius =
             fmax(radius, hypot(fbp_dot(x, s->planes.across[0]), fbp_dot(x, s->planes.across[1])));
     }
-    /* distances of neighbouring columns (width) and rows (along) of an image, and position of the
-     * middle row along the axis (middle) [mm] */
+    /* distances of columns (width) and rows (along), position of the middle row [mm] */
     const double width = (pole >= 0 ? fmin(v[a], v[b]) : least) / (double)fine;
     const double along = pole >= 0 ? v[pole] : least / (double)fine;
     const double middle = pole >= 0 ? g->centre_mm[pole] : (lo + hi) / 2;

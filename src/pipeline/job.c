@@ -112,8 +112,7 @@ static fbp_status make_matrices(struct fbp_job *job, const double *depths)
     return FBP_OK;
 }
 
-/* Return whether, anywhere in the volume, the projections of two neighbouring slices can be more
- * than one detector row apart. */
+/* Return whether neighbouring slices can be projected more than one detector row apart. */
 static bool is_sparse(const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;
@@ -222,8 +221,7 @@ static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 }
 
 /* Design a filter of rows of n_columns samples: a convolution kernel with half_width samples on
- * each side or, if half_width is 0, a response for Fourier transforms. For cubic interpolation, the
- * filter also computes spline coefficients. */
+ * each side, or a response for Fourier transforms (0); with spline coefficients if cubic. */
 static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
                          const struct fbp_spectral_filter *s, size_t n_columns, size_t half_width)
 {
@@ -574,8 +572,8 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     const struct fbp_filter_design *filter = job->filtering.design;
     const char *name =
         job->selection.requested ? job->selection.requested : fbp_environment(FBP_ENV_KERNEL);
-    const bool in_double = fbp_in_double(job); /* an unsupported precision is an error only if it is
-                                                  double: a backend replaces the others */
+    /* backends replace unsupported precisions other than double */
+    const bool in_double = fbp_in_double(job);
 
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return FBP_UNSUPPORTED(

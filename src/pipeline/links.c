@@ -28,8 +28,7 @@ void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t
     *device = meter ? meter->device_bytes : 0;
 }
 
-/* Make the cache key of a list of devices from their identities. Returns false if a device has no
- * identity or the key is too long. */
+/* Make the cache key of a list of devices; false: too long, or a device has no identity. */
 static bool make_key(const struct fbp_backend *backend, const int *devices, size_t n,
                      char key[MOST_KEY])
 {
@@ -90,8 +89,7 @@ static bool recall(const char *key, size_t n, struct fbp_links *out)
     return *at == '\0' && out->together.up > 0;
 }
 
-/* Measure the rates of copies to and from the host [bytes/s], summed over devices number i to end -
- * 1, which copy at the same time. */
+/* Measure the rates of copies to and from the host of devices i to end - 1 together [bytes/s]. */
 static fbp_status measure_host(const struct fbp_link_meter *meter, void *own, size_t i, size_t end,
                                struct fbp_link *out)
 {
@@ -137,8 +135,7 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
             out->peer_both[j][i] = out->peer_both[i][j] /= 2;
         }
 
-    /* Measure the ring: each device copies to the next one, all at the same time. The rate stays 0
-     * if two neighbours cannot copy directly. */
+    /* Measure the ring of devices; 0: two neighbours cannot copy directly. */
     for (size_t i = 0; i < n; i++) {
         const size_t next = (i + 1) % n;
         if (n < 2 || out->peer[i][next] == 0)

@@ -39,9 +39,8 @@ struct make {
     size_t n_lower, n_upper;
 };
 
-/* Bound the field of view by an outer edge of the detector rows of a view with projection matrix P:
- * points (x, y, z) in the field of view are projected to side * (row - edge) >= 0 (side: 1 or -1),
- * which is g . (x, y, z, 1) >= 0. */
+/* Bound the field of view by an outer edge of the detector rows of a view with matrix P: its points
+ * have side * (row - edge) >= 0 (side: 1 or -1), which is g . (x, y, z, 1) >= 0. */
 static void add_bound(struct make *m, const double *P, double edge, double side)
 {
     double g[4];

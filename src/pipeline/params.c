@@ -127,8 +127,7 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->tuning.slab_slices));
     FBP_TRY(fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s));
 
-    /* Check the number of the part (--part), and reject options that are impossible because the
-     * processes of parts do not communicate. */
+    /* Check --part, and reject options that its separate processes exclude. */
     if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
         return FBP_INVALID("part %zu of %zu does not exist; parts count from 1 to %zu",
                            p->cluster.part, p->cluster.n_parts, p->cluster.n_parts);

@@ -99,8 +99,8 @@ fbp_status fbp_plan_report_steps(const fbp_plan *p, struct fbp_report *report)
 {
     struct fbp_prep_counts counts = {0};
 
-    if (fbp_plan_measured(p) != &p->tables) /* EPR in two stages: the run reads sinogram images,
-                                               whose samples are not repaired */
+    /* two stages: sinogram images have no repaired samples */
+    if (fbp_plan_measured(p) != &p->tables)
         report->not_finite = report->clipped = 0;
     if (!p->params.cluster.team) /* in a team, rank 0 adds the counts of all processes at the end */
         FBP_TRY(fbp_plan_count_steps(p, &counts));
@@ -199,9 +199,8 @@ static bool has_size(const fbp_plan *p, const struct fbp_array_info *info)
            info->n[2] == fbp_stored_views(p->scan);
 }
 
-/* Open the projections, compare their size with the scan, find bad pixels if the scan requests it,
- * make the view steps (view_step.h), store properties of the source that the run will read in the
- * plan, and close the projections. */
+/* Open the projections, compare their size with the scan, find bad pixels if requested, make the
+ * view steps, store properties of the source that the run will read, and close it. */
 static fbp_status take_source(fbp_plan *p)
 {
     static fbp_view_step_create *const all[] = {fbp_corrections_step_create, fbp_rings_step_create,
@@ -425,8 +424,7 @@ static void log_remarks(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_NOTE,
                       "binning: %zu bad pixels are excluded from the means of pixels",
                       prep->n_left_out);
-    /* Warn if the beam hardening polynomial decreases within the usual range of line integrals: it
-     * was fitted to objects that are too thin. */
+    /* Warn if the beam hardening polynomial decreases: it was fitted to thin objects. */
     const double turn =
         fbp_corrections_of(p->scan, &c) == FBP_OK ? fbp_corrections_turn(&c, MOST) : 0;
     if (turn > 0)
@@ -486,8 +484,8 @@ static void log_remarks(const fbp_plan *p)
             "replaces %s, and values differ in their last digits; %sdecompress it",
             fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, line);
     }
-    if (fbp_box_crops(&p->tables.job) && !p->tables.region) { /* note that the kernel computes more
-                                                                 voxels than the requested box */
+    /* the kernel computes more voxels than the box */
+    if (fbp_box_crops(&p->tables.job) && !p->tables.region) {
         const size_t *all = p->info.whole.n, *box = p->info.volume.n;
         const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);
         const char *name = NULL;

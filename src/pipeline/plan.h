@@ -24,8 +24,7 @@
  * rows from this file (--scratch; scratch_rows.c). */
 struct fbp_plan_rows {
     bool used;            /**< the plan uses a scratch file */
-    struct fbp_prep prep; /**< preparation of the samples of member `job`: none, because the scratch
-                             file contains filtered rows */
+    struct fbp_prep prep; /**< preparation of the filtered rows: none */
     struct fbp_job job;   /**< job that backprojects the filtered rows of the scratch file */
     /** Division of the work of filtering all views into the scratch file. */
     struct fbp_work filtering;
@@ -36,8 +35,7 @@ struct fbp_plan_rows {
     bool may_open; /**< true: the division `beside` fits into the limit of memory */
 };
 
-/** Lack of memory of a division of the work: needed memory and limit of this process or, in a team,
- * of the process that needs most. */
+/** Lack of memory of a division: needs and limit of this process, or of the one with most needs. */
 struct fbp_plan_lack {
     uint64_t needs, limit; /**< needed memory (0: the division fits) and its limit [bytes] */
     char who[110]; /**< prefix of error messages that names the process, such as "rank 2 on node3:
@@ -76,8 +74,7 @@ struct fbp_plan {
     /** View steps (view_step.h); the first reads the stored views. */
     struct fbp_view_step *steps[FBP_MOST_STEPS];
     size_t n_steps;
-    struct fbp_reduction reduction; /**< binning of pixels and selection of views by which the
-                                       stored views become those of the scan */
+    struct fbp_reduction reduction; /**< binning of pixels and selection of stored views */
     const struct fbp_backend *backend;
     int devices[FBP_MOST_DEVICES];
     size_t n_devices;
@@ -96,18 +93,16 @@ struct fbp_plan {
     uint64_t reader_bytes; /**< further host memory of the source per reading thread [bytes] */
     bool hold; /**< decompressed views of a file that must be read in order are kept in memory */
     uint64_t hold_bytes; /**< memory that `hold` takes */
-    /** If the views are compressed: name of the kernel for uncompressed views, if it cannot use
-     * views in the order of the file; else NULL. */
+    /** Compressed views: kernel for uncompressed views if it cannot use their order; else NULL. */
     const char *kernel_unpacked;
-    uint64_t unpacked_needs; /**< memory of a run that keeps the decompressed views in memory, if
-                                that exceeds the limit [bytes]; else 0 */
+    /** memory with decompressed views, if above the limit [bytes]; else 0 */
+    uint64_t unpacked_needs;
     /** Part of info.memory_limit that params.memory_bytes does not count: memory that the process
      * used before the plan [bytes]; 0: the limit is not params.memory_bytes. */
     uint64_t uncounted_bytes;
     struct fbp_plan_lack lack; /**< memory that the last tried division of the work lacks */
     enum fbp_type type;        /**< type of the samples that the run reads */
-    /** Needs of the format of the output: memory per thread that writes slices, and number of
-     * slices per layer of chunk files. */
+    /** Needs of the output format: memory per writing thread, slices per layer of chunk files. */
     struct fbp_output_needs needs;
     uint64_t device_limit; /**< limit of a device's own memory, in bytes */
     size_t n_on_card;      /**< number of processes that share this process's device; 0 means 1 */
@@ -157,9 +152,8 @@ size_t fbp_stored_views(const struct fbp_scan *scan);
 /** Name of the views for messages: the file, or "views" for a source in memory. */
 const char *fbp_plan_source_name(const fbp_plan *p);
 
-/** Set *out to the numbers of samples that view steps (view_step.h) repaired in this process. In a
- * team, the numbers of all processes that share a slab are to be added; processes of other slabs
- * count the same samples again. */
+/** Set *out to the numbers of samples that view steps repaired in this process. In a team, only
+ * those of processes that share a slab are added: other slabs count the same samples. */
 fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out);
 /** Add to the report of a run the time of its view steps (view_step.h) and, without a team, the
  * numbers of samples that they repaired; log their remarks. */
@@ -175,8 +169,7 @@ bool fbp_plan_check_in_steps(const fbp_plan *p, fbp_data_check *check);
 
 /** Choose where corrected views are kept, the kernel, and the division of the work. */
 fbp_status fbp_plan_arrange_steps(fbp_plan *p);
-/** Number of times that a run reads all views and retrieves their phases; 1 if it keeps corrected
- * views or retrieves no phases. */
+/** Number of times that a run reads all views and retrieves their phases, at least 1. */
 size_t fbp_plan_retrievals(const fbp_plan *p);
 
 /** Fill in the input of fbp_work_divide() for a job of this plan. */
@@ -197,9 +190,8 @@ fbp_status fbp_plan_open_rows(fbp_plan *p);
 fbp_status fbp_plan_source_open(const fbp_plan *p, fbp_source **source);
 void fbp_plan_source_close(const fbp_plan *p, fbp_source **source);
 
-/** Wrap the source of stored views into the source that the run reads: selection and binning,
- * corrections (view steps, view_step.h), and a copy of decompressed views in memory (`hold`), as
- * far as the plan needs them; *out is `stored` if it needs none. Close *out by
+/** Wrap the source of stored views into the source that the run reads: selection and binning, view
+ * steps, and decompressed views in memory (`hold`), if needed; else *out is `stored`. Close *out by
  * fbp_plan_source_drop(), before `stored`. */
 fbp_status fbp_plan_source_reduce(fbp_plan *p, fbp_source *stored, fbp_source **out);
 void fbp_plan_source_drop(fbp_source *stored, fbp_source **out);
@@ -216,9 +208,8 @@ fbp_status fbp_plan_source_await(const fbp_plan *p, fbp_source *stored);
 
 /** Fingerprint (hash) of the plan's job, whether devices or the host scale the values. */
 uint64_t fbp_plan_job_fingerprint(const fbp_plan *p);
-/** Set *out to a fingerprint (hash) of everything that determines the values, including sizes and
- * times of all input files and how they are read; 0 if the views come from the caller's source, or
- * from files that still grow. */
+/** Set *out to a hash of everything that determines the values, with sizes and times of all input
+ * files; 0 if the views come from the caller's source, or from files that still grow. */
 fbp_status fbp_plan_fingerprint(const fbp_plan *p, const fbp_source *source, uint64_t *out);
 /** Number of slices of the output that a run of this plan writes: all, or those of --part. */
 size_t fbp_plan_own_slices(const fbp_plan *p);
@@ -243,8 +234,7 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
 /** Choose the grid of the ranks (processes) of the cluster p->target, for predictions, and set the
  * slices and views of the rank that has the middle slab. */
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request);
-/** Prepare the sum of partial volumes in a team whose processes share views (team_run.c).
- * fbp_plan_forget_sums() frees its buffers. */
+/** Prepare the sum of partial volumes in a team that shares views; free its buffers. */
 fbp_status fbp_plan_share_views(fbp_plan *p);
 void fbp_plan_forget_sums(fbp_plan *p);
 /** Return whether this process gets the sum of all partial volumes in slice z of the output, if its

@@ -158,9 +158,8 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
     };
 }
 
-/* Get the needs of the output format: memory of the threads that write, at most `room` bytes, and
- * number of slices per chunk file (0: the path of the output is not known, the output has several
- * volumes, or its format has no chunks). */
+/* Get the needs of the output format: memory of writing threads, at most `room` bytes, and slices
+ * per chunk file (0: unknown path, several volumes, or a format without chunks). */
 static void take_output(fbp_plan *p, uint64_t room)
 {
     struct fbp_job *job = &p->tables.job;
@@ -459,9 +458,8 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 
 /* ---- Filtered rows in a scratch file, for volumes that are computed in several slabs ---- */
 
-/* Times per sample of reading from a file, writing to a file, decompressing and filtering [s],
- * measured on two cores (bench/results/cpu.md, "Filtered views in a file"). The last two are for
- * one thread; n threads take 1/n of them. */
+/* Times per sample of reading and writing a file, decompressing and filtering [s], on two cores
+ * (bench/results/cpu.md, "Filtered views in a file"); n threads take 1/n of the last two. */
 static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTER_THREAD = 4.3e-9;
 
 /* Seconds to read one sample of the scan. */

@@ -96,8 +96,7 @@ fbp_status fbp_plan_sink_open(const fbp_plan *p, const fbp_source *source, const
     for (int i = 0; i < 3; i++) {
         info.n[i] = g->n[i];
         info.spacing_mm[i] = g->voxel_mm[i];
-        /* position computed from the grid of the whole volume: parts of the volume that are
-         * computed separately then join exactly */
+        /* position by the grid of the whole volume: parts then join exactly */
         info.origin_mm[i] = fbp_grid_coordinate(&p->info.whole, i, (double)p->info.box[i][0]);
     }
     info.time_points = p->info.time_points;

@@ -26,10 +26,9 @@
 
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
 
-/* Checks beside a run: the check of views in the caller's memory, and the search for bad pixels and
- * saturated air in some views.  If the views are in memory, a thread makes both during the run.
- * Otherwise the run checks views when it reads them, and the search follows the run, while the
- * system still caches the files. */
+/* Checks beside a run: that of views in the caller's memory, and the search for bad pixels and
+ * saturated air. Views in memory: a thread makes both. Others are checked when they are read, and
+ * the search follows the run, while the system still caches the files. */
 struct checks {
     bool searches; /* true: search for bad pixels and saturated air, with `samples` */
     struct fbp_sample_check samples;
@@ -53,8 +52,7 @@ struct plan_run {
     struct fbp_job checked; /* job of the views that are checked */
     fbp_data_check *check;
     bool checked_in_step; /* a view step checks the measured views, instead of the run */
-    /* true: the views are in the caller's memory, and are checked there (struct checks), because
-     * devices may read them without the host */
+    /* true: the views are checked in the caller's memory: devices may read them directly */
     bool in_memory;
     struct checks checks;
     fbp_mask *mask;
@@ -62,8 +60,7 @@ struct plan_run {
     uint64_t n_found;               /* voxels that min, max and mean include */
 };
 
-/* Return whether this process is rank 0 of a team, or a single process: only such a process
- * publishes the output and reports results. */
+/* Return whether this process is rank 0 or alone: it publishes the output and reports results. */
 static bool is_first(const fbp_plan *p)
 {
     return fbp_team_rank(p->params.cluster.team) == 0;
@@ -166,8 +163,7 @@ static fbp_status check_sink(const fbp_plan *p, const fbp_sink *sink)
                        n[0], n[1], n[2], wanted[0], wanted[1], slices, frames);
 }
 
-/* Callback that the conversion to integers calls between slices: report the progress; returns
- * nonzero if the caller cancels. */
+/* Callback between slices of the conversion to integers: report progress; nonzero: cancel. */
 static int stops(void *user)
 {
     const fbp_plan *p = user;
@@ -343,10 +339,9 @@ static void *checks_main(void *arg)
     return NULL;
 }
 
-/* Prepare the checks beside a run (struct checks); if the views are in memory, begin them in a
- * thread. The search for bad pixels reads the measured views, before corrections. Not searched are
- * plane integrals (EPR), filtered views, views that must be read in order, views in device memory,
- * and views that a function of the caller returns. */
+/* Prepare the checks beside a run; if the views are in memory, begin them in a thread. The search
+ * for bad pixels reads the measured views; not searched are plane integrals, filtered views, views
+ * in order or in device memory, and views of a caller's function. */
 static void begin_checks(struct plan_run *r, fbp_source *measured)
 {
     const fbp_plan *p = r->plan;
@@ -415,8 +410,7 @@ static void report_samples(const fbp_plan *p, const struct fbp_sample_check *c,
                   white, white);
 }
 
-/* Finish the checks of the views and the search for bad pixels, and log their results. Returns
- * FBP_ERR_INVALID if all views are dead. */
+/* Finish the checks and the search, and log results; FBP_ERR_INVALID: all views are dead. */
 static fbp_status report_data_check(struct plan_run *r, fbp_source *source,
                                     struct fbp_report *report)
 {
@@ -578,10 +572,9 @@ fail:
     return st;
 }
 
-/* Register a run, because fbp_plan_destroy() waits for all registered runs, and run with p->stop as
- * a condition that cancels the calling thread's work.  All processes of a team return the status of
- * the first failure.  A process that was cancelled with the others keeps its own message about
- * slices that --resume can use. */
+/* Register a run, for which fbp_plan_destroy() waits, and run with p->stop as a condition that
+ * cancels this thread's work. All processes of a team return the status of the first failure; if it
+ * is a cancellation, with their own messages about slices that --resume can use. */
 static fbp_status run_plan(fbp_plan *p, fbp_source *source, fbp_sink *sink, const char *output,
                            struct fbp_report *report)
 {

@@ -43,8 +43,7 @@ struct lane {
     struct step steps[AHEAD];
     size_t made, begun[STAGES], done[STAGES];
     double left[STAGES], busy[STAGES];
-    /* loads[s]: number of batches of views that have passed stage s; spent: number of batches whose
-     * buffer of filtered views is free again */
+    /* loads[s]: batches that have passed stage s; spent: batches whose buffer is free again */
     size_t loads[STAGES], spent;
     size_t slabs, fetched;  /* numbers of slabs that BP has begun, and of fetched slabs */
     size_t here[STAGES];    /* number of blocks of complete slices that have passed each stage */
@@ -60,8 +59,7 @@ struct course {
     const struct fbp_work *work;
     struct lane *lanes;
     size_t next_slab, first_slice, n_slices;
-    struct lane **filters; /* [batch] device that filters the batch (NULL: none yet); used if
-                              devices copy filtered views from one another */
+    struct lane **filters; /* [batch] device that filters it (NULL: none yet), if shared */
     double now;
 };
 
@@ -133,8 +131,7 @@ static bool make_step(struct course *c, struct lane *l)
     return true;
 }
 
-/* Return whether stage s of a device can begin its next step: the stage before has ended this step,
- * and a buffer for the result is free. */
+/* Return whether stage s can begin its next step: its input is ready, and a buffer is free. */
 static bool may_begin(struct course *c, struct lane *l, enum stage s)
 {
     const struct fbp_work *w = c->work;
@@ -207,8 +204,7 @@ static double limit(double rate)
     return rate > 0 ? rate : AT_ONCE;
 }
 
-/* Return the rate of a device's link for stage s (UP: host to device, DOWN: device to host) if the
- * links of other devices are idle [bytes/s]. */
+/* Rate of a device's link for stage s (UP: to the device, DOWN: to the host) alone [bytes/s]. */
 static double own_rate(const struct course *c, const struct lane *l, enum stage s)
 {
     const struct fbp_machine *m = c->machine;

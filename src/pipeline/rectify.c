@@ -71,8 +71,7 @@ static void apply(const double H[9], double x, double y, double out[2])
     out[1] = (H[3] * x + H[4] * y + H[5]) / w;
 }
 
-/* Get the homography from pixels of `view` with `panel` to pixels of the measured view k. False:
- * view k has no projection matrix. */
+/* Homography from pixels of `view` with `panel` to those of view k; false: k has no matrix. */
 static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_view *view,
                        const struct fbp_panel *panel, double H[9])
 {
@@ -89,8 +88,7 @@ static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_v
     return true;
 }
 
-/* Project the measured panel of view k onto the plane of the upright detector; false: impossible.
- */
+/* Project the measured panel of view k onto the upright detector's plane; false: impossible. */
 static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[3],
                        struct outline *o)
 {
@@ -291,8 +289,7 @@ static void spline_rows(const struct rectify *r, size_t view, size_t row0, size_
     out[1] = (size_t)fmin(last, fmax(floor(hi), 0) + 3);
 }
 
-/* Find the measured rows [*first, *first + *n) from whose samples upright rows [row0, row0 +
- * n_rows) of a view are computed. */
+/* Measured rows [*first, *first + *n) for upright rows [row0, row0 + n_rows) of a view. */
 static void measured_rows(const struct rectify *r, size_t view, size_t row0, size_t n_rows,
                           size_t *first, size_t *n)
 {
@@ -401,8 +398,7 @@ struct rectified {
     unsigned char *counted; /* [view][measured row] */
 };
 
-/* Number of floats that a reading thread needs: a buffer of all measured rows of a view, and as
- * much working memory for reading them. */
+/* Floats of a reading thread: all measured rows of a view, and as much working memory. */
 static size_t rows_floats(const struct rectify *r)
 {
     return 2 * fbp_integrals_floats(&r->measured, r->measured.scan.panel.n_rows);
@@ -495,8 +491,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->info.n[1] = r->step.scan.panel.n_rows;
     src->unpacks = true;
     src->in_order = below->in_order;
-    src->growing = below->growing; /* the step can be used while the scan is measured, because each
-                                      of its views depends on one measured view */
+    src->growing = below->growing; /* each view depends on one measured view */
     src->held_bytes = fbp_source_bytes(below, 0) + rows;
     src->reader_bytes = fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(r);
     return fbp_source_wrap_set_up(src, below);

@@ -152,8 +152,7 @@ static bool read_number(const char **at, double *out)
     return read;
 }
 
-/* Read 1 to `most` numbers, separated by commas, up to the end of the text.  Returns how many were
- * read; 0: the text is not such a list. */
+/* Read 1 to `most` numbers, separated by commas; returns their number, 0: not such a list. */
 static size_t read_numbers(const char *at, size_t most, double *out)
 {
     for (size_t n = 0; n < most; at++) {
@@ -219,8 +218,7 @@ static ptrdiff_t voxel_at(const struct fbp_grid *g, double mm, ptrdiff_t beside)
     return (ptrdiff_t)floor(fmin(fmax(at, 0), last));
 }
 
-/* Callback of fbp_region_create(): get the interval of voxels of row (y, z) whose centres lie in
- * the shape; *n: 1, or 0 if there are none. */
+/* Callback: interval of voxels of row (y, z) whose centres lie in the shape; *n: 1 or 0. */
 static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval *out, size_t *n)
 {
     const struct shape *s = user;
@@ -292,8 +290,8 @@ static fbp_status mask_row(void *user, size_t y, size_t z, struct fbp_interval *
 static fbp_status from_source(const char *name, fbp_source *source, const struct fbp_job *job,
                               const size_t box[3][2], struct fbp_region **out)
 {
-    static const double SLACK = 0.1; /* allowed difference between the positions of mask and volume
-                                        [voxels], because headers contain rounded numbers */
+    /* allowed deviation of a mask's position: headers are rounded [voxels] */
+    static const double SLACK = 0.1;
     const struct fbp_array_info *info = fbp_source_info(source);
     const struct fbp_grid *g = &job->grid;
     const size_t *m = info->n, *n = g->n;

@@ -46,9 +46,8 @@ static void find_callers_memory(struct worker *w)
     if (views->type == (rq->job->input.type == FBP_U16 ? FBP_U16 : value) && !rq->top_down &&
         samples && b->memory.reaches(w->dev, samples, view_bytes))
         w->views = samples;
-    /* Do not fetch directly to the caller's volume if processes add partial volumes, which they do
-     * in buffers, block by block; nor if slices are cropped, or have several channels, which are
-     * not contiguous in the volume. */
+    /* Do not fetch to the caller's volume if processes add partial volumes in buffers, or if slices
+     * are cropped, or have several channels, which are not contiguous. */
     if ((rq->sum && rq->sum->in_order) || fbp_box_crops(rq->job) || rq->job->channels > 1 ||
         fbp_sink_info(rq->sink)->type != value)
         return;
@@ -285,8 +284,7 @@ static void end_worker(struct worker *w)
 
 enum { N_THREADS = 4 }; /* stages of a worker */
 
-/* Return whether the sink has slice z of the volume of time point `frame` or, if there are several
- * channels, of the volumes of all channels. */
+/* Return whether the sink has slice z of the volume of time point `frame`, in all channels. */
 static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 {
     for (size_t f = 0; f < fbp_channels(rq->job); f++)

@@ -42,8 +42,7 @@ size_t fbp_mask_bytes(const struct fbp_job *job, bool field);
 size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, void *values,
                       struct fbp_statistics *found);
 
-/** Return a slice of the box in which all voxels have the mask's value, for slices outside the
- * region; NULL: the job has no region. */
+/** A slice of the box with the mask's value in all voxels, outside the region; NULL: no region. */
 const void *fbp_mask_blank(const fbp_mask *mask);
 
 /* stage_write.c: a volume as the sum of partial volumes, each from a part of the views
@@ -145,8 +144,7 @@ void fbp_workers_close(struct fbp_workers *workers);
 fbp_status fbp_workers_alloc(const struct fbp_workers *workers, size_t bytes, void **out);
 void fbp_workers_release(const struct fbp_workers *workers, void *memory);
 
-/** Parameters of fbp_run(): the job, its division into slabs and batches, the source of views, the
- * sink of slices, and others. */
+/** Parameters of fbp_run(): job, division, source of views, sink of slices, and others. */
 struct fbp_run_request {
     const struct fbp_job *job;
     const struct fbp_backend *backend;
@@ -159,8 +157,7 @@ struct fbp_run_request {
     const struct fbp_workers *workers; /**< open devices; NULL: the run opens and closes them */
     fbp_timeline *timeline;            /**< NULL: none */
     const fbp_mask *mask;              /**< mask of written slices; NULL: none */
-    const struct fbp_sum *sum; /**< functions that add the partial volumes of other processes, which
-                                  compute from other views; NULL: none */
+    const struct fbp_sum *sum;         /**< adds partial volumes of other processes; NULL: none */
     fbp_data_check *check; /**< check of the views for bad data when they are read; NULL: none */
     uint64_t *n_found;     /**< output, or NULL: voxels that min, max and mean include */
     bool no_overlap;       /**< only one stage works at a time */

@@ -20,8 +20,7 @@ fbp_status fbp_row_bitmap_empty(struct fbp_row_bitmap *out, const struct fbp_job
 
 /* ---- Bitmaps of rows ---- */
 
-/* Return a mask of the bits in word number `word` of a bitmap that belong to bits [first, end) of
- * the bitmap; there must be at least one. */
+/* Mask of the bits in word `word` of a bitmap that belong to its bits [first, end), not empty. */
 static unsigned bits_in(size_t word, size_t first, size_t end)
 {
     const size_t at = word * FBP_ROW_BITMAP_BITS;

@@ -212,8 +212,7 @@ static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i
     return FBP_OK;
 }
 
-/* Read a batch from a growing scan: each view as soon as it is stored, or all views at once if the
- * batch cannot be read view by view. */
+/* Read a batch from a growing scan: views as they are stored, or all if it needs all. */
 static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *batch, void *out)
 {
     const struct fbp_run_request *rq = w->run->rq;

@@ -21,9 +21,8 @@ void fbp_sum_take(struct fbp_sum *sum, struct fbp_job *job)
     job->shift = 0;
 }
 
-/* Find the next contiguous slices in [z + *at, z + n) whose sum of partial volumes this process
- * has: set *at to the first one, counted from z, and return their number; 0: no more.  If sum or
- * sum->has is NULL, this process has all slices. */
+/* Find the next slices in [z + *at, z + n) whose sum this process has: set *at to the first, from z
+ * on, and return their number; 0: no more. sum or sum->has NULL: it has all slices. */
 static size_t next_summed(const struct fbp_sum *sum, size_t z, size_t n, size_t *at)
 {
     size_t end;

@@ -144,8 +144,7 @@ static fbp_status filter_task(struct worker *w, struct raw_slot *raw, struct fil
         FBP_TRY(fbp_worker_claim(w, raw->at.drawn));
     if (w->backend->can.own_memory && batch->load_rows > 0)
         FBP_TRY(upload(w, raw));
-    if (!batch->resident) /* wait until the buffer is free; not if all filtered views are kept: each
-                             batch then has memory of its own */
+    if (!batch->resident) /* wait until the buffer is free; resident batches have their own */
         FBP_TRY(fbp_stage_wait_for(w, FBP_STAGE_FILTER, out->consumed));
     if (batch->n_rows > 0) {
         FBP_TRY(fbp_stage_span(w, FBP_STAGE_FILTER, &span));
@@ -219,9 +218,8 @@ static fbp_status queue_step(struct worker *w, const struct step *s)
         s->z1 - 1);
 }
 
-/* Backproject all views of a task into slices [z0, z1).  A command takes only as many views as the
- * device processes in about 0.03 s, and at most N_AHEAD commands are enqueued, because enqueued
- * commands cannot be stopped. */
+/* Backproject all views of a task into slices [z0, z1), by commands of about 0.03 s, at most
+ * N_AHEAD at a time, because enqueued commands cannot be stopped. */
 static fbp_status backproject_block(struct worker *w, struct step *s)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -327,8 +325,7 @@ static fbp_status backproject_slabs(struct worker *w)
         fbp_queue_push(w->queues[FILTERED_FREE], i);
     }
 
-    /* If filtered views are kept, all of them are on the device now: backproject them into the rest
-     * of the first slab, and into further slabs. */
+    /* Kept filtered views are all on the device: backproject them into all other slices. */
     d = w->work->kept ? w->drawn : NULL;
     while (d && !fbp_worker_is_over(w)) {
         for (i = 0; i < d->n_tasks; i++)

@@ -20,8 +20,7 @@ enum {
     SIDE = 8,   /* number of sampled voxels per side of a slice */
     STEP = 16,  /* slices that a kernel backprojects in one pass; slabs of 511 + 513 took 12 % more
                    time */
-    /* if slabs have at least STEPS_A_SLAB * STEP slices on average, they end at multiples of STEP
-       slices; thinner slabs end at any slice */
+    /* from STEPS_A_SLAB * STEP slices on average, slabs end at multiples of STEP */
     STEPS_A_SLAB = 8,
 };
 
@@ -90,8 +89,7 @@ double fbp_cut_cost(const struct fbp_cut *cut, size_t n, size_t z0, size_t z1)
     return (cost_before(cut, b) - cost_before(cut, a)) / (b - a) * cut->mean;
 }
 
-/* First slice of part i (counted from 0) if n slices are cut into n_parts parts of equal cost, each
- * of at least one slice; n if i = n_parts. */
+/* First slice of part i of n slices in n_parts parts of equal cost and at least one slice. */
 static size_t cut_slice(const struct fbp_cut *cut, size_t n, size_t n_parts, size_t i)
 {
     const double cost = (double)i / (double)n_parts;

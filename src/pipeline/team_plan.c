@@ -30,8 +30,7 @@ void fbp_plan_take_cores(fbp_plan *p)
     p->params.n_threads = mine < there ? mine : share > 0 ? share : 1;
 }
 
-/* Identity of a device.  bus_id: PCI address, because a launcher may show another device as index 0
- * to each process; "": compare indices. */
+/* Identity of a device. bus_id: PCI address, because a launcher may change indices, or "". */
 struct card {
     int index;
     char bus_id[28];
@@ -93,8 +92,8 @@ void fbp_plan_note_team(const fbp_plan *p)
         snprintf(rest, sizeof rest, "; %zu ha%s no work", idle, idle > 1 ? "ve" : "s");
     name_grid(r->n_slabs, r->n_parts, taken, sizeof taken);
     name_grid(r->other_slabs, r->other_parts, grid, sizeof grid);
-    const double ratio = r->other_cost / r->cost; /* time of the best other grid, if there is one,
-                                                     divided by that of the grid taken */
+    /* time of the best other grid over that of the grid taken */
+    const double ratio = r->other_cost / r->cost;
     if (p->params.cluster.view_ranks == 0)
         snprintf(remedy, sizeof remedy, ", but with other last digits; use --view-ranks %zu",
                  r->other_parts);
@@ -123,8 +122,7 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
     (void)fbp_team_name(team, 0, first, sizeof first);
     (void)fbp_team_name(team, rank, other, sizeof other);
-    /* compare devices and kernels only if the parameters are equal, because their differences may
-     * follow from different parameters */
+    /* different devices and kernels may follow from different parameters */
     if (a->params == b->params) {
         if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
             return FBP_INVALID(
@@ -409,9 +407,8 @@ fbp_status fbp_plan_agree_most(const fbp_plan *p, double *value)
     return st;
 }
 
-/* Greatest number of repeated divisions of the work.  A process whose memory is scarce may divide
- * into smaller slabs the second time, because it has allocated some memory meanwhile; the other
- * processes of its slab then divide once more. */
+/* Greatest number of repeated divisions. A process with scarce memory may divide into smaller slabs
+ * the second time, after allocations; the others of its slab then divide once more. */
 enum { DIVISION_ROUNDS = 8 };
 
 /* Values of a division that must be equal in all processes that share a slab. */

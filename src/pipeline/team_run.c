@@ -345,8 +345,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         status = fbp_calloc((void **)&mine, 1, bytes, "results of processes");
     if (status == FBP_OK && first)
         status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "results of processes");
-    if (t->plan->ranks.part > 0) /* only the first of the processes that share a slab counts the
-                                    slabs that the output had before the run */
+    if (t->plan->ranks.part > 0) /* only the first process of a slab counts it */
         found.report.slabs_resumed = 0;
     if (!first && writes_output(t->plan, t->apart)) /* rank 0 adds its own count later */
         found.report.output_clipped = fbp_sink_clipped(t->sink);
@@ -510,8 +509,8 @@ static fbp_status look(const fbp_plan *p, const char *output, const struct opene
     const unsigned char mine = !opened->token.path[0] || fbp_sink_sees_probe(&opened->token);
     const size_t size = fbp_team_size(team);
     char name[100], first[100], more[40] = "does";
-    size_t blind = 0, at = size; /* number of ranks that do not see the file which rank 0 has
-                                    created; the first of these ranks */
+    /* number of ranks that do not see the file of rank 0; the first of them */
+    size_t blind = 0, at = size;
     unsigned char *all = NULL;
 
     fbp_status st = fbp_calloc((void **)&all, size, 1, "a team");
@@ -604,8 +603,7 @@ static bool has(void *user, size_t z)
     return fbp_plan_has_sum(s->plan, z);
 }
 
-/* Return the buffer for the partial sums of this process's slices that come from process number
- * `part` of those that share the slab. */
+/* Buffer for this process's slices from process `part` of those that share the slab. */
 static float *piece_of(const struct fbp_plan_sums *s, size_t part)
 {
     return s->pieces + (part - (part > s->plan->ranks.part)) * s->room;

@@ -32,33 +32,27 @@ struct fbp_view_step_request {
 /** How often a run reads the views that the last view step (correction of the views) returns. */
 struct fbp_view_readings {
     size_t slabs;  /**< number of times that the views are read (fbp_work_readings()) */
-    double rows;   /**< number of detector rows that are read in all these times, divided by the
-                      number of rows of all views of the scan */
+    double rows;   /**< detector rows that are read, divided by those of the scan */
     int n_threads; /**< number of threads of the run */
 };
 
-/** A view step: a correction that turns a scan and the source of its views into another scan and
- * source.  Implementations embed this struct as their first member.  Function members may be NULL
- * unless their comments state otherwise. */
+/** A view step: a correction that turns a scan and its source into others. Implementations embed
+ * this struct as first member. Functions may be NULL unless their comments differ. */
 struct fbp_view_step {
     struct fbp_scan scan; /**< scan of the views that the step yields */
-    /** Converts measured samples to line integrals; NULL: the step does not read measured samples.
-     */
+    /** Converts measured samples to line integrals; NULL: the step reads none. */
     const struct fbp_prep *prep;
-    /** Tables of geometry, filter and weights for the measured views, if the step filters them;
-     * NULL: the step filters nothing. */
+    /** Tables of geometry, filter and weights if the step filters measured views; else NULL. */
     const struct fbp_job_tables *measured;
-    /** This step as a struct fbp_corrections_step, if it removes rings or retrieves phases
-     * (corrections.c); else NULL. */
+    /** This step, if it removes rings or retrieves phases (corrections.c); else NULL. */
     struct fbp_corrections_step *corrections;
     bool checks; /**< whether the step can check measured views for bad data when it reads them */
     fbp_data_check *check; /**< check of the measured views by this step; NULL: not checked */
     /* Results of the last run: */
     struct fbp_prep_counts repaired; /**< numbers of repaired samples */
-    bool repaired_once; /**< whether each process of a team counts the repaired samples of all
-                           views, so that the counts must not be added up */
-    double seconds;     /**< time before the step returned its first view [s]; 0: none */
-    const char *note;   /**< remark for the log; NULL: none */
+    bool repaired_once;              /**< each process counts the repairs of all views */
+    double seconds;   /**< time before the step returned its first view [s]; 0: none */
+    const char *note; /**< remark for the log; NULL: none */
 
     /** Set up `src` as the source of corrected views, which reads `below` (fbp_source_wrap()).
      * step: a struct fbp_view_step **, whose results of the last run were reset. Never NULL. */
@@ -69,12 +63,10 @@ struct fbp_view_step {
     void (*describe)(const struct fbp_view_step *step, struct fbp_plan_summary *info);
     /** Return the hash h extended by all parameters of the corrected values. Never NULL. */
     uint64_t (*hash)(const struct fbp_view_step *step, uint64_t h);
-    /** Predict the seconds that the correction takes in a run.  NULL: the time is negligible
-     * compared with that of the backprojection. */
+    /** Predict the seconds of the correction in a run. NULL: the time is negligible. */
     fbp_status (*estimate)(const struct fbp_view_step *step, const struct fbp_view_readings *reads,
                            double *seconds);
-    /** Make the tables of the job that backprojects the views of this step.  NULL: the tables are
-     * made by fbp_job_create() from `scan`. */
+    /** Make the tables of the job for the views of this step. NULL: fbp_job_create() of `scan`. */
     fbp_status (*make_job)(const struct fbp_view_step *step, const struct fbp_recon_params *params,
                            struct fbp_job_tables *out);
     /** Acquire the devices and memory that runs need, unless the step already has them. */
@@ -84,8 +76,7 @@ struct fbp_view_step {
     fbp_status (*count)(struct fbp_view_step *step);
 };
 
-/** Function that makes a view step (a correction of the views); *out becomes NULL if the scan and
- * the parameters do not need the step. */
+/** Makes a view step; *out becomes NULL if scan and parameters do not need it. */
 typedef fbp_status fbp_view_step_create(struct fbp_view_step **out,
                                         struct fbp_view_step_request *request);
 
@@ -105,8 +96,7 @@ fbp_view_step_create fbp_two_stages_step_create;
 
 /* corrections.c: reading measured rows as line integrals, for all corrections of views */
 
-/** A copy of the measured scan, which shares the arrays of the original, and the tables that
- * convert its samples to line integrals. */
+/** A copy of the measured scan with its arrays, and tables for its line integrals. */
 struct fbp_measured {
     struct fbp_scan scan;
     struct fbp_prep prep;
@@ -149,10 +139,10 @@ size_t fbp_rings_usual_angles(const struct fbp_scan *scan);
 
 struct fbp_corrections_step {
     struct fbp_view_step step;
-    struct fbp_measured measured; /**< measured scan and conversion of its samples, without beam
-                                     hardening, which the job corrects */
-    struct fbp_stripes stripes;   /**< ring removal; method NONE: none */
-    bool retrieves;               /**< whether phases are retrieved (after rings are removed) */
+    /** measured scan and its conversion; the job corrects beam hardening */
+    struct fbp_measured measured;
+    struct fbp_stripes stripes; /**< ring removal; method NONE: none */
+    bool retrieves;             /**< whether phases are retrieved (after rings are removed) */
     struct fbp_retrieval phase;
     double wave;        /**< constant of phase retrieval: delta / beta * lambda / 4 pi [mm] */
     double distance_mm; /**< distance from object to detector in a parallel beam [mm] */

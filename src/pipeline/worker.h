@@ -25,12 +25,10 @@ struct fbp_work_item {
     uint64_t updates; /**< updates (voxels x views) of the slab so far */
     size_t n_tasks;
     const struct fbp_task *planned; /**< the tasks as planned; never changed */
-    struct fbp_task tasks[]; /**< tasks of the slab; if the run follows a measurement, the reading
-                                stage may join several to one */
+    struct fbp_task tasks[]; /**< tasks of the slab; when following, reading may join several */
 };
 
-/** The work list of a run: slabs, of which every free worker takes the next one.  Unfinished slabs
- * of a device that fails return to the list. */
+/** The work list of a run: free workers take the next slab; a failed device's slabs return. */
 struct fbp_slabs {
     const struct fbp_job *job;
     const struct fbp_work *work;
@@ -104,8 +102,7 @@ void fbp_shared_destroy(struct fbp_shared *s);
 /** Take the next batch for a worker to read and filter; *b: index of the batch.
  *  @return false if all batches are taken, or the run ends. */
 bool fbp_shared_take(struct fbp_shared *s, size_t worker, size_t *b);
-/** Record that the filter of batch b is enqueued, and store the event `ready`, which the device
- * records at the end of this work. */
+/** Record that the filter of batch b is enqueued; the device records `ready` at its end. */
 void fbp_shared_set_queued(struct fbp_shared *s, size_t b, struct fbp_event ready);
 /** Wait until a worker has enqueued the filter of batch b, and copy the batch's state to *out.
  *  @return false if the run ends. */
@@ -121,8 +118,7 @@ struct run_state {
     const struct fbp_run_request *rq;
     struct worker *workers;
     size_t n_workers;
-    pthread_mutex_t lock; /**< lock of the following members that are neither atomic nor mutexes,
-                             and have no lock of their own (slabs, shared) */
+    pthread_mutex_t lock; /**< protects the following members without a lock of their own */
     size_t n_working;     /**< number of workers whose device has not failed */
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
@@ -241,14 +237,11 @@ struct worker {
     /** Address of the pointer at the end of the list `drawn`, where the next slab is appended. */
     struct fbp_work_item **last;
     const void *views; /**< the caller's views, if the device reaches them; NULL: read into raw[] */
-    void *volume; /**< caller's memory of the volume, if slices are fetched directly to it; NULL:
-                     they are fetched to pieces[] */
-    struct fbp_prep_counts counted; /**< numbers of repaired samples that the device had counted
-                                       when they were last added to the report */
+    void *volume;      /**< the caller's volume, if slices are fetched to it; else NULL */
+    struct fbp_prep_counts counted; /**< repaired samples that were added to the report so far */
     /** Bitmap of the detector rows whose repaired samples the device counts at present. */
     struct fbp_row_bitmap ledger;
-    /** Bitmap of the detector rows whose repaired samples the device has counted since the counts
-     * were last added to the report. */
+    /** Bitmap of rows with repaired samples that the report does not include yet. */
     struct fbp_row_bitmap claimed;
     /** Slab for which the device last began to count repairs; NULL: all are in the report. */
     const struct fbp_work_item *counts;
@@ -267,21 +260,19 @@ struct worker {
     struct fbp_statistics found;
     size_t n_found; /**< number of voxels in `found`, without those that the mask replaces */
     double busy[4], waited[4]; /**< times of the four stages, from read to write [s] */
-    double upload, fetch; /**< time that stages waited for copies to and from the device, part of
-                             `busy` [s]; 0 without no_overlap */
-    double computed_at;   /**< time when the last batch was backprojected, by fbp_seconds() */
-    double fetched_at;    /**< time when the last voxel was in host memory, by fbp_seconds() */
-    atomic_int n_stages;  /**< number of stages that have not ended */
-    atomic_bool gone;     /**< whether the device has failed: no run uses this worker any more */
-    bool said;            /**< whether the failure of the device is logged */
-    fbp_status status;    /**< failure of the device */
-    char why[1000];       /**< its message */
+    double upload, fetch;      /**< waits for copies, a part of `busy` [s]; 0 without no_overlap */
+    double computed_at;        /**< time when the last batch was backprojected, by fbp_seconds() */
+    double fetched_at;         /**< time when the last voxel was in host memory, by fbp_seconds() */
+    atomic_int n_stages;       /**< number of stages that have not ended */
+    atomic_bool gone;  /**< whether the device has failed: no run uses this worker any more */
+    bool said;         /**< whether the failure of the device is logged */
+    fbp_status status; /**< failure of the device */
+    char why[1000];    /**< its message */
 };
 
 /** Add the voxel statistics and the counts of repaired samples of a written slab to the run. */
 fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn);
-/** Make the device count repaired samples, from its next filter() on, in those rows of this slab
- * that no other worker counts. */
+/** Make the device count repairs, from its next filter() on, in rows that no other counts. */
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn);
 
 /** Wait until all enqueued batches are filtered, and report the counts of repaired samples. */
@@ -312,9 +303,8 @@ void fbp_stage_write(struct worker *w);
  * the order.  A stage of the host has the name of the device queue that it fills.
  */
 
-/** Three functions for events: fbp_stage_record() records an event in the queue of a stage on the
- * worker's device; fbp_stage_wait_for() makes the queue of a stage wait for an event;
- * fbp_stage_wait() makes the calling thread wait. */
+/** Events: record one in the queue of a stage on the worker's device; make the queue of a stage
+ * wait for one; make the calling thread wait. */
 fbp_status fbp_stage_record(struct worker *w, enum fbp_stage stage, struct fbp_event *out);
 fbp_status fbp_stage_wait_for(struct worker *w, enum fbp_stage stage, struct fbp_event m);
 fbp_status fbp_stage_wait(struct worker *w, struct fbp_event m);
