@@ -47,8 +47,7 @@
 struct fbp_job;
 struct fbp_projector;
 
-/** Sets [*r0, *r1) to the detector rows that are needed to backproject views [k0, k1) into slices
- * [z0, z1) of the whole grid. */
+/** Sets [*r0, *r1) to the detector rows that slices [z0, z1) of the grid need in views [k0, k1). */
 typedef void fbp_rows_fn(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, size_t z1,
                          size_t *r0, size_t *r1);
 
@@ -72,7 +71,7 @@ struct fbp_padded_detector {
     size_t inserted; /**< columns between measured columns, for oversampling */
 };
 
-/** Voxels that the user requested. In a slab, others may have any value. */
+/** Voxels that the user requested. A device need not compute others: they may have any value. */
 struct fbp_requested_voxels {
     size_t box[3][2];                /**< requested voxels [first, end) along x, y, z; end 0: all */
     const struct fbp_region *region; /**< region within the box; NULL: all voxels */
@@ -82,10 +81,8 @@ struct fbp_requested_voxels {
 struct fbp_job_part {
     size_t slices[2]; /**< slices [first, end) that this process computes, counted from the first
                          requested slice (pipeline/division.h); end 0: all */
-    size_t slices_per_file; /**< consecutive slices that share chunk files of the output; parts of
-                               processes begin at multiples if possible; 0: anywhere */
-    bool counts_once; /**< repaired samples of a row that an earlier part also needs are counted
-                         there, not here */
+    size_t slices_per_file; /**< slices that share chunk files, at which parts begin; 0: anywhere */
+    bool counts_once;       /**< repairs of rows that an earlier part needs are counted there */
     /** Groups [first, end) of views that this process backprojects, can.group_views views each; end
      * 0: all. Other processes backproject the other groups, and the partial volumes are added. */
     size_t view_groups[2];
@@ -108,8 +105,7 @@ struct fbp_filtering {
     const struct fbp_filter_design *design; /**< NULL if the views are filtered already */
     /** Filter along detector columns, applied after the weights; NULL: none. */
     const struct fbp_column_filter *columns;
-    /** extrapolation of truncated rows beyond the detector's ends: its filtered values are added to
-     * the filtered rows; NULL: none */
+    /** extrapolation of truncated rows, which is added to the filtered rows; NULL: none */
     const struct fbp_pad *pad;
     bool spatial; /**< rows are convolved in space on request, not by FFT */
 };
@@ -129,10 +125,8 @@ struct fbp_filtering {
 struct fbp_meridian_images {
     size_t n_planes, n_columns, n_rows; /**< number of images; size of each */
     size_t n_views;  /**< number of filtered views, which are sorted by meridian plane */
-    size_t *first;   /**< [n_planes + 1] index of the first view of each meridian plane: plane p has
-                        views [first[p], first[p + 1]) */
-    double (*at)[3]; /**< [n_views] per filtered view, its column at sample (0, 0) of the image, and
-                        the change per image column and row */
+    size_t *first;   /**< [n_planes + 1] plane p has views [first[p], first[p + 1]) */
+    double (*at)[3]; /**< [n_views] column at sample (0, 0), and change per image column and row */
 };
 
 /** Part of a sinogram image that is computed at once: rows [row0, row0 + n_rows) of the image of
@@ -149,10 +143,8 @@ struct fbp_job_epr {
     /** If the job is the first of two stages: the sinogram images to which filtered views are
      * summed; no volume is computed.  NULL: filtered views are backprojected. */
     const struct fbp_meridian_images *images;
-    bool second_stage;    /**< true: the job is the second of two stages, and its views are the
-                             sinogram images of the first */
-    bool rows_are_slices; /**< true: the job is the second of two stages, and row r of each sinogram
-                             image contributes only to slice r of the volume */
+    bool second_stage;    /**< second of two stages: views are sinogram images */
+    bool rows_are_slices; /**< second of two stages: row r of images contributes to slice r only */
 };
 
 /** Everything about one reconstruction that does not change while it runs; read only. */
@@ -174,14 +166,12 @@ struct fbp_job {
      * from row i of each view; 0, 1: one volume from all rows.  Channels share all other members of
      * this struct; no voxel of a channel depends on another channel. */
     size_t channels;
-    /** Number of time points: volumes that are reconstructed one after another; a view of the
-     * source contains panel.n_rows rows for each, one time point after another; 0, 1: one volume.
-     * Only the pipeline uses this number. */
+    /** Number of time points: volumes that are reconstructed one after another, from panel.n_rows
+     * rows each of a view; 0, 1: one volume. Only the pipeline uses it. */
     size_t time_points;
     struct fbp_grid grid; /**< grid of the whole volume, even if only a box of it is requested */
     struct fbp_requested_voxels requested;
-    double scale, shift; /**< output voxel = scale * value + shift, which converts 1/mm (plane
-                            integrals: 1/mm^3) to the unit of the output, such as HU */
+    double scale, shift; /**< output voxel = scale * value [1/mm; planes: 1/mm^3] + shift */
     struct fbp_job_part part;
     struct fbp_job_input input;
     struct fbp_filtering filtering;
@@ -240,8 +230,7 @@ struct fbp_batch {
     /** detector rows [load_row0, load_row0 + load_rows) that are read: more than the filtered rows
      * if corrections of bad pixels or a filter along columns need neighbours */
     size_t load_row0, load_rows;
-    /** number of views that precede the batch in the buffer of filtered views, in each part of the
-     * circle; 0 unless `resident` */
+    /** views before the batch in the buffer, per part of the circle; 0 unless `resident` */
     size_t position;
     bool resident;     /**< the buffer keeps all filtered views: batches have the same rows */
     size_t time_point; /**< time point (index of the volume in a series) of the batch's rows */
@@ -289,10 +278,9 @@ struct fbp_rates {
     double upload, fetch; /**< seconds per byte that upload(), or fetch(), copies */
     double filter;        /**< seconds per sample of filter() */
     double update;        /**< seconds of backproject() per voxel and view; 0: no rate is known */
-    double call;  /**< additional seconds per call of backproject(), because its last thread blocks
-                     do not occupy the whole device */
-    double share; /**< seconds per byte of filtered views copied from another device */
-    double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
+    double call;          /**< additional seconds per call of backproject() */
+    double share;         /**< seconds per byte of filtered views copied from another device */
+    double copy;          /**< seconds per byte copied within the device's memory; 0: unknown */
 };
 
 /**
@@ -325,8 +313,7 @@ struct fbp_statistics {
 /** An open device; each backend defines its own struct. */
 typedef struct fbp_device fbp_device;
 
-/** Functions that find the usable devices of a backend.  The reason of a failure is written to
- * why[n], a sentence for the user. */
+/** Find the usable devices of a backend. why[n]: the reason of a failure, for the user. */
 struct fbp_discovery {
     /** Loads the module (shared library) of the backend and returns its table; NULL, with the
      * reason in `why`: unusable. Pointer NULL: the backend is part of the library. */
@@ -350,14 +337,12 @@ struct fbp_capabilities {
     bool periodic;    /**< row filters may be periodic (struct fbp_filter_design) */
     bool any_filter;  /**< row filters may have two passes or asymmetric convolution kernels */
     bool doubles;     /**< jobs may be in double: fbp_in_double() */
-    unsigned interpolations; /**< interpolations of plane integrals that are supported in addition
-                                to linear: bits 1 << enum fbp_interpolation */
+    unsigned interpolations; /**< interpolations besides linear: bits 1 << enum fbp_interpolation */
     /** Number of views per group, a multiple of 4.  Batches consist of whole groups: the number of
      * views of every batch except the last is a multiple of group_views. */
     size_t group_views;
-    size_t max_resident_views; /**< greatest number of views, in each part of the circle, that a
-                                  buffer of filtered views can hold; 0: no limit, but a buffer never
-                                  keeps views for several slabs */
+    size_t max_resident_views; /**< greatest number of views, per part of the circle, in a buffer of
+                                  filtered views; 0: no limit, but views are not kept for slabs */
     /** The members from here on are set by fbp_backend_complete(); a backend leaves them unset. */
     bool own_memory; /**< devices have memory of their own: memory.alloc exists */
     bool shares;     /**< devices copy filtered views from one another: function `share` exists */
@@ -376,8 +361,7 @@ struct fbp_memory_slots {
      * the library owns: memory of the host or of this device.  Pointer NULL: never. */
     bool (*reaches)(fbp_device *dev, const void *host, size_t bytes);
 
-    /** Allocate and free device memory.  alloc, release and upload NULL: device memory is host
-     * memory, and nothing is uploaded. */
+    /** Allocate and free device memory. alloc, release and upload NULL: it is host memory. */
     fbp_status (*alloc)(fbp_device *dev, const struct fbp_buffer *buffer, void **out);
     void (*release)(fbp_device *dev, enum fbp_purpose purpose, void *mem);
     /** Copies n_samples raw samples to device memory dst (stage IN). */
@@ -405,8 +389,7 @@ struct fbp_event_slots {
     fbp_status (*host_wait)(fbp_device *dev, struct fbp_event event);
     /** Queues a timestamp after the work in a stage so far; *out identifies it. */
     fbp_status (*timestamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
-    /** Converts a timestamp to seconds of the clock fbp_seconds(); called once per timestamp, after
-     * the work before it is done. */
+    /** Converts a timestamp to seconds of fbp_seconds(); once, after the work before it. */
     fbp_status (*seconds)(fbp_device *dev, uint64_t timestamp, double *seconds);
 };
 
@@ -430,14 +413,12 @@ enum { FBP_MOST_LINKED = 16 };
 /** Properties, reported by the driver, of copies from one device to another. */
 struct fbp_peer {
     bool direct;  /**< copies need not pass through host memory */
-    bool atomics; /**< atomic operations work on the memory of the device at the other end, which
-                     indicates a direct link instead of the PCI bus */
+    bool atomics; /**< atomics work at the other end: a direct link, not the PCI bus */
     int rank;     /**< rank of the link's speed among the links of the machine; 0: fastest */
 };
 
-/** Repeated copies from one memory to another.  from, to: index in the list of devices passed to
- * open(), or FBP_HOST for host memory near the device at the other end.  All flows that are
- * measured together copy equal sizes. */
+/** Repeated copies. from, to: index in the list of devices of open(), or FBP_HOST (memory near the
+ * other end). All flows measured together copy equal sizes. */
 struct fbp_flow {
     int from, to;
 };
@@ -487,8 +468,7 @@ struct fbp_backend {
      * job, are called after the kernel of the job was selected. */
     size_t (*filtered_bytes)(const struct fbp_job *job, size_t n_views, size_t n_rows);
     size_t (*volume_bytes)(const struct fbp_job *job, const struct fbp_slab *slab);
-    /** Returns the bytes of device memory for tables and scratch, in addition to the buffers of
-     * batches and slabs.  Pointer NULL: 0. */
+    /** Bytes of device memory for tables and scratch, besides buffers. Pointer NULL: 0. */
     size_t (*fixed_bytes)(const struct fbp_job *job);
     /** Returns whether a device can allocate a buffer of this size, however much memory is free;
      * for buffer NULL, whether it can allocate the memory that the job needs in addition to
@@ -515,9 +495,8 @@ struct fbp_backend {
      * [n_views][n_rows][padded.panel.n_columns], in memory for FBP_FOR_RAW. NULL: not supported. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
-    /** Copies a batch of filtered views from `theirs`, a buffer of another device of this backend
-     * that has filtered the batch, to the same position of buffer `filtered` (stage OUT).
-     * Thread-safe. Pointer NULL: not supported. */
+    /** Copies a batch of filtered views from `theirs`, a buffer of another device of this backend,
+     * to its place in `filtered` (stage OUT). Thread-safe. NULL: not supported. */
     fbp_status (*share)(fbp_device *dev, const struct fbp_batch *batch, void *filtered,
                         fbp_device *from, const void *theirs);
     /** First of two stages: computes rows of a sinogram image (`picture`) of job->epr.images from
@@ -553,8 +532,7 @@ extern const struct fbp_backend *const fbp_backends[];
 const struct fbp_backend *fbp_backend_find(const char *name);
 
 /** Loads *backend if it is a module, and returns the number of its devices; 0, with the reason in
- * `why`, if none is usable.  If loading succeeds or is not needed, *backend becomes a copy with
- * defaults for missing functions. */
+ * `why`: none is usable. A loaded *backend becomes a copy with defaults. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
 /** Returns name i, from 0, that fbp_recon_params.device may have: "auto", then the kinds of devices

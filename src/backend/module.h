@@ -59,8 +59,7 @@ extern const struct fbp_module_host *gpu_host;
 typedef const struct fbp_backend *fbp_module_fn(const struct fbp_module_host *host, char *why,
                                                 size_t n);
 
-/** Returns whether module and library have the same interface; an exported function calls it first.
- */
+/** Returns whether module and library have the same interface; a module's entry checks it first. */
 static inline bool fbp_module_fits(const struct fbp_module_host *host)
 {
     return host->version == FBP_MODULE_VERSION && host->job_size == sizeof(struct fbp_job) &&
@@ -73,11 +72,9 @@ struct fbp_module {
      * directory of installed libraries, and by the system's loader. */
     const char *file;
     const char *symbol; /**< name of its fbp_module_fn */
-    /** End of the error message if this build does not contain the module: how the user can get it.
-     * NULL: the build contains the module. */
+    /** End of the message if this build lacks the module: the remedy. NULL: it has the module. */
     const char *remedy;
-    bool packaged; /**< another package may contain the module: if may_open() fails, the error
-                      message is its reason, not the remedy */
+    bool packaged; /**< another package may have it: may_open() gives the reason */
     /** Returns whether the module may be opened; if not, `why` receives the reason. */
     bool (*may_open)(char *why, size_t n);
     bool tried;                        /**< opening the module was tried, with or without success */

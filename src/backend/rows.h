@@ -32,8 +32,7 @@ static inline size_t fbp_raw_device_bytes(const struct fbp_job *job, size_t n)
     return fbp_raw_floats(job, n) + n * fbp_value_size(job);
 }
 
-/** Returns the number of neighbouring rows, on either side of a row, that the filter along columns
- * reads; 0: no filter along columns. */
+/** Rows on either side of a row that the filter along columns reads; 0: no such filter. */
 static inline size_t fbp_column_reach(const struct fbp_job *job)
 {
     return job->filtering.columns ? job->filtering.columns->half_width : 0;
@@ -60,10 +59,9 @@ static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batc
     return (char *)raw + (k * batch->load_rows + (r - batch->load_row0)) * row;
 }
 
-/** Converts detector row r of a view of the scan to line integrals, in place.  Repaired samples are
- * added to *counts if the row's bit in the bitmap is set, and the bit is then cleared; without a
- * bitmap (bits NULL) they are always added.  Rows without repaired samples keep their bits.
- * Thread-safe for different rows. */
+/** Converts detector row r of a view to line integrals, in place. Repairs are added to *counts if
+ * the row's bit in the bitmap is set, which is then cleared; without a bitmap always. Rows without
+ * repairs keep their bits. Thread-safe for different rows. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *bitmap,
                                    size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)
@@ -82,8 +80,7 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_r
         fbp_prep_counts_add(counts, &repaired);
 }
 
-/** Converts all loaded rows of the batch's view k to line integrals, in place, and interpolates bad
- * pixels of the rows that the filter needs. */
+/** Converts the loaded rows of view k of a batch, in place, and interpolates bad pixels. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     void *raw, size_t k, const struct fbp_row_bitmap *bitmap,
                                     struct fbp_prep_counts *counts)

@@ -95,8 +95,7 @@ static inline bool fbp_planes_only(const struct fbp_job *job)
     return true;
 }
 
-/** Returns the greatest distance, in samples of view k, between the projections of two voxels of a
- * box of box[0] x box[1] x box[2] voxels. */
+/** Greatest distance, in samples of view k, between projections of voxels of a box. */
 static inline double fbp_planes_span(const struct fbp_job *job, size_t k, const int box[3])
 {
     double span = 0;

@@ -28,8 +28,7 @@ enum {
  * relative to the integer row `row`.
  */
 struct fbp_bp_column {
-    const float *left;  /**< stored row 0 of detector column floor(u); the next detector column
-                           begins `stride` samples later */
+    const float *left;  /**< row 0 of column floor(u); the next follows after `stride` */
     const float *ahead; /**< row 0 of the next detector column, to prefetch */
     float wl, wr;       /**< weights (1 - a) / w^2, a / w^2 of the two columns; a: fraction of u */
     float v0, dv, v_lo, v_hi;

@@ -14,9 +14,8 @@
 #include "fft/lanes.h"
 #include "filter/filter.h"
 
-/** CPU_ROWS: greatest number of rows of a view that one work item filters; in a transposed view,
- * CPU_ROWS floats fill a cache line. CPU_FILTER_LINES: greatest number of rows, of all views
- * together, that one work item filters. */
+/** Greatest numbers of rows per work item: of a view (CPU_ROWS; as floats they fill a cache line),
+ * and of all views together (CPU_FILTER_LINES). */
 enum { CPU_ROWS = 16, CPU_FILTER_LINES = 4 * CPU_ROWS, CPU_FLOATS_PER_CACHE_LINE = 16 };
 
 struct cpu_device;
@@ -36,8 +35,7 @@ struct cpu_kernel {
     const char *name;
     bool in_double;      /**< the kernel computes jobs in double only; false: jobs in float only */
     bool interpolates;   /**< supports all of enum fbp_interpolation, not only linear */
-    size_t least_slices; /**< least number of slices of the volume for automatic selection: with
-                              fewer, a later kernel of the list is faster */
+    size_t least_slices; /**< with fewer slices, a later kernel of the list is faster */
     size_t symmetric_views; /**< symmetric views per group, interleaved, one vector lane each */
     bool boxes; /**< slabs may be boxes smaller than a slice; false: whole slices only */
     /** symmetry of the scan that the kernel requires: flags FBP_SYM_*; 0: none */
@@ -104,9 +102,8 @@ static inline void cpu_fetch(const struct fbp_job *job, const void *volume, size
             ((float *)host)[to + i] = scale * ((const float *)volume)[from + i * step] + shift;
 }
 
-/** Layout of a view as adjacent rows with at least FBP_PLANES_MARGIN zeros on either side:
- * cpu_rows_stride() returns the samples per row, cpu_rows_size() the samples per view, and
- * cpu_rows_store() is a cpu_kernel.store(). */
+/** Layout of a view as rows with at least FBP_PLANES_MARGIN zeros on either side: samples per row,
+ * samples per view, and a cpu_kernel.store(). */
 size_t cpu_rows_stride(const struct fbp_job *job);
 size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows);
 void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
@@ -126,8 +123,7 @@ fbp_status cpu_convolution_open(struct cpu_convolution *out, const struct fbp_jo
                                 const struct fbp_line_dsp *dsp);
 void cpu_convolution_close(struct cpu_convolution *c);
 
-/** Number of floats of the tables of a struct cpu_convolution, and of the scratch memory that one
- * thread needs for cpu_convolve(). */
+/** Floats of the tables of a struct cpu_convolution, and of the scratch of a thread. */
 size_t cpu_convolution_floats(const struct fbp_job *job);
 size_t cpu_convolve_work(const struct fbp_job *job);
 
@@ -178,8 +174,7 @@ struct cpu_device {
     float *column_taps;               /**< taps of the filter along columns; NULL: none */
     /** [row y of the grid] minimum, maximum and sum of the voxels fetched so far */
     struct fbp_statistics *found;
-    float *image, *lines; /**< tables [row][column] and [view][column] whose product is the weight
-                             of a sample; NULL: weights are computed row by row */
+    float *image, *lines; /**< [row][column], [view][column]: factors of weights; NULL: per row */
 };
 
 static inline struct cpu_device *cpu_device_of(fbp_device *device)
@@ -195,8 +190,7 @@ size_t cpu_filter_bytes(const struct fbp_job *job, const struct cpu_kernel *kern
 fbp_status cpu_filter(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status cpu_filter_rows(fbp_device *dev, const struct fbp_batch *batch, void *raw, float *rows);
 
-/* planes_volume_tmpl.h: sinogram images for function `meridian` of fbp_backend_cpu, from views in
- * the layout of kernel "planes" */
+/* planes_volume_tmpl.h: sinogram images (`meridian`) from views of kernel "planes" */
 void cpu_meridian_float(const struct cpu_device *dev, const float *filtered,
                         const struct fbp_image_rows *picture, float *out);
 void cpu_meridian_double(const struct cpu_device *dev, const double *filtered,

@@ -75,8 +75,8 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
         memcpy(line, in, nc * sizeof *out);
     else
         weigh(dev, s, view, row, in, line);
-    for (size_t c = nc; between && c-- > 1;) { /* The loop begins at the last column, because each
-                                                  sample must be moved before it is overwritten. */
+    /* from the last: samples move before they are overwritten */
+    for (size_t c = nc; between && c-- > 1;) {
         const float value = line[c];
         memset(line + (between + 1) * (c - 1) + 1, 0, between * sizeof *line);
         line[(between + 1) * c] = value;
@@ -133,8 +133,7 @@ static void filter_rows(void *user, size_t item, int worker)
     }
 }
 
-/* Correct view k of the batch; if the job has a filter along v (detector columns), also weight the
- * rows that this filter reads. */
+/* Correct view k of the batch; with a filter along v, also weight the rows that it reads. */
 static void prepare_view(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;
@@ -180,8 +179,7 @@ static void filter_columns(void *user, size_t item, int worker)
     }
 }
 
-/* Filter all rows of a view of doubles, one after another like the reference device: the bits of a
- * row do not depend on other rows. */
+/* Filter the rows of a view of doubles one by one, like the reference device. */
 static void filter_view_double(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;
@@ -213,8 +211,7 @@ static void filter_view_double(void *user, size_t k, int worker)
     }
 }
 
-/* Filter a batch, either to `filtered` in the kernel's layout or to `rows` as plain rows; one of
- * these two pointers is NULL. */
+/* Filter a batch to `filtered` in the kernel's layout, or to plain `rows`; the other is NULL. */
 static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, void *raw,
                          void *filtered, float *rows)
 {

@@ -47,8 +47,7 @@ struct fbp_bp_planes {
     float step[3][FBP_PLANES_VIEWS];
 };
 
-/** Parameters of views in double along a row of cubes in x, as in struct fbp_bp_planes, but for one
- * channel; `narrow` is not used. */
+/** Like struct fbp_bp_planes, for views in double and one channel; `narrow` is not used. */
 struct fbp_bp_planes_double {
     const double *samples;
     size_t stride, n, frames, frame;

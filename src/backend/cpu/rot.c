@@ -247,8 +247,8 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
     for (size_t x0 = 0; x0 < nx; x0 += LINE) {
         const size_t m = cpu_least(nx - x0, LINE);
         const float *in[LINE];
-        for (size_t x = 0; x < m; x++) { /* find the set that contains voxel column (x0 + x, y), and
-                                            the lane of this column in the set */
+        /* the set that contains column (x0 + x, y), and its lane */
+        for (size_t x = 0; x < m; x++) {
             size_t xs = x0 + x, ys = y, lane = 0;
             for (; xs < d.x0 || ys < d.y0; lane++)
                 rotate(job, !forward, &xs, &ys);

@@ -32,8 +32,7 @@ enum { FBP_ROT_LEFT = 1, FBP_ROT_RIGHT = 2, FBP_ROT_BELOW = 1, FBP_ROT_ABOVE = 2
  * relative to the integer row `row`.
  */
 struct fbp_bp_rot {
-    /** [i] stored row 0 of detector column floor(u), u: column at position i; the next detector
-     * column begins `stride` floats later */
+    /** [i] row 0 of column floor(u) at position i; the next follows after `stride` floats */
     const float *left[FBP_ROT_VIEWS];
     float wl[FBP_ROT_VIEWS], wr[FBP_ROT_VIEWS]; /**< (1 - a) / w^2, a / w^2, a: fraction of u */
     float v0[FBP_ROT_VIEWS], dv[FBP_ROT_VIEWS];

@@ -18,8 +18,7 @@ enum {
     PADDED = GPU_CHAIN_PADDED
 };
 
-/* Returns the index, in shared memory, of point i of a row; neighbouring points, and points 16
- * apart, lie in different banks. */
+/* Index of point i of a row in shared memory: points 1 and 16 apart are in different banks. */
 static __device__ inline unsigned place(unsigned i)
 {
     return i + i / STEP;
@@ -60,9 +59,8 @@ static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows,
                        rows.n > 1 ? cuda_raw_sample(p.pairs.raw, rows.first[1] + c) : 0);
 }
 
-/* Compute the line integrals of both rows of a pair into shared memory; samples that are not finite
- * are interpolated between finite ones of the row. If p.prepared, the samples are line integrals
- * already, and are only copied. */
+/* Line integrals of both rows of a pair in shared memory; samples that are not finite are
+ * interpolated. If p.prepared, they are only copied. */
 static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;
@@ -186,8 +184,7 @@ static __device__ inline void take_apart(samples<RADIX, THREADS> &rows, scale a,
     }
 }
 
-/* Convolve one of the interleaved rows with 16 threads of a warp: transform it, multiply by the
- * response, and transform back. */
+/* Convolve an interleaved row with 16 threads: transform, multiply by the response, and back. */
 static __device__ inline void convolve(float2 *x, unsigned lane, const float2 *__restrict__ turns,
                                        const float *__restrict__ response, unsigned stride)
 {

@@ -53,15 +53,14 @@ struct cuda_device {
     int node;  /**< NUMA node by cuda_node_of(); -1: any */
     const struct cuda_kernel *kernel;
     struct gpu_tuner tuner; /**< chooses the shape of the backprojection kernel (tile and window) */
-    cudaEvent_t
-        trials[2 * GPU_TUNER_TRIALS]; /**< events around the launches that the tuner times */
+    /** events around the launches that the tuner times */
+    cudaEvent_t trials[2 * GPU_TUNER_TRIALS];
     struct cuda_stream streams[FBP_N_STAGES];
     struct cuda_timestamps timestamps;
     struct cuda_unpacking unpacking;
     struct gpu_tables tables; /**< offsets in `memory` */
     char *memory;             /**< device memory of tables and scratch */
-    bool counts_once;         /**< true: repaired samples are counted once, in the rows whose bit in
-                                 tables.row_bitmap is set; false: each time a row is read */
+    bool counts_once;         /**< count repairs in rows of tables.row_bitmap only */
     /** cuFFT plan of the row filter; CUDA_NO_FFT: rows are filtered by another method */
     cuda_fft_plan plan;
     struct gpu_principal *principal; /**< per view */
@@ -154,9 +153,8 @@ extern const struct fbp_device_memory_access cuda_device_memory;
 
 /* cufft.c: cuFFT, loaded at run time */
 
-/** Returns whether cuFFT was found.  The first call searches for libcufft.so.12 and .11: on the
- * default path (with LD_LIBRARY_PATH), below CUDA_HOME, CUDA_PATH, /usr/local/cuda and /opt/cuda,
- * and in pip's package nvidia-cufft. */
+/** Returns whether cuFFT was found, by a first search on the default path (LD_LIBRARY_PATH), below
+ * CUDA_HOME, CUDA_PATH, /usr/local/cuda, /opt/cuda, and in pip's package nvidia-cufft. */
 bool cuda_fft_found(void);
 
 /** Create a plan for `rows` complex transforms of length n in place; rows are contiguous.
@@ -182,8 +180,7 @@ fbp_status cuda_filter_plain(fbp_device *device, const struct fbp_batch *batch, 
                              float *rows);
 /** Copy n floats of plain filtered rows to the host (member `download` of the backend). */
 fbp_status cuda_download(fbp_device *device, const float *rows, size_t n, float *host);
-/** Copy to the device the bitmap of rows whose repaired samples have not been counted yet (member
- * `set_bitmap` of the backend). */
+/** Copy to the device the bitmap of rows that are not counted yet (`set_bitmap`). */
 fbp_status cuda_count_mask(fbp_device *device, const struct fbp_row_bitmap *ledger);
 fbp_status cuda_counts(fbp_device *device, struct fbp_prep_counts *out);
 
@@ -213,13 +210,11 @@ struct cuda_peer_end {
     cudaStream_t stream;
 };
 
-/** Enable direct access of `device` to the memory of `other`.  `device` becomes the current device,
- * and CUDA's error is cleared. */
+/** Enable access of `device`, which becomes current, to `other`; CUDA's error is cleared. */
 enum cuda_peer cuda_peer_enable(int device, int other);
 
-/** Returns whether a test copy between two devices arrives unchanged.  With some settings of the
- * machine's bus (IOMMU, ACS), copies are corrupted without an error of CUDA.  host: CUDA_PEER_PROBE
- * bytes of host memory, for the comparison. */
+/** Returns whether a test copy arrives unchanged: settings of the machine's bus (IOMMU, ACS) may
+ * corrupt copies without an error. host: CUDA_PEER_PROBE bytes, to compare. */
 bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_end *to,
                        unsigned char *host);
 

@@ -34,9 +34,8 @@ static void *open_below(const char *root, const char *folder, const char *name)
     return n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Open the cuFFT library and find its functions; called at most once per process.  It is searched
- * on the loader's default path, then below CUDA_HOME, CUDA_PATH, /usr/local/cuda and /opt/cuda,
- * then in packages that pip installed. */
+/* Open the cuFFT library and find its functions, once per process: on the loader's default path,
+ * below CUDA_HOME, CUDA_PATH, /usr/local/cuda, /opt/cuda, in packages of pip. */
 static void find_library(void)
 {
     static const char *const names[] = {"libcufft.so.12", "libcufft.so.11"};

@@ -8,8 +8,7 @@
 #ifndef FBP_SRC_CUDA_DFT_H
 #define FBP_SRC_CUDA_DFT_H
 
-/** Tables of cos(2 pi k / N) and sin(2 pi k / N), k = 0 … N - 1, which the compiler evaluates; the
- *  values 0, 1 and -1 are exact. */
+/** Tables of cos and sin(2 pi k / N), k = 0 … N - 1, at compile time; 0, 1, -1 are exact. */
 template <int N> struct cuda_turns {
     float cos[N] = {}, sin[N] = {};
 

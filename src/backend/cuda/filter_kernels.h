@@ -54,8 +54,7 @@ struct cuda_weights {
     const struct fbp_ray_view *views; /**< constants of the rays of each view of the scan */
 };
 
-/** Parameters of cuda_filter_columns(): weights prepared views of a raw batch, and convolves their
- * detector columns with the filter along v. */
+/** Parameters of cuda_filter_columns(): weights prepared views, and filters along v. */
 struct cuda_columns {
     struct cuda_raw raw;
     struct cuda_weights weights;
@@ -73,14 +72,11 @@ struct cuda_columns {
 struct cuda_pairs {
     struct cuda_raw raw;
     struct cuda_weights weights;
-    /** first, n: range of complex rows; turns: number of symmetric views per group; part_views:
-     * views of the scan per symmetric part. */
+    /** range of complex rows; symmetric views per group; views of the scan per part. */
     unsigned first, n, turns, part_views;
-    /** n_groups: groups of symmetric views in the batch; n_rows: filtered rows per view; row0:
-     * detector row of the first filtered row. */
+    /** groups in the batch; filtered rows per view; detector row of the first. */
     unsigned n_groups, n_rows, row0;
-    /** view0: index of the batch's first view in the scan; pad_left: column of a filtered row that
-     * corresponds to measured column 0. */
+    /** first view of the batch; column of a filtered row for measured column 0. */
     unsigned view0, pad_left;
     unsigned apart; /**< distance, in a filtered row, between adjacent measured columns [samples] */
 };
@@ -149,8 +145,7 @@ cudaError_t cuda_prepare_rows(const struct cuda_raw *raw, const struct cuda_prep
  * A filtered sample is the same sum in the same order, whichever rows are loaded. */
 cudaError_t cuda_filter_columns(const struct cuda_columns *columns, cudaStream_t stream);
 
-/** Fit the extrapolation of prepared rows beyond the panel.  Must be called before the filter,
- * which may overwrite the rows. */
+/** Fit the extrapolation of prepared rows before the filter, which may overwrite them. */
 cudaError_t cuda_pad_find(const struct cuda_pad *pad, cudaStream_t stream);
 
 /** Add the filtered extrapolation beyond the panel to filtered pairs of rows [pairs.n][stride]. */
@@ -203,9 +198,8 @@ static __device__ inline bool cuda_prep_changes(const cuda_prep &p)
     return p.intensity || p.hardening.n > 0;
 }
 
-/** Line integral of a sample: for intensities -log of the transmission (fbp_transmission()), then
- * the polynomial of beam hardening (fbp_harden()). pixel: index in `dark` and `gain`; *clipped is
- * incremented if a transmission is below 1e-6. */
+/** Line integral of a sample: -log of an intensity's transmission (fbp_transmission()), then beam
+ * hardening (fbp_harden()). pixel: index in `dark` and `gain`; *clipped counts values < 1e-6. */
 static __device__ inline float cuda_line_integral(const cuda_prep &p, size_t pixel, float x,
                                                   unsigned *clipped)
 {
@@ -238,9 +232,8 @@ static __device__ inline void cuda_count(unsigned long long *to, unsigned n)
         atomicAdd(to, (unsigned long long)n);
 }
 
-/** Returns whether repaired samples of this row are still to be counted.  Threads of the block call
- * this function before one of them calls cuda_row_counted(), which clears the tested bit; no other
- * block of the launch has the same row. */
+/** Returns whether repairs of this row are to be counted. All threads of the block call it before
+ * one calls cuda_row_counted(); no other block of the launch has the row. */
 static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -248,8 +241,7 @@ static __device__ inline bool cuda_row_counts(const cuda_prep &p, unsigned view,
     return !p.ledger || (p.ledger[at / 32] >> at % 32 & 1);
 }
 
-/** Clear the row's bit in the bitmap, because its repaired samples are counted now.  One thread of
- * the block calls this function. */
+/** Clear the row's bit: one thread calls this when repairs are counted. */
 static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view, unsigned row)
 {
     const size_t at = (size_t)view * p.panel_rows + row;
@@ -258,9 +250,8 @@ static __device__ inline void cuda_row_counted(const cuda_prep &p, unsigned view
         atomicAnd(&p.ledger[at / 32], ~(1u << at % 32));
 }
 
-/** Interpolate samples that are not finite along a row, like bridge_row() in prep/prep.c; samples
- *  are `step` apart.  One thread calls this function, because such rows are rare.  Returns the
- *  number of repaired samples. */
+/** Interpolate samples, `step` apart, that are not finite along a row, like bridge_row() in
+ * prep/prep.c, by one thread (such rows are rare). Returns their number. */
 template <class T>
 static __device__ inline unsigned cuda_bridge_row(T *x, unsigned n, unsigned step)
 {

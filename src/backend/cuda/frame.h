@@ -17,16 +17,14 @@
 
 #include <type_traits>
 
-/* Constant for a fast floor(x), |x| < 2^22: if it is added to x with rounding downwards, the bits
- * of the sum are CUDA_FLOOR_BITS + floor(x). */
+/* Added to x, |x| < 2^22, with rounding downwards: the bits are CUDA_FLOOR_BITS + floor(x). */
 static const float CUDA_FLOOR = 12582912.0f;
 static const unsigned CUDA_FLOOR_BITS = 0x4b400000u;
 
 /* Added to and subtracted from x, |x| <= 2^14, to round it to a multiple of 1/256. */
 static const float CUDA_ROUND = 3 * 16384.0f;
 
-/** Texture coordinate of detector column `column`; texels: number of texels per column.  The centre
- *  of texel i has coordinate i + 1/2. */
+/** Texture coordinate of a column with `texels` texels; texel i has its centre at i + 1/2. */
 static __device__ inline float cuda_texel_of(float texels, int column)
 {
     return fmaf(texels, (float)column, texels - 0.5f);
@@ -154,14 +152,12 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
 
 /** Method by which the samples of a view are loaded. */
 enum cuda_reach {
-    CUDA_CLAMPED, /**< samples are loaded from the view, with clamped indices, because the voxels
-                     may project beyond the detector */
+    CUDA_CLAMPED, /**< clamped indices: voxels may project beyond the detector */
     CUDA_INSIDE,  /**< samples are loaded from the view; all taps lie on the detector */
     CUDA_WINDOW   /**< samples are loaded from a window of the view in shared memory */
 };
 
-/** Window: part of a view that is copied to shared memory, at most WIDTH x HEIGHT samples; rows
- * have multiples of 16 bytes. */
+/** Part of a view in shared memory, at most WIDTH x HEIGHT; rows: multiples of 16 bytes. */
 template <int WIDTH_, int HEIGHT_, int STAGES_> struct cuda_window {
     enum {
         WIDTH = WIDTH_,

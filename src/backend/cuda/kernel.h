@@ -46,8 +46,7 @@ struct cuda_bp {
     /** index, in the buffer `views`, of the first group of symmetric views of `pass` */
     size_t first;
     struct gpu_pass pass;
-    /** plane integrals: parameters of the batch's views, in device memory; NULL: line integrals,
-     * the views of `pass` are added */
+    /** plane integrals: parameters in device memory; NULL: the views of `pass` are added */
     const struct gpu_plane *planes;
     struct gpu_grid grid;
     float *volume; /**< sums of the voxels, from slice grid.z0 on */
@@ -68,8 +67,7 @@ struct cuda_fetch {
 
 /** A GPU kernel and the functions that launch it. */
 struct cuda_kernel {
-    struct gpu_kernel gpu; /**< properties that kernels of all GPU backends have; first member,
-                              because cuda_kernel_of() casts pointers to it */
+    struct gpu_kernel gpu; /**< first member: cuda_kernel_of() casts pointers to it */
     /** Replaces cuda_convolve_rows() (filter_kernels.h), the convolution of rows in space, for jobs
      * that use this kernel; NULL: it is not replaced. */
     cudaError_t (*convolve)(const float2 *in, unsigned n, unsigned length, const float *taps,
@@ -95,8 +93,7 @@ static inline const struct cuda_kernel *cuda_kernel_of(const struct fbp_job *job
 
 /* store.cu: converts filtered rows to the layouts of views in which kernels read them */
 
-/** Store filtered rows, and the zeros around them, in the layout of the job's kernel: a texture,
- * rows of plane integrals, or plain memory. */
+/** Store filtered rows, and zeros around them, in the layout of the job's kernel. */
 cudaError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
                        const struct cuda_views *views, cudaStream_t stream);
 

@@ -21,14 +21,12 @@ static const double SLOW = 5e-3;
 /* Directions of copies, with a stream each: from the host, to it, to other devices. */
 enum direction { UP, DOWN, ACROSS, N_DIRECTIONS };
 
-/* A device, its memory, and host memory near it.  The lower half of each memory is the source of
- * copies, the upper half is the target. */
+/* A device, its memory, and host memory near it; lower halves are sources, upper targets. */
 struct end {
     int ordinal;
     char *host, *memory;
     cudaStream_t streams[N_DIRECTIONS];
-    bool enabled[FBP_MOST_LINKED]; /* [i] is true if cuda_link_connect() enabled this device's
-                                      access to the memory of device i */
+    bool enabled[FBP_MOST_LINKED]; /* access to device i that cuda_link_connect() enabled */
 };
 
 struct meter {
@@ -160,8 +158,7 @@ static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, cu
     return FBP_OK;
 }
 
-/* Measure the time [s] of `copies` copies of `bytes` bytes in each flow (a pair of memories and a
- * direction), all flows at the same time. */
+/* Time [s] of `copies` copies of `bytes` bytes in each flow, all at the same time. */
 static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flows, size_t n,
                               size_t bytes, int copies, double *seconds)
 {

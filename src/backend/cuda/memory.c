@@ -230,8 +230,7 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
     return out;
 }
 
-/* Get CUDA's attributes of memory; false: CUDA does not manage the memory, or its first and last
- * byte differ in type or device. */
+/* CUDA's attributes of memory; false: not CUDA's, or not of one type and device. */
 static bool memory_kind(const void *memory, size_t bytes, struct cudaPointerAttributes *out)
 {
     struct cudaPointerAttributes last;
@@ -287,8 +286,7 @@ static void leave(int ordinal, int before)
         (void)cudaSetDevice(before);
 }
 
-/* Wait for the stream of the caller of the library.  The device must be current, because a default
- * stream belongs to the current device. */
+/* Wait for the stream of the caller; the device must be current for a default stream. */
 static fbp_status settle(struct fbp_device_memory *far)
 {
     const struct device_memory *f = (const struct device_memory *)(const void *)far;

@@ -169,8 +169,7 @@ static PLANES_DEVICE void planes_widen(double step, int off, int n, double *low,
 /** Margin by which the range of u of a block is extended for rounding errors of its threads. */
 static constexpr double PLANES_ROUNDING = 1. / 64;
 
-/** Compute the parameters of a view for the thread block at `at`; returns false if no voxel of the
- * block projects onto the view. */
+/** Parameters of a view for the thread block at `at`; false: no voxel projects onto it. */
 template <class T, class Taps, class Shape>
 static PLANES_DEVICE bool planes_see(const planes_in<T> &in, const planes_corner &at, int view,
                                      planes_seen<T> *out)

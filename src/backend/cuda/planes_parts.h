@@ -52,8 +52,7 @@ template <class T> static __device__ inline T planes_fma(T a, T b, T c)
     return fma(a, b, c);
 }
 
-/** Returns x.  The compiler cannot trace the value, so values derived from it are computed again
- *  instead of being kept in registers. */
+/** Returns x; the compiler computes values from it again, instead of using registers. */
 static __device__ inline int planes_anew(int x)
 {
     asm volatile("" : "+r"(x));
@@ -96,8 +95,7 @@ static __device__ inline void planes_wait_but_for_one(void)
     cuda_wait_for_copies<1>();
 }
 
-/** If a != b, load channels [FIRST, FRAMES) of the sample at address at + OFFSET of shared memory
- * to q; else leave q unchanged. */
+/** If a != b, load channels [FIRST, FRAMES) at shared address at + OFFSET to q. */
 template <int OFFSET, int FIRST = 0, int FRAMES>
 static __device__ inline void planes_sample_if(unsigned at, unsigned a, unsigned b,
                                                float (&q)[FRAMES])

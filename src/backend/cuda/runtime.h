@@ -1,8 +1,6 @@
-/** @file runtime.h  CUDA's runtime, and device functions with inline PTX: a reciprocal,
- * asynchronous copies to shared memory, loads from shared memory (internal; C and CUDA C++). Used
- * by: bench/cuda/, backend/cuda/.
- * Used by: bench/cuda/, backend/cuda/.
- */
+/** @file runtime.h  CUDA's runtime, and device functions with inline PTX: reciprocal, asynchronous
+ * copies to shared memory, loads from shared memory (internal; C and CUDA C++).
+ * Used by: bench/cuda/, backend/cuda/. */
 #ifndef FBP_SRC_BACKEND_CUDA_RUNTIME_H
 #define FBP_SRC_BACKEND_CUDA_RUNTIME_H
 

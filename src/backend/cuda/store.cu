@@ -110,8 +110,7 @@ struct planes_layout {
     unsigned columns, groups, frames;
 };
 
-/* Store both rows of a pair of views of plane integrals; if this is the last channel, also the
- * zeros that fill its group of channels. */
+/* Store both rows of a pair of plane views, and zeros after the last channel. */
 static __global__ void store_planes(const cuda_rows r, const planes_layout to, float *views)
 {
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;

@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Create a stream.  All stages but the backprojection have high priority, because their work is
- * short and other stages wait for it. */
+/* Create a stream; all but backprojection have high priority, because they are short. */
 static fbp_status make_stream(cudaStream_t *out, int stage)
 {
     int least = 0, greatest = 0;
@@ -110,9 +109,8 @@ fbp_status cuda_event_wait(fbp_device *device, struct fbp_event mark)
     return FBP_OK;
 }
 
-/* Record a timestamp.  Event times are relative to the event `zero`.  If no timestamps are unread,
- * as at the start of a run, the function first records `zero` and its time on the host's clock,
- * because the device has little work then. */
+/* Record a timestamp relative to the event `zero`. If none is unread, as at the start of a run,
+ * first record `zero` and its host time: the device has little work then. */
 static fbp_status record_timestamp(struct cuda_timestamps *t, cudaStream_t stream, uint64_t *out)
 {
     if (t->n == 0) {

@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Parameters of a view, and of one kernel launch (pass) for several views: `View` and `Pass` in
- * frame.glsl, member by member (std140). */
+/* Parameters of a view, and of a launch (pass): `View` and `Pass` in frame.glsl (std140). */
 struct view {
     float u[4], v[4], w[4];
     int at[4];
@@ -77,9 +76,8 @@ static void take_piece(const struct state *s, double most, size_t block, struct 
     p->y1 = n < s->ny - p->y0 ? p->y0 + n : s->ny;
 }
 
-/* Returns the number of work groups that cover voxels [first, first + n) along an axis; of: voxels
- * per work group.  For kernels of plane integrals, work groups begin at multiples of `of`, counted
- * from voxel 0 of the whole volume. */
+/* Work groups for voxels [first, first + n) along an axis, `of` voxels each; for plane integrals,
+ * groups begin at multiples of `of` of the whole volume. */
 static unsigned groups_of(const struct state *s, int first, int n, int of)
 {
     return (unsigned)(s->dev->kernel->gpu.planes ? (first + n - 1) / of - first / of + 1
@@ -193,8 +191,7 @@ struct backproject_command {
     struct gl_bp bp;
 };
 
-/* Add a batch of views to all channels of the slab.  With plane integrals, detector row i of the
- * views is added to channel i. */
+/* Add a batch to all channels of the slab; of plane integrals, row i to channel i. */
 static fbp_status run_backproject(void *device, void *command)
 {
     struct gl_device *dev = device;
@@ -294,8 +291,7 @@ struct voxels {
  * voxels to [z][y][x], GL_P_FOUND computes statistics of voxels. */
 struct voxels_command {
     enum gl_program_id program;
-    size_t n, from_bytes, to_bytes; /* n: number of units (voxels or slices); from_bytes: bytes per
-                                       unit of the input; to_bytes: bytes per unit of the output */
+    size_t n, from_bytes, to_bytes; /* units (voxels, slices); bytes per unit of input and output */
     struct gl_part from, to;        /* first unit that is read, and written */
     struct voxels voxels;
 };

@@ -111,8 +111,7 @@ struct entry {
     EGLDeviceEXT device; /* NULL: the default device of the platform */
     int order;           /* order of discovery */
     int users;           /* open contexts */
-    bool foreign; /* true: the program that uses the library had opened the EGL display already, so
-                     this module must not close it */
+    bool foreign;        /* the program had opened the display: do not close it */
 };
 
 static struct {

@@ -82,8 +82,7 @@ fbp_status gl_check_lost(void);
 /** Fault injection: limits and failures of OpenGL that tests set (0, false or NULL: none), and
  * counters that tests read.  Tests find the struct in libfbp_bench_gl.so. */
 struct gl_fault_injection {
-    /** Upper limits that apply() sets in all renderers: members of struct gl_renderer with these
-     * names; 0: the renderer's own limit. */
+    /** Upper limits that apply() sets in all renderers, for members of these names; 0: none. */
     uint64_t block_bytes, buffer_bytes, texture_bytes;
     int layers;
     bool hardware;   /**< software renderers count as hardware */
@@ -99,8 +98,7 @@ struct gl_fault_injection {
     const char *card_files; /**< path prefix of files that a forked child replaces by /dev/null at
                                its exit, like the device files of NVIDIA's cards; NULL: none */
     void (*apply)(void);    /**< gl_inject_limits() */
-    /** n_host: number of host buffers allocated; n_through: number of copies from or to host memory
-     * that is not an OpenGL buffer. */
+    /** number of allocated host buffers; number of copies with other host memory. */
     atomic_uint_fast64_t n_host, n_through;
 };
 

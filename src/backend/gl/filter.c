@@ -62,8 +62,7 @@ static struct gl_call call_of(const struct pass *p, enum gl_program_id program)
         .program = program, .parameters = &p->rows, .parameter_bytes = sizeof p->rows};
 }
 
-/* Bind a table, or rows in scratch memory, to binding point i; at: offset [bytes] in the device's
- * buffer of tables and scratch memory. */
+/* Bind a table, or rows in scratch memory, to point i; at: offset in the buffer [bytes]. */
 static fbp_status bind_table(const struct pass *p, struct gl_call *c, unsigned i, size_t at,
                              size_t bytes)
 {
@@ -162,8 +161,7 @@ static fbp_status prepare(struct pass *p)
     return FBP_OK;
 }
 
-/* Multiply views by their weights, and convolve each detector column, from row to row, with the
- * filter along v (job->filtering.columns). */
+/* Weight views, and filter their detector columns along v, row by row (filtering.columns). */
 static fbp_status filter_columns(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
@@ -391,8 +389,7 @@ static fbp_status filter_lanes(struct pass *p)
     return FBP_OK;
 }
 
-/* If the output is plain memory, not a texture: write zeros to the GPU_BORDER rows above and below
- * each group of symmetric views. */
+/* Plain output: zeros in the GPU_BORDER rows above and below each group of views. */
 static fbp_status store_borders(struct pass *p)
 {
     const size_t n = p->rows.n_groups, step = fit_block(p, p->group);
@@ -526,9 +523,8 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* Command that copies the bits of a struct fbp_row_bitmap to the device: one bit per detector row
- * and view, set while the row's repaired samples have not been counted.  n_words 0: no bitmap, and
- * repaired samples are counted each time. */
+/* Copies the bits of a struct fbp_row_bitmap to the device: set while the row's repairs are not
+ * counted. n_words 0: no bitmap, count always. */
 struct bitmap_command {
     size_t n_words;
     unsigned words[];

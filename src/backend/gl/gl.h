@@ -59,8 +59,7 @@ static inline size_t gl_groups_of(const struct fbp_job *job, size_t n_views)
     return (n_views + job->selection.symmetric_views - 1) / job->selection.symmetric_views;
 }
 
-/** Returns the bytes of device memory for n_views filtered views of n_rows rows (member
- * `filtered_bytes` of the backend). */
+/** Bytes of n_views filtered views of n_rows rows (member `filtered_bytes`). */
 size_t gl_filtered_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
 /** Offset [bytes], in a buffer of filtered views in plain memory, of the view (or group of views)
@@ -98,8 +97,7 @@ fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(const struct gl_part *from, void *host);
 fbp_status gl_write(const struct gl_part *to, const void *host);
-/** Read (write false) or write (true) `bytes` bytes at offset `at` of the device's buffer of
- * tables, and wait for the copy. */
+/** Read or write `bytes` bytes at offset `at` of the device's tables, and wait. */
 fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write);
 
 /* kernel.c: kernels and limits of renderers, also for plans without an open device */
@@ -108,8 +106,7 @@ fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t
 struct gl_bp {
     const struct fbp_batch *batch;
     const struct fbp_slab *slab;
-    struct gl_part views;  /**< the batch's filtered views in plain memory, or the texture with the
-                              filtered views of all batches */
+    struct gl_part views; /**< filtered views of the batch in plain memory, or the texture of all */
     struct gl_part volume; /**< one channel of the slab, from the first slice of `grid` on */
     size_t frame;          /**< bytes per channel of the slab */
     struct gpu_grid grid;
@@ -163,8 +160,7 @@ void gl_inject_limits(void);
 struct gl_pace {
     unsigned n;   /**< number of commands so far */
     double rate;  /**< voxels x views per second; 0: unknown */
-    double seen;  /**< rate of the last timed command [voxels x views per second], even if its time
-                     was too short to be reliable */
+    double seen;  /**< rate of the last timed command, even if unreliable */
     double trial; /**< voxels x views of the next trial command; 0: the next trial is the first */
     double start; /**< start of the timed command, by fbp_seconds(); 0: none */
 };
@@ -176,8 +172,7 @@ double gl_pace_most(const struct gl_pace *pace);
 void gl_pace_begin(struct gl_pace *pace);
 void gl_pace_end(struct gl_pace *pace, double updates);
 
-/** A timestamp of the device: the host's time, by fbp_seconds() [s], when the device reached a
- * given position in a sequence of commands. */
+/** A timestamp: the host's time [s] when the device reaches a position in its commands. */
 struct gl_moment {
     double seconds;
     struct gl_moment *next;
@@ -200,9 +195,8 @@ fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds);
  * thread; their argument `user` is a struct gl_device. */
 extern const struct gpu_timer gl_timer;
 
-/** Gets the rates of renderer 0 that an earlier run measured and stored (member `rates` of the
- * backend); zeros if none are stored, or if they are not used: for a software renderer, for a job
- * with a region, or if FBP_TUNE=0. */
+/** Gets the rates of renderer 0 that an earlier run stored (member `rates`); zeros if there are
+ * none, and for software, a job with a region, or FBP_TUNE=0. */
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out);
 
 /** Measure the rates of a hardware renderer, in the computing thread. If none are stored, a filter
@@ -240,8 +234,7 @@ struct gl_device {
     struct gl_buffer memory;               /**< tables and scratch memory */
     struct gpu_tables tables;              /**< offsets in `memory` */
     struct gpu_principal *principal;
-    bool counts_once; /**< true: tables.row_bitmap selects the rows whose repaired samples are
-                         counted; false: all rows are counted */
+    bool counts_once; /**< count repairs in rows of tables.row_bitmap only */
 };
 
 static inline struct gl_device *gl_of(fbp_device *device)
@@ -249,8 +242,7 @@ static inline struct gl_device *gl_of(fbp_device *device)
     return (struct gl_device *)(void *)device;
 }
 
-/* filter.c: filters raw views; gl_filter_open() prepares the tables and programs, all other
- * functions are members of the backend */
+/* filter.c: filters raw views; all but gl_filter_open() are members of the backend */
 fbp_status gl_filter_open(struct gl_device *dev); /* in the queue */
 fbp_status gl_filter(fbp_device *device, const struct fbp_batch *batch, void *raw, void *filtered);
 fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, void *raw,

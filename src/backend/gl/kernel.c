@@ -31,8 +31,7 @@ static bool has_fft(void)
 
 const struct gpu_filter_capabilities gl_filter_capabilities = {row_bytes, has_fft};
 
-/* Write an error text to `why`: `what` needs more bytes (`needs`) than `where` of the renderer
- * holds (`has`).  Returns false. */
+/* Write to `why`: `what` needs more bytes than `where` has; returns false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
                    const char *where, uint64_t needs, uint64_t has)
 {
@@ -165,8 +164,7 @@ static bool fits_textures(const struct fbp_job *job)
     return true;
 }
 
-/* Returns whether every usable renderer can bind one slice of the volume, as kernels of symmetric
- * voxels store it, as a storage block. */
+/* Returns whether all renderers can bind a slice of symmetric voxels as a storage block. */
 static bool binds_slices(const struct fbp_job *job)
 {
     const size_t *n = job->grid.n;

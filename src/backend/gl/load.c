@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Load the libraries that the module needs; if one is missing, write the reason to `why`: the
- * module must not be opened then, because libepoxy ends the process.  The libraries are never
- * unloaded, because drivers must stay loaded. */
+/* Load the libraries that the module needs, and never unload them: drivers must stay loaded. If one
+ * is missing (`why`), the module must not be opened: libepoxy would end the process. */
 static bool has_libraries(char *why, size_t n)
 {
     static const struct {

@@ -140,8 +140,7 @@ size_t gl_views_before(const struct fbp_job *job, size_t n_views, size_t n_rows)
     return k->channels ? 0 : k->views_bytes(job, n_views, n_rows);
 }
 
-/* The shared context of each renderer; NULL: none.  A lost context is removed from this table; the
- * last device that uses it closes it. */
+/* Shared context per renderer; NULL: none. A lost one is removed; its last device closes it. */
 static struct {
     pthread_mutex_t lock; /* guards `users` of the contexts, too */
     struct gl_share *of[GL_MOST_RENDERERS];
@@ -235,8 +234,7 @@ static void drop(struct gl_queue *queue, struct gl_buffer *b)
                                 &(struct gl_submission){.last = true});
 }
 
-/* Drop a reference to a host buffer; the last one submits a command that deletes the buffer.
- * buffer NULL: nothing is done. */
+/* Drop a reference to a host buffer, or NULL; the last one submits its deletion. */
 static void release_host(void *buffer)
 {
     struct gl_buffer *b = buffer;

@@ -18,8 +18,7 @@ struct device {
     const struct fbp_turn *turn;
     const struct gl_renderer *renderer;
     int index;
-    size_t at_once, done; /* at_once: number of slices that the texture holds, and of slices per
-                             call; done: number of slices projected so far */
+    size_t at_once, done; /* slices of the texture and per call; slices projected so far */
     struct gl_queue *queue;
     /* In the queue: */
     struct gl_egl egl;

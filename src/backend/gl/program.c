@@ -81,8 +81,7 @@ static fbp_status assemble(struct text *t, const struct gl_program *program, int
     return FBP_OK;
 }
 
-/* Set the error message for a shader that the driver cannot compile or link; it contains the start
- * of the driver's log in one line. */
+/* Set the message for a shader that cannot be compiled or linked, with the driver's log. */
 static fbp_status refused(const char *name, const char *log)
 {
     char line[LOG_BYTES];
@@ -188,8 +187,7 @@ fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
     FBP_TRY(gl_programs_need(p, call->program, call->shape));
     glUseProgram(p->names[call->program][call->shape]);
 
-    /* Each launch writes its parameters to the next slot of the uniform buffer, so that the driver
-     * rarely waits for an earlier launch. */
+    /* Each launch writes to the next slot of parameters, so that the driver rarely waits. */
     const GLintptr at = (GLintptr)(p->next++ % PARAMETER_SLOTS) * GL_PARAMETERS;
     glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
     glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)call->parameter_bytes, call->parameters);

@@ -30,8 +30,7 @@ struct gl_buffer {
     /** the struct gl_device or, for host buffers, the struct gl_share to which the buffer belongs;
      * NULL: a buffer that gl_part_at() does not find */
     const void *owner;
-    unsigned references; /**< number of references to a host buffer: one for the allocation, and one
-                            for each submitted copy that uses it */
+    unsigned references; /**< references to a host buffer: its allocation and each submitted copy */
     struct gl_buffer *next;
 };
 
@@ -136,15 +135,13 @@ void gl_shape_text(const struct gl_shape *shape, char out[GL_SHAPE_TEXT]);
 
 /** The programs of a context. */
 struct gl_programs {
-    unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< OpenGL names of the compiled programs and
-                                                      shapes; 0: not compiled yet */
+    unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< OpenGL names of compiled shapes; 0: none */
     unsigned parameters;             /**< uniform buffer of slots for the parameters of launches */
     unsigned next;                   /**< number of slots used so far */
     uint64_t alignment, block_bytes; /**< limits of the renderer (struct gl_renderer) */
 };
 
-/** GL_PARAMETERS: greatest size of the parameters of a launch [bytes]; GL_MOST_BOUND: greatest
- * number of storage buffers of a launch. */
+/** Greatest bytes of a launch's parameters; greatest number of its storage buffers. */
 enum { GL_PARAMETERS = 4096, GL_MOST_BOUND = 6 };
 
 /** Parameters of gl_run(). */
@@ -166,8 +163,7 @@ struct gl_call {
 fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes);
 void gl_programs_close(struct gl_programs *p);
 
-/** Compile a shape of a program, unless it is compiled already.  gl_run() does so, too; an earlier
- * call reports errors before the run begins. */
+/** Compile a shape of a program before the run, to report errors; gl_run() does so, too. */
 fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int shape);
 
 /** Bind bytes [at, at + bytes) of a buffer as storage block i of a launch.  The bound range begins

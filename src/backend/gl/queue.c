@@ -15,15 +15,14 @@
 #include <string.h>
 #include <time.h>
 
-/* Greatest number of fences per thread that are not signaled yet; with so many, a thread waits
- * before it creates another one. */
+/* Greatest number of unsignaled fences per thread, which then waits. */
 enum { GL_FENCES = 64 };
 
 struct gl_command {
     gl_command_fn *fn; /* NULL: a command that only marks a point */
     struct gl_submission with;
-    uint64_t after[GL_N_ORDERS]; /* dependencies: per command sequence, the number of the last
-                                    command that must be done before this one; 0: none */
+    /* number of the last command per sequence that must be done; 0: none */
+    uint64_t after[GL_N_ORDERS];
     struct gl_command *next;
     max_align_t copy[]; /* copy of the submitted parameters */
 };
@@ -146,8 +145,7 @@ static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order ord
 static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
                                bool *over)
 {
-    /* Backprojections are taken last, because the other commands are short, and other stages of the
-     * pipeline wait for their results. */
+    /* Backprojections come last: other commands are short, and other stages wait for them. */
     static const enum gl_order orders[GL_N_ORDERS] = {
         GL_ORDER_CALL, GL_ORDER_IN, GL_ORDER_FILTER, GL_ORDER_UNPACK, GL_ORDER_OUT, GL_ORDER_BP};
     struct gl_queue *q = l->queue;

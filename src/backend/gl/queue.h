@@ -74,12 +74,10 @@ fbp_status gl_queue_submit(struct gl_queue *queue, enum gl_order order, gl_comma
 
 /** Optional properties of a command. */
 struct gl_submission {
-    /** The command frees memory: it runs after all commands of all sequences that were submitted
-     * before, even if one of them failed. */
+    /** The command frees memory: it runs after all earlier ones, even failed ones. */
     bool last;
-    /** The command is a timestamp: *moment receives the host's time (fbp_seconds()) [s] when the
-     * device has reached the command.  If possible, no command of another sequence runs between it
-     * and its neighbours in the sequence. */
+    /** A timestamp: *moment receives the host's time [s] when the device has reached the command;
+     * if possible, between its neighbours in the sequence. */
     double *moment;
     /** receives the point after this command in its sequence of commands; NULL: not needed */
     struct gl_point *point;
@@ -93,19 +91,16 @@ fbp_status gl_queue_submit_with(struct gl_queue *queue, enum gl_order order, gl_
                                 const void *command, size_t bytes,
                                 const struct gl_submission *with);
 
-/** Submit a command to GL_ORDER_CALL, and wait until its function has returned; the device may not
- * have finished the work yet. */
+/** Submit a command to GL_ORDER_CALL, and wait for its function, not for the device. */
 fbp_status gl_queue_call(struct gl_queue *queue, gl_command_fn *fn, const void *command,
                          size_t bytes);
-/** Submit a command to a given sequence (order), and wait until its function has returned; the
- * device may not have finished the work yet. */
+/** Submit a command to a sequence (order), and wait for its function, not for the device. */
 fbp_status gl_queue_call_in(struct gl_queue *queue, enum gl_order order, gl_command_fn *fn,
                             const void *command, size_t bytes);
 
 /** Let later commands of a sequence (order) wait for a point of another sequence. */
 void gl_queue_after(struct gl_queue *queue, enum gl_order order, struct gl_point point);
-/** Gets the point in a sequence (order) after its last command, and after all dependencies that
- * were set for its next command. */
+/** Gets the point after the last command of a sequence and the dependencies of its next. */
 fbp_status gl_queue_point(struct gl_queue *queue, enum gl_order order, struct gl_point *out);
 /** Wait until the device has reached a point; returns the queue's first failure. */
 fbp_status gl_queue_wait(struct gl_queue *queue, struct gl_point point);

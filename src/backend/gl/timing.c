@@ -177,9 +177,8 @@ static struct {
     struct fbp_rates rates;
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Read the rates that are stored under a key: four positive numbers, the seconds per update of a
- * voxel by a view, per filtered sample, per byte copied to the device, and per byte copied to the
- * host.  Returns false if none are stored. */
+/* Read the rates of a key: four positive numbers, seconds per update of a voxel by a view, per
+ * filtered sample, per byte to the device and per byte to the host. False: none. */
 static bool read_rates(const char *key, struct fbp_rates *out)
 {
     char value[MOST_VALUE];

@@ -59,8 +59,7 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     const size_t texel = (size_t)(k->channels * k->bits) / 8;
     const size_t bytes = gpu_row_texels(k, job) * job->padded.panel.n_rows * texel;
     const double *at = apart[k->bits > 0];
-    enum gpu_id id = GPU_MATRIX_FAST; /* used for kernels that the table does not contain, such as
-                                         those of publications in bench/cuda */
+    enum gpu_id id = GPU_MATRIX_FAST; /* for kernels that the table lacks (bench/cuda) */
     size_t below = 0, above = 0;
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)

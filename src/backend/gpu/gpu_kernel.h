@@ -51,8 +51,7 @@ struct gpu_view {
     int column, row;
 };
 
-/** Parameters of the n views that one launch adds to the volume; passed to CUDA kernels as a
- * parameter, therefore in constant memory. */
+/** Parameters of the n views of a launch, in constant memory of CUDA kernels. */
 struct gpu_pass {
     int n;
     struct gpu_view view[GPU_PASS];
@@ -98,8 +97,7 @@ struct gpu_kernel {
     /** True: kernel for plane integrals (struct gpu_plane), with any number of channels and any
      * interpolation.  False: the kernel supports one channel and linear interpolation only. */
     bool planes;
-    /** Returns the bytes of n_groups groups of symmetric filtered views in plain memory; NULL: the
-     * kernel reads views from a texture. */
+    /** Bytes of n_groups groups of filtered views in plain memory; NULL: textures. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
     /** Returns the number of values in one channel of a slab, in the kernel's own layout (slice
      * after slice); NULL: the layout is [z][y][x]. */
@@ -177,9 +175,8 @@ static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
     return (const struct gpu_kernel *)job->selection.entry;
 }
 
-/** Returns whether kernels that combine symmetric views can be used: scan and volume have the
- * symmetries `flags` (FBP_SYM_…) and FBP_SYM_COLUMN, row indices of the detector increase with z,
- * and views may be read in any order. */
+/** Returns whether kernels of symmetric views can be used: the symmetries `flags` (FBP_SYM_…) and
+ * FBP_SYM_COLUMN, rows that increase with z, views in any order. */
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags);
 
 /** Computes the part of a slab that represents each set of symmetric voxels once; a thread computes
@@ -192,8 +189,7 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
 double gpu_pixels_per_voxel(const struct fbp_job *job);
 double gpu_columns_per_voxel(const struct fbp_job *job);
 
-/** Returns whether kernel "column" is faster with an fp16 texture than with plain memory: an edge
- * of a voxel covers at least 2 pixels. */
+/** Returns whether "column" is faster with an fp16 texture: voxels cover 2 pixels or more. */
 bool gpu_column_texture_pays(const struct fbp_job *job);
 
 /** Texels per detector column: 1 or 2. With 2, means of neighbouring samples are stored between
@@ -207,9 +203,8 @@ unsigned gpu_texels_per_column(const struct gpu_kernel *kernel, const struct fbp
  * 2 n + 1, because a mean is stored on either side of each sample. */
 size_t gpu_row_texels(const struct gpu_kernel *kernel, const struct fbp_job *job);
 
-/** gpu_remark_precision() writes a remark for the user if the precision differs from the requested
- * one, or if none was requested and "fast" is used.  gpu_remark_add() appends a remark to others in
- * `line`; an empty remark is not appended. */
+/** Write a remark if the precision differs from the requested one, or is "fast" without a request;
+ * append a remark to others in `line`, unless it is empty. */
 void gpu_remark_precision(const struct fbp_job *job, char *line, size_t n);
 void gpu_remark_add(char *line, size_t n, const char *part);
 
@@ -241,13 +236,11 @@ static inline size_t gpu_cells(size_t n)
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1);
 
-/** Computes, for every view, the pixel nearest to the projection of the origin; the caller frees
- * *out.  who: beginning of an error message. */
+/** The pixel nearest to the projection of the origin, per view; *out is to be freed. */
 fbp_status gpu_find_principal(const struct fbp_job *job, const char *who,
                               struct gpu_principal **out);
 
-/** Computes the parameters of one launch for n views of the scan from view0 on; row0: first
- * detector row that the batch contains. */
+/** Parameters of a launch for n views from view0 on; row0: the batch's first row. */
 void gpu_make_pass(const struct fbp_job *job, const struct gpu_principal *principal, size_t view0,
                    size_t n, size_t row0, struct gpu_pass *out);
 

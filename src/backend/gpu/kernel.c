@@ -26,8 +26,7 @@ bool gpu_kernel_suits(const struct gpu_kernel *k, const struct fbp_job *job)
         least = symmetric ? FBP_PRECISION_EXACT : FBP_PRECISION_FAST;
     if (k->precision > least || (k->precision == FBP_PRECISION_DOUBLE) != fbp_in_double(job))
         return false;
-    /* If the source's views are filtered already, their magnitude is not known, so no scale to the
-     * range of fp16 can be chosen. */
+    /* The magnitude of filtered views is not known, so there is no scale for fp16. */
     if (job->input.filtered && k->bits == 16)
         return false;
     if (!k->planes &&

@@ -35,8 +35,7 @@ enum {
 /** Method of the row filter. */
 enum gpu_filter_method {
     GPU_FILTER_CHAIN = 0, /**< Fourier transforms in one launch */
-    /** Fourier transforms in several launches (CUDA: by the library cuFFT), for rows too long for a
-     * thread block's shared memory */
+    /** Fourier transforms in several launches (cuFFT), for rows beyond shared memory */
     GPU_FILTER_FFT,
     /** convolution in space, if the job requires it or the module has no other method */
     GPU_FILTER_SPATIAL,
@@ -49,8 +48,7 @@ struct gpu_filter_capabilities {
     /** Returns the bytes of shared memory that a thread block can use for a row, on every device of
      * the module; 0: the module cannot filter a row in one launch. */
     size_t (*row_bytes)(void);
-    /** Returns whether the module has Fourier transforms in several launches (CUDA: whether cuFFT
-     * was found; OpenGL: always). */
+    /** Whether the module has transforms in several launches (OpenGL: always). */
     bool (*has_fft)(void);
 };
 
@@ -58,8 +56,7 @@ struct gpu_filter_capabilities {
  * copied. GPU_COLUMN_ROWS: rows per thread of the filter along columns. */
 enum { GPU_STAGES = 2, GPU_COLUMN_ROWS = 8 };
 
-/** A bad pixel and the good pixels from which it is interpolated, like struct fbp_bridge; a pixel
- * index is row * n_columns + column. */
+/** A bad pixel and its good neighbours (struct fbp_bridge), as row * n_columns + column. */
 struct gpu_bridge {
     unsigned pixel, from[4];
     float weight[4];
@@ -81,11 +78,9 @@ enum { GPU_STATISTICS_BLOCKS = 512 };
 struct gpu_tables {
     size_t dark, gain; /**< dark image and gain image, float [row][column], if the scan has them */
     size_t bridges;    /**< array of struct gpu_bridge, one per bad pixel */
-    size_t image, lines; /**< weights that are products of a factor in `image`, float [row][column],
-                            and a factor in `lines`, float [view][column] */
+    size_t image, lines; /**< weights: products of factors [row][column] and [view][column] */
     size_t scales; /**< jobs in double: one weight per view of plane integrals, double [view] */
-    size_t rays; /**< weights that are computed per ray: struct fbp_ray_view [view]; with redundancy
-                    FBP_PER_RAY, times a factor in `lines` */
+    size_t rays;   /**< weights per ray: struct fbp_ray_view [view]; FBP_PER_RAY: times `lines` */
     enum gpu_filter_method way;
     /** GPU_FILTER_CHAIN: the response by gpu_chain_frequency(); GPU_FILTER_FFT: at n_fft/2 + 1
      * frequencies; GPU_FILTER_SPATIAL: 2 half_width + 1 taps */
@@ -99,15 +94,13 @@ struct gpu_tables {
     size_t weighted;   /**< weighted views, input of the filter along columns */
     size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
     size_t ends; /**< struct fbp_pad_end [complex row][real, imaginary part][left, right end] */
-    size_t planes;   /**< struct gpu_plane per view, for kernels of plane integrals */
-    size_t wanted;   /**< range of the requested slices for each cell of 8 x 8 voxel columns: struct
-                        gpu_wanted [y][x]; only for jobs with a region */
-    size_t counters; /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
+    size_t planes;     /**< struct gpu_plane per view, for kernels of plane integrals */
+    size_t wanted;     /**< requested slices per cell of voxel columns, if there is a region */
+    size_t counters;   /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
     size_t row_bitmap; /**< rows whose repairs are not counted yet (struct fbp_row_bitmap) */
     size_t found;      /**< statistics of output voxels [GPU_STATISTICS_BLOCKS]: struct
                           gpu_block_statistics, or gpu_block_statistics_double for jobs in double */
-    size_t slices;     /**< finished slices (scaled, layout [z][y][x]) before their copy to the
-                          host: GPU_STAGES buffers of slice_bytes */
+    size_t slices;     /**< GPU_STAGES buffers of finished slices for copies to the host */
     /** rows_per_call: complex rows that one call filters; row_length: values per complex row;
      * work_bytes: size of `work`; slice_bytes: size of one buffer of `slices`; views_per_call:
      * views that one call of the filter along columns processes. */
@@ -121,17 +114,15 @@ FBP_BEGIN
 void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
                         struct gpu_tables *out);
 
-/** Returns whether rows must be convolved in space: because the user requests it, or because the
- * job inserts columns between the measured ones, has a filter of two passes or an asymmetric
- * kernel, or computes in double. */
+/** Returns whether rows must be convolved in space: by request, or for inserted columns, a filter
+ * of two passes, an asymmetric kernel, or double. */
 bool gpu_needs_spatial_filter(const struct fbp_job *job);
 
 /** The fastest method by which the job allows, and the module has, to filter rows. */
 enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
                                             const struct gpu_filter_capabilities *offer);
 
-/** Returns the length of the table of taps of the filter along columns: 2 half_width + 1 taps, and
- * GPU_COLUMN_ROWS zeros on either side. */
+/** Length of the taps along columns: 2 half_width + 1, and GPU_COLUMN_ROWS zeros per side. */
 size_t gpu_column_taps(const struct fbp_job *job);
 
 /** Returns the length of the transforms by which the one-launch filter processes rows of n_columns
@@ -141,14 +132,12 @@ size_t gpu_chain_length(size_t n_columns, size_t row_bytes);
 /** Returns the bytes of shared memory that a row needs in a transform of this length. */
 size_t gpu_chain_row_bytes(size_t length);
 
-/** gpu_chain_twiddles() returns the number of twiddle factors of the one-launch filter with
- * transforms of this length; gpu_chain_twiddle() returns the angle of factor i as a fraction, in
- * [0, 1), of a clockwise turn. */
+/** Number of twiddle factors of the one-launch filter of this length, and the angle of factor i as
+ * a fraction, in [0, 1), of a clockwise turn. */
 size_t gpu_chain_twiddles(size_t length);
 double gpu_chain_twiddle(size_t length, size_t i);
 
-/** Returns the frequency, 0 … length - 1, of entry i in the table of the filter's response for the
- * one-launch filter (chain.cu, fft.glsl). */
+/** Frequency, 0 … length - 1, of entry i of the one-launch filter's response. */
 size_t gpu_chain_frequency(size_t length, size_t i);
 
 /** Copies data to offset `at` [bytes] of the device's block of tables. */

@@ -72,8 +72,7 @@ bool gpu_tuner_is_due(const struct gpu_kernel *kernel, const struct fbp_job *job
 int gpu_tuner_begin(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 void gpu_tuner_end(struct gpu_tuner *tuner, int n, const struct gpu_grid *grid);
 
-/** Stores the fastest shape in the cache, if shapes are being timed and at least two trials per
- * shape were launched, and stops timing. */
+/** Stores the fastest shape if at least two trials per shape were launched; stops timing. */
 void gpu_tuner_close(struct gpu_tuner *tuner);
 
 /** Writes the key of cached measurements of a kernel on a device; false: not cached, for example if

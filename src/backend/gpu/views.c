@@ -190,8 +190,7 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
             line = most_of(row, nc, line);
         }
         weight = image * line;
-    } else { /* Weights per ray change little along a detector column: twice the greatest weight of
-                at most three rows is taken as an upper bound. */
+    } else { /* bound: twice the greatest weight of at most three rows */
         for (size_t k = 0; k < job->n_views; k++)
             for (size_t r = 0; r<nr; r += nr> 1 ? nr / 2 : 1) {
                 gpu_host->weights_row(job->filtering.weights, k, r, row);

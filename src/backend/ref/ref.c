@@ -18,8 +18,7 @@
 
 struct ref_device {
     const struct fbp_job *job;
-    pthread_mutex_t lock; /* held while the device filters or backprojects, because several threads
-                             of the pipeline call it at the same time */
+    pthread_mutex_t lock; /* several threads call the device at the same time */
     double *weights;      /* one row */
     struct fbp_row_work work;
     struct fbp_row_filter filter;
@@ -107,8 +106,7 @@ static double value_of(const struct fbp_job *job, const void *row, size_t c)
     return fbp_in_double(job) ? ((const double *)row)[c] : (double)((const float *)row)[c];
 }
 
-/* Add row r of the batch's view k to the buffer of the row filter (dev->work.line), multiplied by
- * its weights and by the factor `times`. */
+/* Add row r of view k, times its weights and `times`, to the row filter's buffer. */
 static void add_row(struct ref_device *dev, const struct fbp_batch *batch, size_t k, size_t r,
                     double times, void *raw)
 {
@@ -131,8 +129,7 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
     struct fbp_pad_end ends[2];
 
     memset(dev->work.line, 0, job->filtering.design->n_fft * sizeof *dev->work.line);
-    if (job->filtering.columns) { /* filter along columns: sum the row and its neighbours, each
-                                     multiplied by its element of the kernel */
+    if (job->filtering.columns) { /* sum neighbours, times elements of the kernel */
         const size_t S = job->filtering.columns->half_width, n = job->panel.n_rows;
         for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
             add_row(dev, batch, k, i, job->filtering.columns->kernel[i > r ? i - r : r - i], raw);
