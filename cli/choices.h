@@ -19,8 +19,7 @@ const char *choices_kind_or_none(size_t i);
 const char *choices_precision(size_t i);
 const char *choices_output_type(size_t i);
 const char *choices_sample_type(size_t i);
-/** Names of the formats of geometry files that fbp can read (choices_geometry_read()) or write
- * (choices_geometry_written()). */
+/** Formats of geometry files that fbp can read, or write. */
 const char *choices_geometry_read(size_t i);
 const char *choices_geometry_written(size_t i);
 

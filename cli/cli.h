@@ -18,8 +18,7 @@ extern size_t n_commands;
 
 /** Print an error message, "fbp: …", to standard error; returns 1, the exit status of a failure. */
 int cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/** Set *name, a file name in a scan, to a copy of `path`; returns 0, or 1 after an error message.
- */
+/** Set *name, a file name in a scan, to a copy of `path`; returns 0, or 1 after an error. */
 int cli_replace_name(char **name, const char *path);
 /** Print the library's last error message to standard error; returns 1, the exit status. */
 int cli_fail(void);

@@ -214,8 +214,7 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
     return st;
 }
 
-/* Fill *scan (kind, panel, views, volume, path of the projections) from the options;
- * fbp_scan_clear() frees its members. */
+/* Fill *scan from the options; fbp_scan_clear() frees its members. */
 static fbp_status make_scan(const struct simulate_args *a, struct fbp_circle *circle,
                             double (*direction)[3], struct fbp_scan *scan)
 {

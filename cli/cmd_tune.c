@@ -578,8 +578,7 @@ static void answer(void *user, const struct http_request *request, struct answer
 
 /* ---- The command ---- */
 
-/* Choose the reduction of the views, so that they have at most MOST_SAMPLES columns and fit into
- * memory, and the grid of the slices. */
+/* Choose the grid of the slices, and a reduction to MOST_SAMPLES columns and the memory. */
 static int choose_sizes(struct tune *t)
 {
     const uint64_t room = t->args.p.memory_bytes ? t->args.p.memory_bytes

@@ -25,8 +25,7 @@ static __attribute__((format(printf, 2, 3))) void check_warn(struct check *c, co
 enum { VIEWS = 24, RADII = 4, ANGLES = 6, HEIGHTS = 3, COARSE = 72, FINE = 40 };
 enum { POINTS = RADII * ANGLES * HEIGHTS, MAX_RAYS = VIEWS * POINTS };
 
-/* Slices are blurred visibly if a point of the object is farther than this [voxels] from the ray
- * that a wrong geometry assigns to it. */
+/* Slices are visibly blurred if points are farther than this [voxels] from assigned rays. */
 static const double SHARP_VOXELS = 0.25;
 
 /* A line: point and unit direction, in coordinates whose third axis is the rotation axis. */
@@ -34,8 +33,7 @@ struct line {
     double at[3], along[3];
 };
 
-/* Sample points of the field of view. Each has the ray that a wrong (flipped) geometry assigns to
- * the pixel on which the point is projected. */
+/* Sample points of the field of view, with the rays that a flipped geometry assigns to them. */
 struct rays {
     size_t n;
     bool may_slide; /* true: a shift of the object along the axis is no error (parallel beams) */
@@ -326,8 +324,7 @@ static void project_axis(const struct fbp_scan *scan, struct check *c)
     }
 }
 
-/* Store in c->error the reason, if any, why fbp recon would fail for this scan, and in c->warnings
- * warnings about its geometry. */
+/* Store why fbp recon would fail for this scan (c->error), and warnings about its geometry. */
 static void warn_all(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     char line[400];
@@ -346,9 +343,8 @@ static void warn_all(const struct fbp_scan *scan, const char *path, struct check
         check_warn(c, "%s", line);
 }
 
-/* Compute the facts about the geometry (c->facts), and whether any field of view exists (c->seen).
- * A failure is stored in c->error, and the check continues; if the scan has no valid angles, the
- * error is printed and 1 returned. */
+/* Compute the facts, and whether any field of view exists (c->seen). A failure is stored in
+ * c->error; without valid angles, it is printed and 1 returned. */
 static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     if (fbp_views_facts(fbp_scan_views(scan), c->grid.n[0] ? &c->grid : NULL, &c->facts) != FBP_OK)

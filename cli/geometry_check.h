@@ -38,8 +38,7 @@ struct check_planes {
     double cutoff;   /**< cut-off frequency of the filter, as a fraction of the Nyquist frequency */
     double reach_mm; /**< half the longest side of the volume */
     double needed;   /**< directions that avoid streaks in the volume at `cutoff` */
-    double enough_at;  /**< greatest cut-off frequency at which the scan's directions suffice, as a
-                          fraction of the Nyquist frequency */
+    double enough_at;  /**< greatest cut-off at which the directions suffice */
     double sum;        /**< sum of the weights, divided by 2 pi */
     char weights[160]; /**< description of the weights */
     /** Planes through one axis that contain all directions, for backprojection in two stages; only
@@ -54,12 +53,10 @@ struct check {
     struct fbp_geometry_facts facts;
     struct fbp_grid grid;
     struct span iso[2];     /**< range of the projected iso-centre: column [0], row [1] */
-    struct span corners[2]; /**< projected corners of the volume: range over the views of their
-                               columns [0] and of their rows [1] */
+    struct span corners[2]; /**< range of the volume's projected corners: columns [0], rows [1] */
     size_t behind;          /**< views with a corner that is not in front of the source */
     size_t rows[2];         /**< first and last + 1 of the detector rows that the volume needs */
-    double theta_deg[2];    /**< angle theta of the source in the first [0] and last [1] view
-                               [degrees]; its position is (d cos theta, d sin theta) */
+    double theta_deg[2];    /**< angle of the source in the first [0] and last [1] view */
     /** [end of the axis][least, greatest]: range, over the views, of the detector column of the
      * lower [0] and upper [1] end of the rotation axis in the field of view */
     double axis[2][2];

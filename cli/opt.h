@@ -44,8 +44,7 @@ struct opt {
     const char *name; /**< name without dashes; of a positional argument, its name in the help */
     char letter;      /**< short name, such as 'o' for -o; 0: none */
     const char *arg;  /**< metavariable, such as "MM" */
-    double min, max;  /**< least and greatest valid value; both 0: any finite double, or any whole
-                         number from 0 (OPT_BYTES: from 1) */
+    double min, max; /**< valid range; both 0: any double, or whole numbers from 0 (OPT_BYTES: 1) */
     const char *const *
         names; /**< permitted values, ending with NULL; if the type is OPT_STRING, only proposals */
     const char *(*list)(
@@ -122,8 +121,7 @@ const struct opt *opt_find(const struct command *command, const char *name, size
 bool opt_takes_value(const struct opt *opt);
 /** Permitted value i of an option; "": value i cannot be given; NULL: beyond the last. */
 const char *opt_choice(const struct opt *opt, size_t i);
-/** Convert `text`, and store the value in the option's field of the struct `args`; false: the text
- * is malformed or out of range. */
+/** Convert `text` to the option's field in `args`; false: malformed or out of range. */
 bool opt_set_value(const struct opt *opt, const char *text, void *args);
 /** Write to buf[n] the valid values of an option, such as "a whole number from 1 to 16". */
 void opt_describe(const struct opt *opt, char *buf, size_t n);

@@ -22,8 +22,7 @@
 #endif
 #include <unistd.h>
 
-/* Number of the first signal that was received; 0: none. Atomic, because a signal handler sets it
- * and any thread may read it. */
+/* The first signal that was received; 0: none. Any thread may read it. */
 static atomic_int received;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 
@@ -39,8 +38,7 @@ static void on_signal(int number)
 void signals_start(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    /* SA_RESTART: the kernel continues system calls that a signal interrupts. Loops that wait check
-     * signals_status() themselves. */
+    /* SA_RESTART: system calls continue; loops that wait check signals_status(). */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, was;
 
     sigemptyset(&action.sa_mask);
@@ -254,16 +252,14 @@ int program_main(const struct program *p, int argc, char **argv)
     program = p;
     commands = p->commands;
     n_commands = p->n_commands;
-    /* Memory blocks of 128 KiB or more are returned to the system when they are freed, because
-     * --memory limits the memory of the process. */
+    /* Free blocks of 128 KiB or more at once: --memory limits the process. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     signals_start();
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         json = json || (strncasecmp(argv[i], "--json", 6) == 0 && strchr("=", argv[i][6]));
     say_open(json);
     int rc = run(argc - 1, argv + 1);
-    /* Rank 0 prints a failure before it waits for the other ranks: if one of them was killed, the
-     * launcher soon ends this process as well. */
+    /* Rank 0 prints before it waits: if a rank was killed, the launcher soon ends this one. */
     const bool print_first = rc != 0 && say_failed() && team_is_first();
     if (!print_first)
         rc = team_end(rc);

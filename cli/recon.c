@@ -266,8 +266,7 @@ void recon_complete(struct recon_args *a)
     a->p.output.fill_value = isinf(a->mask) ? NAN : a->p.output.fill ? a->mask : 0;
 }
 
-/* Print a note if --size N, one number for all axes, makes voxels that are no cubes: the volume
- * keeps its extent along each axis. */
+/* Print a note if --size N makes voxels that are no cubes: the volume keeps its extent. */
 static void note_shape(const struct recon_args *a, const struct fbp_grid *grid)
 {
     const double *v = grid->voxel_mm;

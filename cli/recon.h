@@ -25,8 +25,7 @@ struct recon_args {
     const char *part; /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
     const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
-    /** --views, --skip: lists of stored views that are used and of those that are left out, such as
-     * "0:100,110:"; NULL: not given */
+    /** --views, --skip: lists of stored views, such as "0:100,110:"; NULL: not given */
     const char *views, *skip;
     /** Voxel size (0: chosen) and position of the volume's centre (NaN: the scan's) [mm]. */
     double voxel[3], volume_centre[3];
@@ -34,14 +33,12 @@ struct recon_args {
     double pitch[2];
     struct opt_range slice, roi[3]; /**< box of the volume [voxels], by --slice or --roi */
     double adjust[FBP_ADJUSTS]; /**< values of the options --centre, --offset, --tilt, --sod, --sdd;
-                                   NaN: the value in the scan file; INFINITY: --centre auto */
-    double mask; /**< value of --mask for voxels outside the field of view; NaN: not given;
-                    INFINITY: --mask nan, these voxels become NaN */
+                               NaN: the value in the scan file; INFINITY: --centre auto */
+    double mask;                /**< --mask; NaN: not given; INFINITY: --mask nan */
     /** water sphere of --hu-from-roi: x, y, z, radius [mm]; radius NaN: not given */
     double water[4];
     unsigned score;    /**< score of --sweep, an enum fbp_score */
-    double paganin[3]; /**< --paganin: delta / beta, energy [keV], distance [mm]; first number NaN:
-                          the values in the scan file */
+    double paganin[3]; /**< --paganin: delta / beta, energy [keV], distance [mm]; NaN: the scan's */
     /** --bad-pixels: file of an image that marks bad pixels, "auto", or NULL: the scan's */
     const char *bad_pixels;
     /** --rings: method of ring removal, such as "sorting"; NULL: that of the scan */
@@ -60,9 +57,8 @@ struct recon_args {
     bool has_centre;
     bool plan, json, quiet;
     bool flip_u, flip_v, reverse;
-    bool scans_volume; /**< the scan contains the grid of a volume */
-    bool loaded; /**< true: the scan was loaded, and the check that no output replaces an input has
-                    passed; set by recon_prepare_scan() */
+    bool scans_volume;  /**< the scan contains the grid of a volume */
+    bool loaded;        /**< the scan was loaded, and no output replaces an input */
     enum fbp_kind kind; /**< kind of the scan; set by recon_prepare_scan() */
 };
 
@@ -73,8 +69,7 @@ struct recon_args {
 
 #define R struct recon_args
 // clang-format off
-/** Rows of an option table: the options that determine how a volume is computed, shared by fbp
- * recon, fbp plan and fbp-bench. */
+/** Rows of an option table shared by fbp recon, fbp plan and fbp-bench. */
 #define RECON_OPTIONS \
     OPT(R, size, .name = "size", .arg = "N|NxMxL", .min = 1, .max = FBP_SIDE_MAX, \
         .fallback = "from the scan file", .help = "number of voxels along x, y, z"), \
@@ -266,8 +261,7 @@ int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
 /** True if --centre auto is given. values: values of the geometry options. */
 bool centre_is_auto(const double values[FBP_ADJUSTS]);
-/** If --centre is auto, find the column of the rotation axis, and store it in args->adjust and
- * args->centre. Returns 0 or an exit status. */
+/** If --centre is auto, find the column and store it. Returns 0 or an exit status. */
 int centre_find(struct recon_args *args, const struct fbp_scan *scan);
 /** Add the column that centre_find() found to the JSON object root, as member "centre". */
 void centre_json(cJSON *root, const struct fbp_centre *centre);
@@ -326,12 +320,10 @@ struct recon_result {
     size_t rows[2]; /**< detector rows [first, end) that the voxels of --slice or --roi need */
 };
 
-/** Write to buf[n] note i (0, 1, …) about a reconstruction, such as clipped voxels or resumed
- * slabs; false: there is no note i. */
+/** Note i (0, 1, …) about a reconstruction, such as clipped voxels; false: there is none. */
 bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n);
 
-/** True if the run had nothing to compute, because other parts or the resumed run had computed all.
- * Minimum, maximum and mean are then NaN. */
+/** True if other parts or the resumed run had computed all; minimum and maximum are NaN. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result);
 /** Print the result of a reconstruction as text. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);
@@ -359,8 +351,7 @@ struct plan_lines {
 };
 void plan_tell(const struct fbp_plan_summary *plan, struct plan_lines *out);
 
-/** Append a line, formatted as by printf(), to the text of a plan. If all PLAN_LINES lines are in
- * use, the last one is replaced. */
+/** Append a line to the text of a plan; beyond PLAN_LINES it replaces the last. */
 void plan_put(struct plan_lines *out, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void plan_print_lines(const struct plan_lines *lines);

@@ -37,8 +37,7 @@ static int check_name(const struct command *self, const char *option, const char
     return check_folder(path);
 }
 
-/* True if the output is one grey PNG picture. With --output-type, or for a stack of files, PNG
- * files store the voxel values instead. */
+/* True if the output is one grey PNG picture, not voxel values (--output-type, stacks). */
 static bool is_png(const struct recon_args *a)
 {
     return a->output && cli_ends_with(a->output, ".png") && !cli_is_stack(a->output) &&

@@ -57,8 +57,7 @@ void recon_json_region(cJSON *root, const struct fbp_plan_summary *p)
                  {"saves_rows", p->region_saves_rows});
 }
 
-/* Print lines about the optional parts of a run: corrections, slice, box, region, rotation axis,
- * output range, water sphere, picture. */
+/* Print lines about optional parts: corrections, box, region, axis, range, water, picture. */
 static void print_extras(FILE *f, const struct recon_args *a, const struct recon_result *result)
 {
     const char *picture = recon_is_picture(a) ? a->output : a->preview;
@@ -126,8 +125,7 @@ bool recon_had_all(const struct recon_args *a, const struct recon_result *result
     return isnan(result->report.min) && (a->part || result->report.slabs_resumed > 0);
 }
 
-/* Print the result of a run. With -o hash:, standard output has only the hash, for scripts, and
- * everything else goes to standard error. */
+/* Print the result of a run. With -o hash:, only the hash goes to standard output. */
 void recon_print(const struct recon_args *a, const struct recon_result *result)
 {
     const struct fbp_report *r = &result->report;

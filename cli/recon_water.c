@@ -10,8 +10,7 @@
 /* Greatest number of voxels in the box around the water sphere. */
 static const double most_voxels = 1 << 30;
 
-/* Choose the box of voxels around the water sphere, on the voxel grid of the whole volume `all`;
- * the box may extend beyond the volume. */
+/* Choose the box around the water sphere on the grid `all`; it may extend beyond it. */
 static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
                        const struct fbp_grid *all, struct fbp_grid *out)
 {

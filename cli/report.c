@@ -164,8 +164,7 @@ static void put_messages(struct markup *m, const struct recon_result *result)
     markup_put(m, "</section>\n");
 }
 
-/* Append to the page a viewer of the volume that was written, or the picture of the slice, or a
- * line that states why there is neither. */
+/* Append a viewer of the volume, or the picture, or a line why there is neither. */
 static int put_volume(struct page *page, const struct recon_args *a,
                       const struct recon_result *result)
 {
@@ -260,8 +259,7 @@ static void put_times(struct markup *m, const struct recon_report *report,
 
 enum { WHY = 600 };
 
-/* Write to why[WHY] the reason for the choice that the line `name` of a plan states, such as
- * "slabs"; "": no reason is given. */
+/* Write to why[WHY] the reason of the line `name` of a plan, such as "slabs"; "": none. */
 static void find_why(char *why, const char *name, const struct recon_args *a,
                      const struct fbp_plan_summary *p)
 {

@@ -17,8 +17,7 @@ struct recon_report {
     bool written;        /**< true: report_write() was called, with or without success */
 };
 
-/** Begin the page of --report before anything is loaded: store the command line, and request that
- * notes and warnings are stored. */
+/** Begin the page before anything is loaded: store the command line and later messages. */
 void report_begin(struct recon_report *report, int argc, char **argv);
 /** Before the plan is run, create the temporary folder, and set the file for the timeline of the
  * run: that of --timeline, else a temporary file. Returns 0, or 1 after an error was reported. */

@@ -23,9 +23,8 @@ int say_close_output(int rc);
  * printed). json: result, notes and warnings are stored until say_close(). */
 void say_open(bool json);
 
-/** Print the JSON object of --json with the result, "notes", "warnings" and, after a failure,
- * "error"; returns the exit status. Without --json, or after a success without a result (such as
- * --help), nothing is printed. */
+/** Print the JSON object of --json with the result, "notes", "warnings" and "error"; returns the
+ * exit status. Prints nothing without --json, or without result and error (--help). */
 int say_close(int rc);
 
 /** Store the JSON result of a command for say_close(), which frees it. false: --json is not given,
@@ -56,12 +55,10 @@ const cJSON *say_remembered(bool warnings);
  * characters are escaped when printed. It is valid until the fourth call after this. */
 const char *say_name(const char *text);
 
-/** Print on standard error a progress line, which the next call replaces, cut off at the width of
- * the terminal; "": erase the line. */
+/** Print a progress line, cut off at the terminal's width, in place of the last; "": erase. */
 void say_bar(const char *line);
 
-/** JSON text of a value with a final newline, to be freed by the caller; NULL: out of memory. Frees
- * the value. compact: on one line. */
+/** JSON text of a value, which is freed; NULL: out of memory. compact: on one line. */
 char *say_json_text(cJSON *value, bool compact);
 /** Print a JSON value on standard output and free the value; returns the exit status. */
 int say_json(cJSON *value, bool compact);

@@ -93,8 +93,7 @@ double sweep_value(const struct sweep_range *r, size_t i)
     return fabs(value) < 1e-9 * r->step ? 0 : value;
 }
 
-/* LONGEST: greatest side of the picture of a slice in the contact sheet [pixels]; LABEL_LINES:
- * lines of text below a picture. */
+/* Greatest side of a picture in the sheet [pixels]; lines of text below it. */
 enum { LONGEST = 384, LABEL_LINES = 2 };
 
 /* Allowance for code and heap that reconstructions add to the peak memory [bytes]. */
@@ -104,9 +103,8 @@ static const size_t growth = (size_t)8 << 20;
  * field of view, truncation changes the score more than an error of the geometry does. */
 static const double part_of_view = 0.95;
 
-/* Choose the slices to reconstruct: those of --slice, otherwise the middle one. Without --slice, a
- * sweep of the detector's tilt uses two slices, a quarter of the height from either end, because an
- * offset of the axis changes both equally. */
+/* Choose the slices: those of --slice, else the middle one. A sweep of the tilt has two, a quarter
+ * of the height from either end: an offset of the axis changes both equally. */
 static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 {
     const bool two =
@@ -136,8 +134,7 @@ static int failed_at(const struct sweep *s, double value)
                      fbp_message());
 }
 
-/* Set *out to a copy of the scan with the swept parameter set to `value` (NaN: the value in the
- * scan file) and all other options applied. */
+/* Set *out to the scan with all options and a value of the parameter (NaN: the scan's). */
 static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan *out)
 {
     double values[FBP_ADJUSTS];
@@ -151,8 +148,7 @@ static fbp_status scan_with(const struct sweep *s, double value, struct fbp_scan
     return st == FBP_OK ? recon_reduce(s->args, out) : st;
 }
 
-/* Allocate buffers for slices, pictures and scores, after a check that the pictures of all values
- * and the sheet fit into --memory. */
+/* Allocate buffers, after a check that the pictures and the sheet fit into --memory. */
 static int allocate(struct sweep *s)
 {
     const size_t *n = s->grid.n, longest = n[0] > n[1] ? n[0] : n[1];
@@ -175,8 +171,7 @@ static int allocate(struct sweep *s)
     s->scores = calloc(s->range->n, sizeof *s->scores);
     if (!s->scores || !s->slices || !s->pictures)
         return cli_error("out of memory for the sweep; close other programs");
-    /* Make the buffers resident, because a plan depends on the process's resident memory, and the
-     * plans of all values must be equal. */
+    /* Make the buffers resident: equal plans need equal resident memory. */
     memset(s->slices, 0, n[0] * n[1] * n[2] * sizeof *s->slices);
     memset(s->pictures, 0, pictures);
     return 0;
@@ -262,8 +257,7 @@ static int reconstruct_all(struct sweep *s)
     return rc;
 }
 
-/* A range of columns from a negative to a positive number is relative to the axis in the scan file:
- * add the column of this axis to both ends. */
+/* A range of columns around 0 is relative to the axis in the scan file: add its column. */
 static int place_range(struct sweep *s)
 {
     double now;

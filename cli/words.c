@@ -106,8 +106,7 @@ struct word_meaning word_meaning(const struct command *c, const char *text)
     char word[48];
     size_t n = 0;
 
-    /* Convert the word to the spelling of the table of aliases: '-' instead of '_', and lower case
-     * unless the word is a single letter. */
+    /* Spell the word like the table of aliases: '-' for '_', lower case unless one letter. */
     for (; text[n] && n + 1 < sizeof word; n++)
         word[n] = (char)(text[n] == '_' ? '-'
                          : text[1]      ? tolower((unsigned char)text[n])

@@ -45,8 +45,7 @@ extern const size_t word_table_length;
  * name. '_' counts as '-'; upper case counts as lower case, except for a single letter. */
 struct word_meaning word_meaning(const struct command *c, const char *text);
 
-/** Write to buf[n] the alias that the help of the option named `option` mentions; returns false if
- * the help mentions no alias. */
+/** Alias that the help of `option` mentions, to buf[n]; false: none. */
 bool word_shown(const char *option, char *buf, size_t n);
 
 /** Translate a command of other programs ("reconstruct": "recon"); NULL: unknown. */

@@ -83,8 +83,7 @@ static const char bash_tail[] =
     "}\n"
     "complete -F _fbp fbp\n";
 
-/* Print the bash code that proposes the first words of all commands and, after a first word such as
- * "geometry", the second words. */
+/* Propose the first words of commands in bash, and second words after "geometry". */
 static void bash_first_words(FILE *f)
 {
     fputs("    if [ ${#words[@]} -eq 0 ]; then\n        names='", f);

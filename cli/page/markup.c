@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ensure that m->bytes has room for n more bytes and the final 0. If memory is exhausted, set
- * m->failed and return false. */
+/* Ensure room for n more bytes and the final 0; false: out of memory (m->failed). */
 static bool make_room(struct markup *m, size_t n)
 {
     if (m->failed || n > SIZE_MAX / 4 || m->n > SIZE_MAX / 4) {

@@ -31,8 +31,7 @@ void markup_say(struct markup *m, const char *fmt, ...) __attribute__((format(pr
 void markup_base64(struct markup *m, const void *bytes, size_t n);
 /** Append a JSON object, with <, > and & escaped, and free it; NULL: set `failed`. */
 void markup_json(struct markup *m, cJSON *object);
-/** Append an HTML element <img> that contains the n bytes of a picture; type: media type such as
- * "image/png"; alt: description, any text. */
+/** Append <img> with n bytes of a picture of media type `type`; alt: description. */
 void markup_image(struct markup *m, const char *type, const void *bytes, size_t n, const char *alt);
 void markup_clear(struct markup *m);
 

@@ -13,19 +13,17 @@ struct page {
     const char *title;           /**< title of the page: any text, which page_put() escapes */
     struct markup before, after; /**< HTML before and after the viewer */
     struct markup viewer, data;  /**< HTML of the viewer, and its samples; empty: none */
-    const char *server; /**< command that serves the page, such as "fbp view --serve", from which
-                           its script requests slices; NULL: the page is a file */
+    const char *server; /**< command that serves the page ("fbp view --serve"); NULL: a file */
     const char *script; /**< last script of the page; NULL: those of the viewer of volumes */
 };
 
 /** Request to page_view(): the volume, and what the viewer shows at first. */
 struct page_wish {
     struct reduced_wish volume;
-    double window[2]; /**< [0] is drawn black, [1] white; [0] NaN: range of the page's samples
-                         without 0.1 % at either end */
-    bool mip;         /**< true: the viewer begins with maximum intensity projections */
-    /** Bytes that the server reads from the volume's file for a full slice of plane xy [0], xz [1]
-     * and yz [2]; 0: the page is not served. */
+    /** black [0] and white [1]; NaN: range of the samples without 0.1 % per end */
+    double window[2];
+    bool mip; /**< true: the viewer begins with maximum intensity projections */
+    /** Bytes of the file for a slice of plane xy, xz, yz; 0: the page is not served. */
     uint64_t slice_cost[3];
 };
 
@@ -41,7 +39,7 @@ void page_put(struct markup *out, const struct page *page);
  * and no network; served true: connections to the server of the page are permitted. */
 void page_policy(struct markup *out, bool served);
 
-/** Save a page under a temporary name, rename it, free its parts. Returns 0, or 1 after an error.
+/** Save a page under a temporary name, rename it, free its parts; returns 0, or 1 after an error.
  */
 int page_save(struct page *page, const char *path);
 void page_clear(struct page *page);
@@ -52,8 +50,7 @@ struct page_slot {
     const struct markup *value;
 };
 
-/** Append an HTML template, in which each {{key}} is replaced by its text in the list `slots`; a
- * key that is not in the list is removed. */
+/** Append a template with each {{key}} replaced by its text in `slots`, or removed. */
 void page_fill(struct markup *out, const char *template, const struct page_slot *slots);
 
 /** A file of the folder cli/page that is compiled into the program. sha256: hash of the text, in

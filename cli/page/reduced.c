@@ -223,8 +223,7 @@ static inline float higher(float a, float b)
     return b > a ? b : a; /* a if b is NaN */
 }
 
-/* Add the voxels of row y of slice z to their bins (blocks of joined voxels), and update the
- * greatest values along x, y and z. */
+/* Add the voxels of row y of slice z to their bins, and to the greatest values. */
 static void take_row(struct reduced *r, struct layer *l, size_t frame, size_t y, size_t z,
                      const float *row)
 {

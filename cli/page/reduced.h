@@ -28,9 +28,8 @@ struct histogram {
 /** Count n values in a histogram; values that are not finite are skipped. */
 void histogram_add(struct histogram *h, const float *values, size_t n);
 
-/** Write a histogram with at most `most` bins, from the least to the greatest value: bin i has
- * counts[i] values in [*lo + i *width, *lo + (i + 1) *width). counts: room for `most` numbers.
- * Returns the number of bins; 0: no values. */
+/** Write a histogram of at most `most` bins: counts[i] values in [*lo + i *width, *lo + (i + 1)
+ * *width). Returns the number of bins; 0: no values. */
 size_t histogram_tell(const struct histogram *h, size_t most, double *lo, double *width,
                       uint64_t *counts);
 
@@ -58,8 +57,7 @@ struct reduced {
         origin[3];  /**< position of voxel (x, y, z): origin + (x, y, z) * mm; mm can be negative */
     size_t k[3];    /**< voxels per bin (block of joined voxels) along x, y, z */
     size_t bins[3]; /**< bins (blocks of joined voxels) along x, y, z */
-    float *values;  /**< [frames][bins[2]][bins[1]][bins[0]] means of the finite voxels of each bin;
-                       NaN: the bin has no finite voxel */
+    float *values;  /**< [frames][bins z][y][x] means of finite voxels; NaN: none */
     float *greatest[3]; /**< greatest finite voxel values: [0] along z, [frames][y][x]; [1] along y,
                            [frames][z][x]; [2] along x, [frames][z][y]; x, y, z count bins */
     enum reduced_type type;

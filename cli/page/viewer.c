@@ -13,8 +13,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/** How a page stores values: value = scale * number + offset; none: the number that means "not
- * finite", or -1 if there is no such number. */
+/** value = scale * number + offset; none: the number that means "not finite", or -1. */
 struct packed_scale {
     double scale, offset;
     long none;
@@ -152,9 +151,8 @@ enum { BINS = 512 };
 
 enum { SAMPLE = 1 << 18 };
 
-/* Choose a grey window (values of black and white): the range of at most 2^18 of the shown values,
- * without 0.1 % at either end. Shown are, if mip is true, the greatest values of all planes, else
- * the means. False: out of memory. */
+/* Choose a grey window: the range of at most 2^18 shown values (means, or with mip greatest values)
+ * without 0.1 % at either end. False: out of memory. */
 static bool find_window(const struct reduced *r, bool mip, double window[2])
 {
     float *sample = malloc(SAMPLE * sizeof *sample);

@@ -33,8 +33,7 @@ static bool is_token(char c)
     return isalnum((unsigned char)c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Set *out to the text before the first character `end` in *rest, and remove both from *rest;
- * false: *rest does not contain `end`. */
+/* Take the text before the first `end` from *rest to *out; false: there is none. */
 static bool take(struct span *rest, char end, struct span *out)
 {
     const char *found = rest->n ? memchr(rest->at, end, rest->n) : NULL;
@@ -77,8 +76,7 @@ static bool is_name(struct span text, const char *name)
     return text.n == strlen(name) && strncasecmp(text.at, name, text.n) == 0;
 }
 
-/* Split the target "/path?query" of a request, which must be visible ASCII without
- * percent-encoding. Returns the HTTP status. */
+/* Split a target "/path?query" of visible ASCII without '%'. Returns the HTTP status. */
 static int take_target(struct span target, struct http_request *out)
 {
     struct span path = target, query = {"", 0};
@@ -298,8 +296,7 @@ static bool wait_for(int fd, short events, double until)
     return false;
 }
 
-/* Receive a request. Returns the status of http_parse(); 408: not complete after `seconds`; 0: the
- * client has closed the connection. */
+/* Receive a request. Returns http_parse()'s status; 408: too late; 0: closed. */
 static int read_request(int fd, double seconds, struct http_request *out)
 {
     const double until = fbp_seconds() + seconds;
@@ -428,8 +425,7 @@ int server_run(struct server *s, bool quiet, bool json)
         if (fd >= 0)
             take_connection(s, all, fd);
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            usleep(1000 * TICK_MS); /* then accept again: other connections may have ended and
-                                       released descriptors or memory */
+            usleep(1000 * TICK_MS); /* others may release descriptors or memory */
     }
     for (size_t i = 0; i < CONNECTIONS; i++)
         if (all[i].used)

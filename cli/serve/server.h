@@ -53,8 +53,7 @@ struct server {
     unsigned port;
     char token[33];     /**< random key in the address, 32 hexadecimal digits */
     const char *policy; /**< Content-Security-Policy of all answers */
-    /** Function that answers a request, whose path is the text after "/TOKEN/". It is called from
-     * several threads at the same time. */
+    /** Answers a request, with the path after "/TOKEN/". Thread-safe. */
     void (*answer)(void *user, const struct http_request *request, struct answer *out);
     void *user;       /**< first argument of answer() */
     double request_s; /**< time limit for receiving a request [s]; 0: 10 s */
@@ -69,8 +68,7 @@ void answer_free(struct answer *answer);
 
 /** Listen on a port of 127.0.0.1 (0: any), with a random token. Returns 0, or 1 after an error. */
 int server_open(struct server *s, unsigned port);
-/** Print the address of the server (json: as a JSON object), and answer requests until a signal
- * stops the program; returns 0. */
+/** Print the address, as JSON or text, and answer requests until a signal; returns 0. */
 int server_run(struct server *s, bool quiet, bool json);
 void server_close(struct server *s);
 

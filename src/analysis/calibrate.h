@@ -32,8 +32,7 @@ fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan
                                 fbp_source *source);
 void fbp_view_reader_close(struct fbp_view_reader *r);
 
-/** Read rows [row, row + n) of a view, row 0 at the bottom, to out[n][columns]; work: room for
- * n + 2 prep.margin_rows rows. */
+/** Read rows [row, row + n) of a view from the bottom; work: n + 2 prep.margin_rows rows. */
 fbp_status fbp_view_reader_rows(struct fbp_view_reader *r, size_t view, size_t row, size_t n,
                                 float *work, float *out);
 
@@ -91,8 +90,7 @@ struct fbp_epipolar {
     fbp_pool *pool;
 };
 
-/** Read at most most_views views, and select at most four pairs per view.  scan: reduced so that
- * its panel has a few hundred columns. */
+/** Read at most most_views views of a reduced scan, and select four pairs per view. */
 fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *scan,
                                fbp_source *source, size_t most_views, fbp_pool *pool);
 void fbp_epipolar_clear(struct fbp_epipolar *e);

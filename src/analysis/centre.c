@@ -117,8 +117,7 @@ static double misfit_at(const struct search *s, double c, size_t part, size_t pa
     return a.misfit;
 }
 
-/* Improve axis column c by four parabolic interpolations of the misfit, with decreasing steps; the
- * result is a column of the panel. */
+/* Improve axis column c by four parabolic interpolations of the misfit. */
 static double descend(const struct search *s, double c, size_t part, size_t parts)
 {
     const double last = (double)s->sinogram.n_columns - 1;

@@ -104,8 +104,7 @@ void fbp_match_at(const struct fbp_match *m, double c, size_t stride, size_t par
 
 struct fbp_wedge {
     double column; /**< column with the least misfit */
-    double error; /**< standard deviation of `column` [columns], from the curvature of the misfit at
-                     its minimum, and from its scatter between rows and waves */
+    double error;  /**< standard deviation of `column`: curvature, scatter of rows and waves */
     /** Negative logarithm of the likelihood of that column, of waves in a window about `near`:
      * comparable for sinograms of one size and one `near`. */
     double cost;

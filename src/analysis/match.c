@@ -86,8 +86,7 @@ static void begin_tally(const struct fbp_match *m, struct tally *t)
     memset(t->differences, 0, 5 * nc * sizeof(double));
 }
 
-/* Add to the sums, for columns [x, x + n) of one view, the differences between means of `width`
- * columns and of the next `width` columns. */
+/* Add differences of means of `width` columns for columns [x, x + n) of one view. */
 static void add_run(struct tally *t, size_t x, size_t n)
 {
     const size_t width = t->width;
@@ -276,8 +275,7 @@ struct extended {
     bool mirrored;
 };
 
-/* Get element `at` of a sequence of views and mirror images: views 0 to `last` of half a turn, then
- * mirror images of views 0, 1, … */
+/* Element `at` of views 0 to `last` of half a turn, then mirror images of views 0, 1, … */
 static struct extended extended_view(const struct fbp_sinogram *s, size_t last, size_t at)
 {
     const bool mirrored = at > last;

@@ -24,8 +24,7 @@ struct misfit {
     double frequency, a, b, c, freedom;
 };
 
-/* Orthonormal harmonics, sampled at the angles of all views; [0] even ones, [1] odd ones. harmonic:
- * order of the next harmonic that is added. */
+/* Orthonormal harmonics at the angles of all views: [0] even, [1] odd; harmonic: the next. */
 struct basis {
     double *vectors[2]; /* [n][view] */
     size_t n[2], harmonic;
@@ -231,8 +230,7 @@ static void fit_waves(struct search *w)
     }
 }
 
-/* Compute the negative logarithm of the likelihood that the axis is d averaged columns from the
- * assumed one, for unknown noise. */
+/* Negative log likelihood that the axis is d averaged columns from the assumed one. */
 static double cost(const struct search *w, double d)
 {
     double sum = 0;
