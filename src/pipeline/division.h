@@ -469,41 +469,4 @@ bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t
 fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devices, size_t n,
                              struct fbp_links *out);
 
-/* ranks.c: parser of key-value texts such as "net=25GB/s,disk=200GB/s" */
-
-enum fbp_key_unit {
-    FBP_KEY_COUNT,  /**< size_t */
-    FBP_KEY_INT,    /**< int */
-    FBP_KEY_NUMBER, /**< double, without a unit */
-    FBP_KEY_BYTES,  /**< uint64_t [bytes]; in texts, G or GiB is 2^30 bytes, and GB 10^9 bytes */
-    FBP_KEY_RATE,   /**< double [bytes/s]; in texts, GB/s is 10^9 bytes per second */
-    FBP_KEY_WORD,   /**< char[FBP_KEY_WORD_ROOM] */
-};
-
-enum { FBP_KEY_WORD_ROOM = 41 };
-
-struct fbp_key {
-    const char *name;
-    enum fbp_key_unit unit;
-    double least, most;   /**< range of a number */
-    const char *expected; /**< description of valid values for messages; FBP_KEY_WORD: not used */
-    size_t offset;        /**< offset of the field in the filled struct [bytes] */
-};
-
-/** Initialiser of a struct fbp_key for a rate in a field of type double. */
-#define FBP_RATE_KEY(NAME, OFFSET)                                                              \
-    {                                                                                           \
-        NAME, FBP_KEY_RATE, 1e6, 100e12, "a rate from 1MB/s to 100TB/s, such as 55GB/s", OFFSET \
-    }
-
-/**
- * Set the fields of the struct `out` whose keys are in a text; other fields keep their values.
- *
- * who: prefix of messages
- * text: "KEY=VALUE,KEY=VALUE…"
- * @return FBP_ERR_INVALID for an unknown or repeated key, or a wrong value; FBP_ERR_NOMEM.
- */
-fbp_status fbp_key_values_read(const char *who, const char *text, const struct fbp_key *keys,
-                               size_t n_keys, void *out);
-
 #endif /* FBP_SRC_PIPELINE_DIVISION_H */

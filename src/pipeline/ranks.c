@@ -2,15 +2,12 @@
  * (fbp_ranks_place()), and the choice of the grid with the shortest predicted time
  * (fbp_ranks_choose(), fbp_cluster_choose()), for a running team (team_plan.c) or a cluster for
  * which times are predicted (bench/predict). A grid has n_slabs x n_parts ranks: the n_parts ranks
- * of a slab backproject different views, and add their partial volumes. Also: a parser of texts of
- * the form KEY=VALUE,KEY=VALUE (fbp_key_values_read()).
- * Used by: bench/predict/model.c, bench/predict/predict.c, team_plan.c, team_run.c. */
-#include "base/text.h"
+ * of a slab backproject different views, and add their partial volumes.
+ * Used by: bench/predict/predict.c, team_plan.c, team_run.c. */
 #include "base/threads.h"
 #include "pipeline/division.h"
 #include "pipeline/job.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -244,116 +241,4 @@ fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_r
 
     return fbp_ranks_choose(request->job, request->backend->can.group_views, size, n_parts, &how,
                             out);
-}
-
-/* ---- Texts of the form KEY=VALUE,KEY=VALUE ---- */
-
-enum { MOST_KEYS = 32, MOST_WORD = FBP_KEY_WORD_ROOM - 1 };
-
-/* Return the factor of the unit `text` after a number; 0: it is not a unit of this kind. For rates,
- * "GB/s" is 10^9; for bytes, "G" and "GiB" are 2^30, and "GB" is 10^9. */
-static double scale_of(enum fbp_key_unit unit, const char *text)
-{
-    static const char letters[] = "KMGT";
-    const char *found = *text ? strchr(letters, toupper((unsigned char)*text)) : NULL;
-    const char *rest = found ? text + 1 : text;
-    const double power = found ? (double)(found - letters + 1) : 0;
-
-    if (unit == FBP_KEY_RATE)
-        return found && strcmp(rest, "B/s") == 0 ? pow(1000, power) : 0;
-    if (unit != FBP_KEY_BYTES)
-        return *text == '\0' ? 1 : 0;
-    if (found && strcmp(rest, "B") == 0)
-        return pow(1000, power);
-    return *rest == '\0' || (found && strcmp(rest, "iB") == 0) ? pow(1024, power) : 0;
-}
-
-/* Convert the value `text` of a key and store it in the key's field of the struct `out`;
- * hexadecimal numbers, "nan" and "inf" are rejected. */
-static fbp_status set_value(const char *who, const struct fbp_key *key, const char *text, void *out)
-{
-    const bool decimal = (isdigit((unsigned char)text[0]) || text[0] == '.') &&
-                         !(text[0] == '0' && tolower((unsigned char)text[1]) == 'x');
-    const bool whole = key->unit == FBP_KEY_COUNT || key->unit == FBP_KEY_INT;
-    void *field = (char *)out + key->offset;
-    char *unit = NULL;
-
-    if (key->unit == FBP_KEY_WORD) {
-        snprintf(field, FBP_KEY_WORD_ROOM, "%s", text);
-        return FBP_OK;
-    }
-    const double number = decimal ? strtod(text, &unit) : 0;
-    const double scale = unit && unit != text ? scale_of(key->unit, unit) : 0;
-    const double v = number * scale;
-    if (scale <= 0 || !(v >= key->least && v <= key->most) || (whole && v != floor(v)))
-        return FBP_INVALID("%s: %s=%.*s: expected %s", who, key->name, MOST_WORD, text,
-                           key->expected);
-    if (key->unit == FBP_KEY_INT)
-        *(int *)field = (int)v;
-    else if (key->unit == FBP_KEY_COUNT)
-        *(size_t *)field = (size_t)v;
-    else if (key->unit == FBP_KEY_BYTES)
-        *(uint64_t *)field = (uint64_t)v;
-    else
-        *(double *)field = v;
-    return FBP_OK;
-}
-
-/* Read an entry `word`, "KEY=VALUE", into the key's field of the struct `out`; its "=" becomes a 0
- * byte.
- * seen: [n_keys] keys that earlier entries have set. */
-static fbp_status read_entry(const char *who, char *word, const struct fbp_key *keys, size_t n_keys,
-                             bool *seen, void *out)
-{
-    const char *names[MOST_KEYS];
-    char known[240] = "", *equals = strchr(word, '=');
-    size_t k = n_keys;
-
-    if (!word[0])
-        return FBP_INVALID(
-            "%s: an entry is empty; expected KEY=VALUE,KEY=VALUE, such as gups=4,read=2GB/s", who);
-    if (equals == word)
-        return FBP_INVALID(
-            "%s: \"%.*s\": the key before \"=\" is missing; expected KEY=VALUE, such as read=2GB/s",
-            who, MOST_WORD, word);
-    if (!equals)
-        return FBP_INVALID("%s: \"%.*s\": expected KEY=VALUE, such as gups=4", who, MOST_WORD,
-                           word);
-    *equals = '\0';
-    for (size_t i = 0; i < n_keys; i++) {
-        const size_t used = strlen(known);
-        names[i] = keys[i].name;
-        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", names[i]);
-        if (strcmp(word, names[i]) == 0)
-            k = i;
-    }
-    const char *near = k == n_keys ? fbp_nearest(word, names, n_keys) : NULL;
-    if (near)
-        return FBP_INVALID("%s: unknown key \"%.*s\"; did you mean %s?", who, MOST_WORD, word,
-                           near);
-    if (k == n_keys)
-        return FBP_INVALID("%s: unknown key \"%.*s\"; use %s", who, MOST_WORD, word, known);
-    if (seen[k])
-        return FBP_INVALID("%s: %s is given twice; give it once", who, keys[k].name);
-    seen[k] = true;
-    return set_value(who, &keys[k], equals + 1, out);
-}
-
-fbp_status fbp_key_values_read(const char *who, const char *text, const struct fbp_key *keys,
-                               size_t n_keys, void *out)
-{
-    bool seen[MOST_KEYS] = {false};
-    char *copy = fbp_strdup(text);
-    fbp_status st = FBP_OK;
-
-    if (!copy)
-        return fbp_fail(FBP_ERR_NOMEM, "%s: out of memory; close other programs", who);
-    for (char *word = copy, *comma; st == FBP_OK && word; word = comma) {
-        comma = strchr(word, ',');
-        if (comma)
-            *comma++ = '\0';
-        st = read_entry(who, word, keys, n_keys, seen, out);
-    }
-    free(copy);
-    return st;
 }

@@ -197,6 +197,47 @@ struct given {
     double net, disk, read, write, gups, filter;
 };
 
+/* Read FBP_RATES, such as "gups=3400,net=25GB/s". */
+static fbp_status read_given(const char *text, struct given *out)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+        bool rate; /* in bytes/s, with a unit */
+    } keys[] = {{"net", offsetof(struct given, net), true},
+                {"disk", offsetof(struct given, disk), true},
+                {"read", offsetof(struct given, read), true},
+                {"write", offsetof(struct given, write), true},
+                {"gups", offsetof(struct given, gups), false},
+                {"filter", offsetof(struct given, filter), false}};
+    static const char powers[] = "KMGT";
+    const size_t n = sizeof keys / sizeof *keys;
+
+    for (const char *at = text;; at++) {
+        char key[8] = "", unit[5] = "";
+        double value = 0;
+        int used = 0;
+        size_t k = 0;
+        const int found = sscanf(at, "%7[a-z]=%lf%n%4[KMGTB/s]%n", key, &value, &used, unit, &used);
+        while (k < n && strcmp(key, keys[k].name) != 0)
+            k++;
+        const char *power = *unit ? strchr(powers, *unit) : NULL;
+        const bool rate = k < n && keys[k].rate;
+        if (k == n || found != 2 + rate || !(value > 0 && value < 1e9) ||
+            (rate && (!power || strcmp(unit + 1, "B/s") != 0)) || (at[used] && at[used] != ','))
+            return FBP_INVALID(
+                "FBP_RATES: \"%.40s\": expected net, disk, read or write with a rate, "
+                "such as net=25GB/s, gups or filter with a number, such as "
+                "gups=3400, and commas between them",
+                at);
+        *(double *)(void *)((char *)out + keys[k].offset) =
+            rate ? value * pow(1000, 1 + (double)(power - powers)) : value;
+        at += used;
+        if (!*at)
+            return FBP_OK;
+    }
+}
+
 /* Resources of a rank. */
 struct means {
     /* memory for slabs and batches [bytes]; on every rank, the memory that rank 0 needs for the
@@ -212,15 +253,6 @@ struct means {
 
 static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq, struct means *out)
 {
-    static const char giga[] = "a number from 0.001 to 1000000, such as 3400";
-    static const struct fbp_key keys[] = {
-        FBP_RATE_KEY("net", offsetof(struct given, net)),
-        FBP_RATE_KEY("disk", offsetof(struct given, disk)),
-        FBP_RATE_KEY("read", offsetof(struct given, read)),
-        FBP_RATE_KEY("write", offsetof(struct given, write)),
-        {"gups", FBP_KEY_NUMBER, 1e-3, 1e6, giga, offsetof(struct given, gups)},
-        {"filter", FBP_KEY_NUMBER, 1e-3, 1e6, giga, offsetof(struct given, filter)},
-    };
     const char *words = fbp_environment(FBP_ENV_RATES);
     const bool first = fbp_team_rank(p->params.cluster.team) == 0;
     const uint64_t taken =
@@ -233,8 +265,7 @@ static fbp_status own_means(const fbp_plan *p, const struct fbp_work_request *rq
                           .threads = p->tables.job.n_threads,
                           .cores = rq->n_cores};
     if (words && words[0])
-        FBP_TRY(
-            fbp_key_values_read("FBP_RATES", words, keys, sizeof keys / sizeof *keys, &out->given));
+        FBP_TRY(read_given(words, &out->given));
     p->backend->rates(&p->tables.job, &out->rates);
     return FBP_OK;
 }
