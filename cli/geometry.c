@@ -91,7 +91,7 @@ int geometry_load(const struct geometry_from *from, struct fbp_scan *scan, bool 
 
 int geometry_save(const struct fbp_scan *scan, const char *path)
 {
-    double *numbers = calloc(3 * scan->n_views, sizeof *numbers);
+    double *numbers = calloc(5 * scan->n_views, sizeof *numbers);
     struct fbp_views views = fbp_scan_views(scan);
     struct fbp_circle circle;
 

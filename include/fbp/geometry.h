@@ -101,6 +101,7 @@ struct fbp_circle {
     double tilt_rad[3];
     /** Skew of the pixel grid: rotation of v towards +u [radians]; magnitude below pi/4. */
     double skew_rad;
+    const double (*offsets_mm)[2]; /**< [n_views] as offset_mm, of each view; NULL: offset_mm */
 };
 
 /** Reversals that a wrong description of a scan causes, and that fbp_scan_flip() corrects; flags.

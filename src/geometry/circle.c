@@ -36,6 +36,9 @@ fbp_status fbp_check_circle(const struct fbp_circle *given, struct fbp_circle *c
         fbp_check_range(&fbp_range_position, "geometry: panel offset along u", c->offset_mm[0]));
     FBP_TRY(
         fbp_check_range(&fbp_range_position, "geometry: panel offset along v", c->offset_mm[1]));
+    for (size_t k = 0; c->offsets_mm && k < 2 * c->n_views; k++)
+        FBP_TRY(
+            check_of_view(&fbp_range_position, k / 2, "panel offset", c->offsets_mm[k / 2][k % 2]));
     for (int i = 0; i < 3; i++)
         if (!(fabs(c->tilt_rad[i]) < FBP_PI / 2))
             return FBP_INVALID(
@@ -85,10 +88,11 @@ fbp_status fbp_circle_views(const struct fbp_circle *circle, struct fbp_view *vi
         const double sod = source ? c.sod_mm[c.n_sod == 1 ? 0 : k] : 1;
         const double sdd = source ? c.sdd_mm[c.n_sdd == 1 ? 0 : k] : 1;
         double u[3] = {-sn, cs, 0}, v[3] = {0, 0, 1}, n[3] = {cs, sn, 0};
+        const double *offset = c.offsets_mm ? c.offsets_mm[k] : c.offset_mm;
 
         for (int i = 0; i < 3; i++) {
             views[k].s[i] = sod * n[i];
-            views[k].d[i] = (sod - sdd) * n[i] + c.offset_mm[0] * u[i] + c.offset_mm[1] * v[i];
+            views[k].d[i] = (sod - sdd) * n[i] + offset[0] * u[i] + offset[1] * v[i];
         }
         /* rotate the panel about its own u axis, then about its v axis, then about its normal; each
          * axis is first moved by the rotations before */
@@ -257,9 +261,10 @@ bool fbp_circle_of(const struct fbp_views *views, struct fbp_circle *out, double
 {
     const size_t n = views->n;
     double *angles = numbers, *sod = numbers + n, *sdd = numbers + 2 * n;
+    double(*offsets)[2] = (double(*)[2])(numbers + 3 * n);
     struct fbp_circle *c = out;
     const bool source = fbp_kind_has_source(views->kind);
-    bool even = true;
+    bool even = true, moves = false;
 
     *c = (struct fbp_circle){.struct_size = sizeof *c,
                              .kind = views->kind,
@@ -285,12 +290,15 @@ bool fbp_circle_of(const struct fbp_views *views, struct fbp_circle *out, double
         sdd[k] = sod[k] - fbp_dot(v->d, axes[2]);
         even =
             even && fabs(sod[k] - sod[0]) < 1e-9 * sod[0] && fabs(sdd[k] - sdd[0]) < 1e-9 * sdd[0];
+        for (int i = 0; i < 2; i++) {
+            offsets[k][i] = fbp_dot(v->d, axes[i]);
+            moves |= fabs(offsets[k][i] - offsets[0][i]) > 1e-9 * fmax(sdd[k], 1);
+        }
         if (k > 0)
             continue;
         c->pitch_mm[0] = fbp_norm(v->u);
         c->pitch_mm[1] = fbp_norm(v->v);
-        c->offset_mm[0] = fbp_dot(v->d, axes[0]);
-        c->offset_mm[1] = fbp_dot(v->d, axes[1]);
+        memcpy(c->offset_mm, offsets[0], sizeof c->offset_mm);
         /* R = Ru(a) Rv(b) Rn(c), as in fbp_circle_views() */
         c->tilt_rad[0] = atan2(-N[1], N[2]);
         c->tilt_rad[1] = asin(fmax(-1, fmin(1, N[0])));
@@ -306,6 +314,7 @@ bool fbp_circle_of(const struct fbp_views *views, struct fbp_circle *out, double
         if (fabs(*small[i]) < 1e-12) /* rounding */
             *small[i] = 0;
     c->n_sod = c->n_sdd = even ? 1 : n;
+    c->offsets_mm = moves ? (const double(*)[2])offsets : NULL;
 
     struct fbp_view *made = NULL;
     if (fbp_calloc((void **)&made, n, sizeof *made, "views") != FBP_OK)

@@ -91,7 +91,7 @@ void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *vi
  * near that the sources' scatter explains it. Returns the angle between both [rad]. */
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
 
-/** Describe views by angles and distances; the lists of *out are in numbers[3 views->n].  False:
+/** Describe views by angles and distances; the lists of *out are in numbers[5 views->n].  False:
  * the views are not those of a circular scan about the axis z. */
 bool fbp_circle_of(const struct fbp_views *views, struct fbp_circle *out, double *numbers);
 

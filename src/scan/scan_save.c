@@ -282,7 +282,16 @@ static fbp_status put_scan(struct fbp_writer *w, const struct fbp_scan *scan,
         for (int i = 0; i < 4; i++)
             angles[i] = angles[i] * 180 / FBP_PI;
         put_member(w, "pitch_mm", circle->pitch_mm, 2);
-        put_member(w, "offset_mm", circle->offset_mm, 2);
+        if (circle->offsets_mm) {
+            fputs(", \"offset_mm\": [", w->f);
+            for (size_t k = 0; k < scan->n_views; k++) {
+                fputs(k ? ", " : "", w->f);
+                fbp_put_numbers(w, circle->offsets_mm[k], 2);
+            }
+            fputc(']', w->f);
+        } else {
+            put_member(w, "offset_mm", circle->offset_mm, 2);
+        }
         if (fbp_norm(circle->tilt_rad) > 0)
             put_member(w, "tilt_deg", angles, 3);
         if (fabs(circle->skew_rad) > 0)

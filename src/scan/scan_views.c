@@ -218,22 +218,8 @@ static fbp_status circle_views(const struct fbp_scan_file *f)
                                         &offsets, &n));
         FBP_TRY_GOTO(fbp_scan_check_count(f, "detector.offset_mm", n));
     }
-    const bool sods = c.n_sod > 1 && moves, sdds = c.n_sdd > 1 && moves;
-    if (moves) { /* each view is a circle of its own */
-        c.n_views = 1;
-        c.n_sod = c.n_sod > 0;
-        c.n_sdd = c.n_sdd > 0;
-    }
-    st = FBP_OK;
-    for (size_t k = 0; st == FBP_OK && k < (moves ? n : 1); k++) {
-        if (moves)
-            memcpy(c.offset_mm, offsets + 2 * k, sizeof c.offset_mm);
-        c.angles_rad = angles + k;
-        c.sod_mm = sods ? sod + k : sod;
-        c.sdd_mm = sdds ? sdd + k : sdd;
-        st = fbp_json_context(&f->top, "detector or distances",
-                              fbp_circle_views(&c, f->scan->views + k));
-    }
+    c.offsets_mm = (const double(*)[2])offsets;
+    st = fbp_json_context(&f->top, "detector or distances", fbp_circle_views(&c, f->scan->views));
 fail:
     free(offsets);
     free(angles);

@@ -472,9 +472,13 @@ TEST(test_round_trip_of_circles)
     };
 
     write_scan("whole.json", cone, N_OF(cone), NULL, NULL);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
         AUTO_CLEAR struct fbp_scan s = load("whole.json");
         const bool tilted = i & 1, uneven = i & 2;
+        double offsets[VIEWS][2], numbers[5 * VIEWS];
+        for (int k = 0; k < 2 * VIEWS; k++)
+            offsets[k / 2][k % 2] = 0.3 * k - 1;
+        circle.offsets_mm = i & 8 ? (const double(*)[2])offsets : NULL;
         circle.kind = s.kind = i & 4 ? FBP_PARALLEL : FBP_CONE;
         for (int k = 0; k < VIEWS; k++)
             angles[k] = (0.1 + k * (360.0 / 7) + (uneven ? 0.01 * k * k : 0)) * FBP_PI / 180;
@@ -485,6 +489,11 @@ TEST(test_round_trip_of_circles)
         AUTO_FREE char *text = round_trip(&s, &circle);
         assert_int_equal(strstr(text, "\"step\"") == NULL, uneven);
         assert_int_equal(strstr(text, "tilt_deg") == NULL, !tilted);
+        assert_int_equal(strstr(text, "\"offset_mm\": [[") != NULL, circle.offsets_mm != NULL);
+        struct fbp_circle found;
+        const struct fbp_views views = fbp_scan_views(&s);
+        assert_true(fbp_circle_of(&views, &found, numbers));
+        assert_int_equal(found.offsets_mm != NULL, circle.offsets_mm != NULL);
         assert_contains(text, "\"projections\": \"p.mha\"");
         s.views[2].d[1] += 0.1;
         expect_message(fbp_scan_save(&s, in_folder("x.json"), &circle), FBP_ERR_INVALID, "view 2");
