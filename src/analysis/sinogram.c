@@ -163,16 +163,19 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     struct fbp_geometry_facts facts;
     size_t *order = NULL, *place = NULL; /* place: [view] row of the sinogram */
     float *work = NULL;
-    double middle_row = 0, ahead[3], P[12];
+    double middle_row = 0, ahead[3], P[12], (*at)[2] = NULL;
     fbp_status st;
 
     *s = (struct fbp_sinogram){
         .has_source = fbp_kind_has_source(scan->kind), .n_views = scan->n_views, .n_columns = nc};
     FBP_TRY_GOTO(fbp_views_facts(fbp_scan_views(scan), NULL, &facts));
+    FBP_TRY_GOTO(fbp_calloc((void **)&at, s->n_views, sizeof *at, "views"));
     for (size_t k = 0; k < scan->n_views; k++) {
         FBP_TRY_GOTO(fbp_view_to_matrix(&scan->views[k], scan->kind, &scan->panel, P));
-        s->centre += P[3] / P[11] / (double)scan->n_views;
-        middle_row += P[7] / P[11] / (double)scan->n_views;
+        at[k][0] = P[3] / P[11];
+        at[k][1] = P[7] / P[11];
+        s->centre += at[k][0] / (double)scan->n_views;
+        middle_row += at[k][1] / (double)scan->n_views;
     }
     FBP_TRY_GOTO(fbp_calloc((void **)&order, s->n_views, sizeof *order, "angles"));
     FBP_TRY_GOTO(fbp_calloc((void **)&s->angles, s->n_views, sizeof *s->angles, "angles"));
@@ -203,13 +206,32 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
     s->gap = gap;
     FBP_TRY_GOTO(fbp_alloc((void **)&s->values, n * s->n_views * nc * sizeof(float), "a sinogram"));
     FBP_TRY_GOTO(
-        fbp_alloc((void **)&work, (2 * margin + 1) * nc * sizeof(float), "rows of a view"));
+        fbp_alloc((void **)&work, (2 * margin + 4) * nc * sizeof(float), "rows of a view"));
     /* Read views in the order of the file, because the file may be a compressed stream. */
     for (size_t k = 0; k < s->n_views; k++)
-        for (size_t i = 0; i < n; i++)
-            FBP_TRY_GOTO(fbp_view_reader_rows(&reader, k, first + i * gap, 1, work,
-                                              s->values + (i * s->n_views + place[k]) * nc));
+        for (size_t i = 0; i < n; i++) {
+            float *out = s->values + (i * s->n_views + place[k]) * nc;
+            const double bottom = (double)(nr - 1), across = at[k][0] - s->centre;
+            const double row =
+                fmin(fmax((double)(first + i * gap) + at[k][1] - middle_row, 0), bottom);
+            if (fabs(across) < 1e-3 && fabs(at[k][1] - middle_row) < 1e-3) {
+                FBP_TRY_GOTO(fbp_view_reader_rows(&reader, k, first + i * gap, 1, work, out));
+                continue;
+            }
+            /* the panel of this view is shifted: interpolate */
+            const size_t from = (size_t)row, rows = (double)from < bottom ? 2 : 1;
+            float *pair = work + (2 * margin + 2) * nc, up = (float)(row - (double)from);
+            FBP_TRY_GOTO(fbp_view_reader_rows(&reader, k, from, rows, work, pair));
+            for (size_t c = 0; rows == 2 && c < nc; c++)
+                pair[c] += up * (pair[nc + c] - pair[c]);
+            for (size_t c = 0; c < nc; c++) {
+                const double x = fmin(fmax((double)c + across, 0), (double)nc - 1.000001);
+                const size_t j = (size_t)x;
+                out[c] = pair[j] + (float)(x - (double)j) * (pair[j + 1] - pair[j]);
+            }
+        }
 fail:
+    free(at);
     fbp_free(work);
     fbp_view_reader_close(&reader);
     free(order);
