@@ -15,7 +15,7 @@ struct calibrate_args {
     struct geometry_from from;
     const char *output;
     int threads;
-    bool beads, force, json, quiet;
+    bool beads, drift, force, json, quiet;
 };
 
 #define C struct calibrate_args
@@ -23,6 +23,9 @@ static const struct opt table[] = {
     GEOMETRY_FROM_OPTIONS(C),
     OPT(C, output, .name = "output", .letter = 'o', .arg = "SCAN.json",
         .help = "scan file to write, with the geometry found"),
+    OPT(C, drift, .name = "drift",
+        .help = "also find movement of the panel or of the object between views; CALIBRATED.json "
+                "has one detector.offset_mm per view"),
     OPT(C, threads, .name = "threads", .arg = "N", .min = 1, .max = 4096, .fallback = "all cores",
         .help = "number of threads"),
     OPT(C, beads, .name = "beads",
@@ -33,7 +36,10 @@ static const struct opt table[] = {
 };
 #undef C
 
-static int print_json(const struct fbp_calibration *c, double seconds)
+/* Movement between views along rows and columns of the panel [pixels]. */
+static const char *const drifts[] = {"drift_u", "drift_v"};
+
+static int print_json(const struct fbp_calibration *c, bool drift, double seconds)
 {
     cJSON *root = cJSON_CreateObject();
 
@@ -49,6 +55,16 @@ static int print_json(const struct fbp_calibration *c, double seconds)
         cJSON_AddBoolToObject(value, "observable", v->observable);
         if (v->observable)
             cli_json_add(value, {"value", v->value}, {"uncertainty", v->uncertainty});
+    }
+    for (int i = 0; drift && i < 2; i++) {
+        const struct fbp_drift *d = &c->drift[i];
+        cJSON *one = cJSON_AddObjectToObject(root, drifts[i]);
+        cJSON_AddBoolToObject(one, "observable", d->observable);
+        if (!d->observable)
+            continue;
+        cJSON_AddBoolToObject(one, "slow", d->slow);
+        cJSON_AddBoolToObject(one, "found", d->found);
+        cli_json_add(one, {"range", d->range}, {"uncertainty", d->uncertainty});
     }
     if (isfinite(c->misfit_before))
         cli_json_add(root, {"misfit_before", c->misfit_before});
@@ -67,7 +83,7 @@ static const char *rounded(char buf[32], double value, double uncertainty)
     return buf;
 }
 
-static void print_text(const struct fbp_calibration *c, double seconds)
+static void print_text(const struct fbp_calibration *c, bool drift, double seconds)
 {
     bool kept = false;
 
@@ -82,6 +98,19 @@ static void print_text(const struct fbp_calibration *c, double seconds)
                    fabs(v->value - v->before) > 0 ? "scan file: " : "as in the scan file",
                    fabs(v->value - v->before) > 0 ? rounded(b, v->before, v->uncertainty) : "");
         kept |= !v->observable;
+    }
+    for (int i = 0; drift && i < 2; i++) {
+        const struct fbp_drift *d = &c->drift[i];
+        char a[32];
+        if (d->observable && d->found)
+            printf("%-9s %s +- %.2g pixels between views%s\n", drifts[i],
+                   rounded(a, d->range, d->uncertainty), d->uncertainty,
+                   d->slow ? "" : "; slow movement is unknown");
+        else
+            printf("%-9s %s\n", drifts[i],
+                   !d->observable ? "unknown"
+                   : d->slow      ? "none"
+                                  : "none; slow movement is unknown");
     }
     printf("%-9s %s\n", "rotation",
            !c->sense_known ? "direction not observable: that of the scan file is kept"
@@ -111,6 +140,8 @@ static int run(const struct command *self, int argc, char **argv)
     OPT_TRY(geometry_check_usage(self, &a.from));
     if (a.output && !cli_ends_with(a.output, ".json"))
         return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", a.output);
+    if (a.beads && a.drift)
+        return opt_usage(self, "--drift: it cannot be determined from beads; omit one of both");
     int rc = geometry_load(&a.from, &scan, a.quiet);
     if (rc == 0 && a.output)
         rc = cli_check_files(&(struct cli_files){
@@ -118,7 +149,9 @@ static int run(const struct command *self, int argc, char **argv)
     if (rc == 0) {
         params.n_threads = a.threads;
         const double begin = fbp_seconds();
-        rc = (a.beads ? fbp_calibrate_beads : fbp_calibrate)(&scan, &params, &c, &found) == FBP_OK
+        rc = (a.beads   ? fbp_calibrate_beads
+              : a.drift ? fbp_calibrate_drift
+                        : fbp_calibrate)(&scan, &params, &c, &found) == FBP_OK
                  ? 0
                  : cli_fail();
         seconds = fbp_seconds() - begin;
@@ -129,9 +162,9 @@ static int run(const struct command *self, int argc, char **argv)
         if (c.why[0])
             say_warning(a.quiet, "%s", c.why);
         if (a.json)
-            rc = print_json(&c, seconds);
+            rc = print_json(&c, a.drift, seconds);
         else
-            print_text(&c, seconds);
+            print_text(&c, a.drift, seconds);
     }
     fbp_scan_clear(&scan);
     fbp_scan_clear(&found);

@@ -83,6 +83,16 @@ struct fbp_estimate {
     bool observable;    /**< false: the views do not determine the value, and it is kept */
 };
 
+/** Movement of the panel, or of the object, between views, along one direction of the panel. */
+struct fbp_drift {
+    bool observable; /**< false: the views do not determine it */
+    bool slow;    /**< false: only movement within about an eighth of the scan is determined (cone
+                     beams of less than a full turn) */
+    bool found;   /**< true: it is significant, and the corrected scan contains it */
+    double range; /**< greatest minus least offset of a view [pixels] */
+    double uncertainty; /**< half of the 95 % confidence interval of one view's offset [pixels] */
+};
+
 /** Result of fbp_calibrate(). */
 struct fbp_calibration {
     size_t struct_size;
@@ -95,8 +105,10 @@ struct fbp_calibration {
     /** Inconsistency of the views with the geometry of the scan, and with the geometry found: root
      * of the mean square difference of compared values, as a part of their root mean square. */
     double misfit_before, misfit;
-    const char *method; /**< name of the method, a static text */
-    char why[400];      /**< reasons for doubts, and what is not observable; "": none */
+    const char *method;        /**< name of the method, a static text */
+    char why[400];             /**< reasons for doubts, and what is not observable; "": none */
+    struct fbp_drift drift[2]; /**< along rows (u) and along columns (v) of the panel, for
+                                  fbp_calibrate_drift() */
 };
 
 /** Get the name of a calibrated value, such as "roll", and its unit, such as "deg". */
@@ -132,6 +144,25 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate(const struct fbp_scan *scan,
  *         are not a cone beam of at least 24 views and rows.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_beads(const struct fbp_scan *scan,
+                                                      const struct fbp_recon_params *params,
+                                                      struct fbp_calibration *out,
+                                                      struct fbp_scan *corrected);
+
+/**
+ * Determine the geometry as fbp_calibrate() does, and movement of the panel or of the object
+ * between views (drift of the source, a stage that jitters).  The views of *corrected contain an
+ * offset of the panel per view; out->drift describes the offsets.
+ *
+ * Parallel beams: sums along rows must agree but for a shift along columns, and centres of mass
+ * along rows must move like a sine of the angle (Helgason, The Radon Transform (1980); Ludwig,
+ * Comm. Pure Appl. Math. 19 (1966) 49).  Cone beams: offsets along columns from epipolar
+ * consistency; fast movement along rows from centres of mass; slow movement of full turns from the
+ * sharpness of slices.  Not observable: a constant (the column and the row), a sine of the angle
+ * along rows (movement of the whole object), slow movement along rows in less than a full turn of a
+ * cone beam, anything along rows if the object is wider than the panel, and scans of less than 24
+ * rows.  Parameters and return values are those of fbp_calibrate().
+ */
+FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_drift(const struct fbp_scan *scan,
                                                       const struct fbp_recon_params *params,
                                                       struct fbp_calibration *out,
                                                       struct fbp_scan *corrected);

@@ -3,7 +3,7 @@
  * opposite rays in the plane of the sources (match.c). Parallel beams: a line through the columns
  * of the axis at several heights, and the roll for which rows at right angles to the axis are most
  * consistent (match.c, wedge.c). Also names and units of the values (public).
- * Used by: cli/cmd_calibrate.c, cli/cmd_tune.c, beads.c, epipolar.c. */
+ * Used by: cli/, analysis/. */
 #include "analysis/calibrate.h"
 #include "analysis/centre.h"
 
@@ -28,6 +28,7 @@ enum {
     COARSE_VIEWS = 60,
     FINE_COLUMNS = 512,
     FINE_VIEWS = 360,
+    DRIFT_VIEWS = 720, /* fit of pairs of views that move */
     LINE_COLUMNS = 1024,
     LINE_VIEWS = 720,
     ROW_VIEWS = 400,
@@ -114,8 +115,10 @@ struct work {
     const struct fbp_scan *scan;
     const struct fbp_recon_params *params;
     struct fbp_geometry_facts facts;
-    double *angles; /* [n_views] of the scan's views, in the order of the file [rad] */
-    double *sorted; /* the same in ascending order */
+    double *angles;       /* [n_views] of the scan's views, in the order of the file [rad] */
+    double *sorted;       /* the same in ascending order */
+    bool drift;           /* find movement between views */
+    double (*offsets)[2]; /* [n_views] of the panel along rows and columns [pixels] */
     fbp_pool *pool;
     struct fbp_calibration *out;
     struct fbp_scan *corrected;
@@ -146,10 +149,8 @@ static fbp_status values_of(const struct fbp_scan *scan, double values[N])
     return FBP_OK;
 }
 
-/* Copy a scan, reduced to at most `columns` columns and `views` views, but at least FEWEST_ROWS
- * rows (or its own, if there are fewer); bin: columns per column of the copy. */
-static fbp_status reduce(const struct fbp_scan *scan, size_t columns, size_t views,
-                         struct fbp_scan *out, size_t *bin)
+fbp_status fbp_calibrate_reduce(const struct fbp_scan *scan, size_t columns, size_t views,
+                                struct fbp_scan *out, size_t *bin)
 {
     const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows;
     const size_t every = (scan->n_views + views - 1) / views;
@@ -169,8 +170,8 @@ static fbp_status read_views(struct work *w, struct fbp_epipolar *e, size_t colu
     size_t bin;
     fbp_status st;
 
-    FBP_TRY_GOTO(reduce(w->scan, columns, w->scan->n_views, &reduced, &bin));
-    st = fbp_epipolar_create(e, &reduced, w->params->input.source, views, w->pool);
+    FBP_TRY_GOTO(fbp_calibrate_reduce(w->scan, columns, w->scan->n_views, &reduced, &bin));
+    st = fbp_epipolar_create(e, &reduced, w->params->input.source, views, w->drift, w->pool);
 fail:
     fbp_scan_clear(&reduced);
     return st;
@@ -185,12 +186,12 @@ static void reverse(struct fbp_epipolar *e)
 
 /* Fit the column of the axis and the panel's rotation about its normal, from fit->change on, also
  * for a panel that is shifted vertically by up to a tenth of its height. */
-static fbp_status fit_coarsely(const struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
+static fbp_status fit_coarsely(struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
 {
     static const bool first[N] = {[FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true};
     const double rows = 0.1 * (double)e->panel.n_rows * fbp_norm(e->views[0].v);
 
-    FBP_TRY(fbp_epipolar_fit(e, first, fit));
+    FBP_TRY(fbp_epipolar_fit(e, first, fit, NULL));
     const struct fbp_change level = fit->change;
     double best = fit->misfit * 0.9;
     for (int i = -ROWS_TRIED; i <= ROWS_TRIED; i++) {
@@ -203,12 +204,72 @@ static fbp_status fit_coarsely(const struct fbp_epipolar *e, struct fbp_epipolar
             fit->change = c;
         }
     }
-    return fabs(fit->change.p[FBP_CALIBRATED_ROW]) > 0 ? fbp_epipolar_fit(e, first, fit) : FBP_OK;
+    return fabs(fit->change.p[FBP_CALIBRATED_ROW]) > 0 ? fbp_epipolar_fit(e, first, fit, NULL)
+                                                       : FBP_OK;
+}
+
+/* Move the panels of n views along their columns and rows. */
+static void move_panels(struct fbp_view *views, size_t n, double (*offsets)[2])
+{
+    for (size_t k = 0; k < n; k++) {
+        fbp_axpy(views[k].d, offsets[k][0], views[k].u, views[k].d);
+        fbp_axpy(views[k].d, offsets[k][1], views[k].v, views[k].d);
+    }
+}
+
+/* Find how far the panel moves between the views of the corrected scan, and add it to w->offsets,
+ * to the scan's views and to those of e; test: slow movement along rows is found, but not added. */
+static fbp_status find_drift(struct work *w, struct fbp_epipolar *e, struct fbp_epipolar_fit *fit,
+                             bool by_slices, bool test)
+{
+    struct fbp_scan *found = w->corrected;
+    const size_t n = found->n_views;
+    /* pixels of e's panels per pixel */
+    const double scale = e ? fbp_norm(found->views[0].u) / fbp_norm(e->views[0].u) : 1;
+    double(*offsets)[2] = NULL;
+    fbp_status st;
+
+    if (!w->drift || found->panel.n_rows < FEWEST_ROWS)
+        return FBP_OK;
+    FBP_TRY_GOTO(fbp_calloc((void **)&offsets, n, sizeof *offsets, "offsets"));
+    st = fbp_drift_find(found, w->params, e, fit, by_slices, w->facts.axis, w->angles,
+                        w->out->drift, offsets);
+    if (st == FBP_ERR_UNSUPPORTED) { /* views cannot be compared in this geometry */
+        fbp_message_clear();
+        st = FBP_OK;
+    }
+    FBP_TRY_GOTO(st);
+    if (test && w->out->drift[0].found)
+        goto fail;
+    move_panels(found->views, n, offsets);
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < 2; i++)
+            w->offsets[k][i] += offsets[k][i];
+    for (size_t k = 0; e && k < e->n_views; k++) {
+        const double *from = offsets[e->order[k]];
+        move_panels(&e->views[k], 1, &(double[2]){from[0] * scale, from[1] * scale});
+    }
+fail:
+    free(offsets);
+    return st;
+}
+
+/* Set the views of the corrected scan: those of the scan with all offsets and a change. */
+static void correct_views(struct work *w, const struct fbp_change *c)
+{
+    struct fbp_scan *found = w->corrected;
+    const size_t n = found->n_views;
+
+    memcpy(found->views, w->scan->views, n * sizeof *found->views);
+    if (w->out->reversed)
+        fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
+    move_panels(found->views, n, w->offsets);
+    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, c);
 }
 
 /* Find the column of the axis within a quarter of the panel from its middle, and fit it with the
  * panel's rotation about its normal. */
-static fbp_status search_coarsely(const struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
+static fbp_status search_coarsely(struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
 {
     const double pitch = fbp_norm(e->views[0].u), nc = (double)e->panel.n_columns;
     double P[12];
@@ -361,7 +422,7 @@ static fbp_status by_midplane(struct work *w, double offsets[BY_COUNT + 1], doub
     size_t bin;
     fbp_status st;
 
-    FBP_TRY_GOTO(reduce(w->corrected, LINE_COLUMNS, LINE_VIEWS, &reduced, &bin));
+    FBP_TRY_GOTO(fbp_calibrate_reduce(w->corrected, LINE_COLUMNS, LINE_VIEWS, &reduced, &bin));
     FBP_TRY_GOTO(values_of(&reduced, at));
     const double column = at[FBP_CALIBRATED_COLUMN], row = at[FBP_CALIBRATED_ROW];
     const double rows = 2 * LINES + fabs(slope) * (double)reduced.panel.n_columns;
@@ -476,11 +537,12 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
 
     struct fbp_epipolar_fit fit = out->reversed ? opposite : same;
     struct fbp_change none = {{0}};
-    FBP_TRY_GOTO(read_views(w, &fine, FINE_COLUMNS, FINE_VIEWS));
+    FBP_TRY_GOTO(read_views(w, &fine, FINE_COLUMNS, w->drift ? DRIFT_VIEWS : FINE_VIEWS));
     FBP_TRY_GOTO(fbp_epipolar_misfit(&fine, &none, &out->misfit_before));
     if (out->reversed)
         reverse(&fine);
-    const fbp_status fitted = fbp_epipolar_fit(&fine, free_values, &fit);
+    FBP_TRY_GOTO(find_drift(w, &fine, &fit, false, false));
+    const fbp_status fitted = fbp_epipolar_fit(&fine, free_values, &fit, NULL);
     out->misfit_before = sqrt(out->misfit_before);
 
     struct fbp_scan *found = w->corrected;
@@ -495,6 +557,9 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
         fabs(moved[FBP_CALIBRATED_COLUMN]) > panel_mm[0] / 2 ||
         fabs(moved[FBP_CALIBRATED_ROW]) > panel_mm[1] / 2) {
         fbp_message_clear();
+        memcpy(found->views, w->scan->views, n * sizeof *found->views);
+        memset(w->offsets, 0, n * sizeof *w->offsets);
+        memset(out->drift, 0, sizeof out->drift);
         out->misfit = out->misfit_before;
         out->sense_known = out->reversed = false;
         add_reason(
@@ -505,14 +570,11 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
         goto fail;
     }
     FBP_TRY_GOTO(fitted);
-    if (out->reversed) {
-        fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
-        for (size_t k = 0; k < n; k++)
-            w->angles[k] = -w->angles[k];
-    }
-    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles,
-                     &fit.change);
+    for (size_t k = 0; out->reversed && k < n; k++)
+        w->angles[k] = -w->angles[k];
+    correct_views(w, &fit.change);
     FBP_TRY_GOTO(values_of(found, after));
+    const struct fbp_epipolar_fit rigid = fit;
 
     const double pitch[2] = {fbp_norm(found->views[0].u), fbp_norm(found->views[0].v)};
     st = by_midplane(w, offsets, errors);
@@ -552,7 +614,7 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
         /* Roll and row depend on the other values, which are better known now. */
         free_values[FBP_CALIBRATED_COLUMN] = false;
         const struct fbp_epipolar_fit first = fit;
-        st = fbp_epipolar_fit(&fine, free_values, &fit);
+        st = fbp_epipolar_fit(&fine, free_values, &fit, NULL);
         if (st == FBP_ERR_UNSUPPORTED) { /* views that do not fit together */
             fbp_message_clear();
             fit = first;
@@ -561,15 +623,35 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
         }
         FBP_TRY_GOTO(st);
     }
+    /* movement between views */
+    struct fbp_epipolar_fit moving = fit;
+    const bool closed =
+        2 * FBP_PI - fabs(w->sorted[n - 1] - w->sorted[0]) < 1.75 * w->facts.step_rad[1];
+    correct_views(w, &fit.change);
+    FBP_TRY_GOTO(find_drift(w, &fine, &moving, closed, closed));
+    const bool slow = closed && out->drift[0].found;
+    if (slow) {
+        /* Opposite rays do not determine yaw, distance and arc of a panel that moves slowly. */
+        for (int i = FBP_CALIBRATED_YAW; i < N; i++)
+            out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+        moving = rigid;
+        correct_views(w, &moving.change);
+        FBP_TRY_GOTO(find_drift(w, &fine, &moving, true, false));
+    }
+    if (slow || out->drift[0].found || out->drift[1].found) {
+        fit = moving;
+        free_values[FBP_CALIBRATED_COLUMN] = false;
+        FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit, NULL));
+    }
+    correct_views(w, &fit.change);
     out->misfit = sqrt(fit.misfit);
     set_value(w, FBP_CALIBRATED_ROLL, fit.change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
               fit.error[FBP_CALIBRATED_ROLL] * DEGREES);
-    memcpy(found->views, w->scan->views, n * sizeof *found->views);
-    if (out->reversed)
-        fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
-    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles,
-                     &fit.change);
     FBP_TRY_GOTO(values_of(found, after));
+    if (slow)
+        set_value(
+            w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
+            hypot(rigid.error[FBP_CALIBRATED_COLUMN] / pitch[0], out->drift[0].uncertainty / 2));
     set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW],
               fit.error[FBP_CALIBRATED_ROW] / pitch[1]);
     out->reliable = out->sense_known;
@@ -882,6 +964,8 @@ static fbp_status by_rows(struct work *w)
     before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
     for (int i = 0; i < N; i++)
         out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+    if (!fbp_kind_has_source(found->kind))
+        FBP_TRY_GOTO(find_drift(w, NULL, NULL, false, false));
     FBP_TRY_GOTO(fbp_centre_find(found, w->params, &centre));
     if (fbp_kind_has_source(found->kind)) { /* parallel beams fit both directions of rotation */
         struct fbp_centre other = {.struct_size = sizeof other};
@@ -900,7 +984,7 @@ static fbp_status by_rows(struct work *w)
     struct fbp_change change = {{0}};
     const double pitch = fbp_norm(found->views[0].u);
     if (nr >= FEWEST_ROWS) {
-        FBP_TRY_GOTO(reduce(found, FINE_COLUMNS, ROW_VIEWS, &reduced, &bin));
+        FBP_TRY_GOTO(fbp_calibrate_reduce(found, FINE_COLUMNS, ROW_VIEWS, &reduced, &bin));
         FBP_TRY_GOTO(values_of(&reduced, now));
         FBP_TRY_GOTO(lines_read(&u.lines, &reduced, w->params->input.source, reduced.panel.n_rows));
         u.rows = u.lines.rows;
@@ -936,6 +1020,8 @@ static fbp_status by_rows(struct work *w)
     set_value(w, FBP_CALIBRATED_COLUMN, column, before[FBP_CALIBRATED_COLUMN], error);
     change.p[FBP_CALIBRATED_COLUMN] = -(column - before[FBP_CALIBRATED_COLUMN]) * pitch;
     fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
+    if (!fbp_kind_has_source(found->kind))
+        FBP_TRY_GOTO(find_drift(w, NULL, NULL, false, false));
     out->misfit = sqrt(centre.misfit);
     out->misfit_before = NAN;
     out->reliable = out->values[FBP_CALIBRATED_COLUMN].uncertainty < 0.5;
@@ -969,7 +1055,7 @@ static fbp_status by_beads(struct work *w)
                         "calibrate: a phantom of beads needs a cone beam and at least %d rows; "
                         "calibrate without one",
                         FEWEST_ROWS);
-    FBP_TRY_GOTO(reduce(w->scan, LINE_COLUMNS, FBP_BEADS_VIEWS, &reduced, &bin));
+    FBP_TRY_GOTO(fbp_calibrate_reduce(w->scan, LINE_COLUMNS, FBP_BEADS_VIEWS, &reduced, &bin));
     FBP_TRY_GOTO(fbp_beads_fit(&reduced, w->params->input.source, &change, error, w->out));
     FBP_TRY_GOTO(values_of(found, before));
     before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
@@ -992,7 +1078,8 @@ fail:
 }
 
 static fbp_status calibrate(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                            bool beads, struct fbp_calibration *out, struct fbp_scan *corrected)
+                            bool beads, bool drift, struct fbp_calibration *out,
+                            struct fbp_scan *corrected)
 {
     struct fbp_calibration own = {.method = "", .sense_known = false};
     struct fbp_recon_params p;
@@ -1004,7 +1091,7 @@ static fbp_status calibrate(const struct fbp_scan *scan, const struct fbp_recon_
     FBP_TRY(FBP_CHECK(calibration, out));
     FBP_TRY(FBP_COPY_IN(scan, &whole, scan));
     FBP_TRY(fbp_take_params(&p, params));
-    struct work w = {.scan = &whole, .params = &p, .out = &own, .corrected = &copy};
+    struct work w = {.scan = &whole, .params = &p, .drift = drift, .out = &own, .corrected = &copy};
     FBP_TRY(fbp_check_lines("calibrate", whole.kind));
     if (whole.filtered || whole.every || whole.bin)
         return fbp_fail(FBP_ERR_UNSUPPORTED, "calibrate: the views are filtered, or were reduced; "
@@ -1015,6 +1102,7 @@ static fbp_status calibrate(const struct fbp_scan *scan, const struct fbp_recon_
     /* dead and hot pixels move the roll by more than its uncertainty */
     whole.find_bad_pixels |= fbp_scan_is_intensity(&whole);
     FBP_TRY_GOTO(fbp_calloc((void **)&w.angles, whole.n_views, sizeof *w.angles, "angles"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&w.offsets, whole.n_views, sizeof *w.offsets, "offsets"));
     FBP_TRY_GOTO(fbp_calloc((void **)&w.sorted, whole.n_views, sizeof *w.sorted, "angles"));
     FBP_TRY_GOTO(fbp_views_angles(&whole, &w.facts, w.angles, w.sorted));
     if (beads) {
@@ -1024,6 +1112,15 @@ static fbp_status calibrate(const struct fbp_scan *scan, const struct fbp_recon_
         FBP_TRY_GOTO(by_epipolar(&w, &coarse));
     } else {
         FBP_TRY_GOTO(by_rows(&w));
+    }
+    for (int i = 0; i < 2; i++) {
+        double range[2] = {INFINITY, -INFINITY};
+        for (size_t k = 0; k < whole.n_views; k++) {
+            range[0] = fmin(range[0], w.offsets[k][i]);
+            range[1] = fmax(range[1], w.offsets[k][i]);
+        }
+        own.drift[i].range = range[1] - range[0];
+        own.drift[i].found = range[1] > range[0];
     }
     FBP_COPY_OUT(calibration, out, &own);
     if (corrected) {
@@ -1036,17 +1133,24 @@ fail:
     fbp_pool_destroy(&w.pool);
     free(w.angles);
     free(w.sorted);
+    free(w.offsets);
     return st;
 }
 
 fbp_status fbp_calibrate(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                          struct fbp_calibration *out, struct fbp_scan *corrected)
 {
-    return calibrate(scan, params, false, out, corrected);
+    return calibrate(scan, params, false, false, out, corrected);
 }
 
 fbp_status fbp_calibrate_beads(const struct fbp_scan *scan, const struct fbp_recon_params *params,
                                struct fbp_calibration *out, struct fbp_scan *corrected)
 {
-    return calibrate(scan, params, true, out, corrected);
+    return calibrate(scan, params, true, false, out, corrected);
+}
+
+fbp_status fbp_calibrate_drift(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                               struct fbp_calibration *out, struct fbp_scan *corrected)
+{
+    return calibrate(scan, params, false, true, out, corrected);
 }

@@ -78,6 +78,7 @@ struct fbp_epipolar {
     struct fbp_panel panel;
     struct fbp_view *views; /**< [n_views] geometry of the scan file, sorted by angle */
     double *angles;         /**< [n_views], ascending [rad] */
+    size_t *order;          /**< [n_views] view of the scan */
     double axis[3];
     /** [view][row / 2][column] derivatives along columns of the smoothed views, weighted by the
      * cosine of the ray's angle to the panel's normal; two rows per row of the panel, and sums of
@@ -90,9 +91,10 @@ struct fbp_epipolar {
     fbp_pool *pool;
 };
 
-/** Read at most most_views views of a reduced scan, and select four pairs per view. */
+/** Read at most most_views views, and select at most four pairs per view.  scan: reduced so that
+ * its panel has a few hundred columns.  single: for offsets of single views. */
 fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *scan,
-                               fbp_source *source, size_t most_views, fbp_pool *pool);
+                               fbp_source *source, size_t most_views, bool single, fbp_pool *pool);
 void fbp_epipolar_clear(struct fbp_epipolar *e);
 
 /** Fit of a change of the geometry to pairs of views. */
@@ -107,11 +109,52 @@ struct fbp_epipolar_fit {
 fbp_status fbp_epipolar_misfit(const struct fbp_epipolar *e, const struct fbp_change *c,
                                double *misfit);
 
+/** Number of parts of the pairs or planes, each left out once to find uncertainties. */
+enum { FBP_EPIPOLAR_GROUPS = 8 };
+
 /** Find the change for which pairs of views agree best, beginning with fit->change; only values i
- * with free_values[i] vary. */
-fbp_status fbp_epipolar_fit(const struct fbp_epipolar *e,
-                            const bool free_values[FBP_CALIBRATED_COUNT],
-                            struct fbp_epipolar_fit *fit);
+ * with free_values[i] vary.  offsets: NULL, or [FBP_EPIPOLAR_GROUPS + 1][n_views] of single views
+ * along their columns [pixels], which vary, too: the last of all planes, the others without one
+ * part of them.  e->views is the same before and after. */
+fbp_status fbp_epipolar_fit(struct fbp_epipolar *e, const bool free_values[FBP_CALIBRATED_COUNT],
+                            struct fbp_epipolar_fit *fit, double *offsets);
+
+/** Copy a scan, reduced to at most `columns` columns and `views` views, but at least 24 rows (or
+ * its own, if there are fewer); bin: columns per column of the copy. */
+fbp_status fbp_calibrate_reduce(const struct fbp_scan *scan, size_t columns, size_t views,
+                                struct fbp_scan *out, size_t *bin);
+
+/* drift.c
+ *
+ * Parallel beams: sums along rows at right angles to the axis are the same in all views, except for
+ * a shift along columns; the centre of mass along rows moves like a sine (Helgason and Ludwig).
+ * Cone beams: pairs of views determine a shift of each view along columns (epipolar.c).  The centre
+ * of mass along rows is a sum of a few harmonics of the angle: faster movement is determined, and
+ * slower movement of full turns by the sharpness of slices.  Sine and cosine along rows are a
+ * movement of the whole object. */
+
+/**
+ * Find the offsets[view][2] of the panel along rows and columns [pixels], in addition to the views
+ * of the scan; 0 if they are not significant.
+ *
+ * e          pairs of views, of cone beams; NULL: parallel beams
+ * fit        change of e's views, which is fitted together with the offsets
+ * by_slices  also search slow movement along rows
+ * axis, angles  of rotation, and of the views [rad]
+ */
+fbp_status fbp_drift_find(const struct fbp_scan *scan, const struct fbp_recon_params *params,
+                          struct fbp_epipolar *e, struct fbp_epipolar_fit *fit, bool by_slices,
+                          const double axis[3], const double *angles, struct fbp_drift out[2],
+                          double (*offsets)[2]);
+
+/* wedge.c */
+
+/** Remove from v[n] its component along a unit vector. */
+void fbp_remove_component(const double *unit, double *v, size_t n);
+
+/** Make the vector after the first n_vectors vectors [n] of a basis orthonormal to them; false: it
+ * depends on them. */
+bool fbp_orthonormalise(double *basis, size_t n_vectors, size_t n);
 
 /* beads.c */
 

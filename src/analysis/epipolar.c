@@ -1,6 +1,6 @@
 /* Epipolar consistency: pairs of cone-beam views must agree on the plane integrals that both
  * determine; a change of the geometry is fitted to them (formulas: calibrate.h).
- * Used by: beads.c, calibrate.c. */
+ * Used by: beads.c, calibrate.c, drift.c. */
 #include "analysis/calibrate.h"
 
 #include "base/base.h"
@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    GROUPS = 8, /* parts of the pairs, each left out once (jackknife) */
-    ROUNDS = 7, /* greatest number of Gauss-Newton steps */
+    GROUPS = FBP_EPIPOLAR_GROUPS, /* parts of the pairs, each left out once (jackknife) */
+    ROUNDS = 7,                   /* greatest number of Gauss-Newton steps */
     FEWEST_VIEWS = 30,
     REACH = 5, /* half width of the derivative filter [rows] */
     MOST_PLANES = 512,
@@ -90,8 +90,9 @@ static void filter_view(const struct fbp_epipolar *e, size_t k, float *work, flo
     }
 }
 
-/* Select pairs of views at all separations, evenly over the arc. */
-static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs)
+/* Select pairs of views at all separations, evenly over the arc; single: for offsets of single
+ * views. */
+static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs, bool single)
 {
     const size_t n = e->n_views;
     const double arc = e->angles[n - 1] - e->angles[0], step = arc / (double)(n - 1);
@@ -107,7 +108,10 @@ static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs)
     FBP_TRY(fbp_calloc((void **)&e->pairs, n * SEPARATIONS, sizeof *e->pairs, "pairs of views"));
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < SEPARATIONS; i++) {
-            const size_t apart = (size_t)fmax(1, round(separations[i] / step)), other = k + apart;
+            /* single: else even and odd views might not be compared with each other */
+            const size_t apart =
+                (size_t)fmax(1, round(separations[i] / step)) | (single ? i % 2 : 0);
+            const size_t other = k + apart;
             if ((k + i) % every != 0 || (other >= n && !closed) || apart >= n / 2)
                 continue;
             e->pairs[e->n_pairs][0] = k;
@@ -118,7 +122,7 @@ static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs)
 }
 
 fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *scan,
-                               fbp_source *source, size_t most_views, fbp_pool *pool)
+                               fbp_source *source, size_t most_views, bool single, fbp_pool *pool)
 {
     const size_t nc = scan->panel.n_columns, nr = scan->panel.n_rows, size = nc * nr;
     const size_t bin = nc / 96 > 1 ? nc / 96 : 1, joined = (nc + bin - 1) / bin;
@@ -146,14 +150,16 @@ fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *sc
     FBP_TRY_GOTO(fbp_views_sort(scan, &facts, order, angles));
     FBP_TRY_GOTO(fbp_calloc((void **)&e->views, n, sizeof *e->views, "views"));
     FBP_TRY_GOTO(fbp_calloc((void **)&e->angles, n, sizeof *e->angles, "angles"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&e->order, n, sizeof *e->order, "views"));
     memset(place, 0xff, scan->n_views * sizeof *place);
     for (size_t k = 0; k * every < scan->n_views; k++) {
         place[order[k * every]] = k;
         e->views[k] = scan->views[order[k * every]];
         e->angles[k] = angles[k * every];
+        e->order[k] = order[k * every];
         e->n_views = k + 1;
     }
-    FBP_TRY_GOTO(select_pairs(e, 4 * most_views));
+    FBP_TRY_GOTO(select_pairs(e, 4 * most_views, single));
     const struct fbp_view *v = &e->views[0];
     double ray[3];
     fbp_axpy(v->d, -1, v->s, ray);
@@ -187,6 +193,7 @@ void fbp_epipolar_clear(struct fbp_epipolar *e)
     free(e->views);
     free(e->angles);
     free(e->pairs);
+    free(e->order);
     fbp_free(e->images);
     *e = (struct fbp_epipolar){0};
 }
@@ -422,11 +429,6 @@ bool fbp_solve(double *A, double *b, size_t n, double *x)
     return true;
 }
 
-/* Equations of the pairs of one group for the step: A x = b. */
-struct normal {
-    double A[N][N], b[N];
-};
-
 /* Known spread of the values [pixels, radians, relative]: values that the views do not determine
  * stay near those of the scan. */
 static const double spreads[N] = {
@@ -434,27 +436,7 @@ static const double spreads[N] = {
     [FBP_CALIBRATED_PITCH] = 0.02, [FBP_CALIBRATED_YAW] = 0.02, [FBP_CALIBRATED_SDD] = 0.02,
     [FBP_CALIBRATED_ARC] = 0.005,
 };
-
-/* Solve for the values which[n], without one group.  noise: variance of a compared value; now: the
- * values. */
-static bool solve_without(const struct normal *groups, size_t skipped, const size_t *which,
-                          size_t n, double noise, const double *now, double *x)
-{
-    double A[N * N] = {0}, b[N] = {0};
-
-    for (size_t g = 0; g < GROUPS; g++)
-        for (size_t i = 0; g != skipped && i < n; i++) {
-            b[i] += groups[g].b[which[i]];
-            for (size_t j = 0; j < n; j++)
-                A[i * n + j] += groups[g].A[which[i]][which[j]];
-        }
-    for (size_t i = 0; i < n; i++) {
-        const double weight = noise / (spreads[which[i]] * spreads[which[i]]);
-        A[i * n + i] = A[i * n + i] * (1 + 1e-9) + weight;
-        b[i] -= weight * now[which[i]];
-    }
-    return fbp_solve(A, b, n, x);
-}
+static const double OFFSET_SPREAD = 5; /* of the offset of a single view [pixels] */
 
 static double scale_of(const struct fbp_epipolar *e, int which)
 {
@@ -463,24 +445,48 @@ static double scale_of(const struct fbp_epipolar *e, int which)
     return which == FBP_CALIBRATED_COLUMN || which == FBP_CALIBRATED_ROW ? fbp_norm(step) : 1;
 }
 
-/* Buffers and equations of a fit of n values; [pair][plane], unless stated. */
+/* Buffers and equations of a fit of n values: a step of each, [pair][plane], unless stated. */
 struct fitting {
-    const size_t *which; /* [n] */
+    const size_t *which; /* [n]; the last one is ROW if n_views > 0 */
     size_t n;
+    size_t n_views, n_unknowns; /* n_views: of views with offsets of their own, or 0 */
     bool *valid;
     float (*values)[2]; /* [change][pair][plane][view] change 0: the present one, then a step of
                            each value */
     float (*next)[2];   /* [change]... with the images of the next views: a step of each value back,
                            and forward */
     double *sizes;
-    struct normal groups[GROUPS];
-    double noise; /* variance of a value */
+    double *groups; /* [group][n_unknowns + 1][n_unknowns] equations A x = b of each group, A and b;
+                       [GROUPS]: room for their sum */
+    double noise;   /* variance of a value */
 };
 
-/* Derivative of the difference of both views' values, from two changes that are a step apart. */
-static double slope_of(const float from[2], const float to[2], double step)
+/* Solve for the unknowns x without one group.  now: their values. */
+static bool solve_without(const struct fitting *f, size_t skipped, const double *now, double *x)
 {
-    return ((double)(to[0] - to[1]) - (double)(from[0] - from[1])) / step;
+    const size_t n = f->n_unknowns, size = n * (n + 1), globals = n - f->n_views;
+    double *A = f->groups + GROUPS * size, *b = A + n * n;
+
+    memset(A, 0, size * sizeof *A);
+    for (size_t g = 0; g < GROUPS; g++)
+        for (size_t i = 0; g != skipped && i < size; i++)
+            A[i] += f->groups[g * size + i];
+    for (size_t i = 0; i < n; i++) {
+        const double spread = i < globals ? spreads[f->which[i]] : OFFSET_SPREAD;
+        const double weight = f->noise / (spread * spread);
+        A[i * n + i] = A[i * n + i] * (1 + 1e-9) + weight;
+        b[i] -= weight * now[i];
+    }
+    return fbp_solve(A, b, n, x);
+}
+
+/* Derivative of values of a view [0] or of the difference of both views' values [2], from two
+ * changes that are a step apart. */
+static double slope_of(const float from[2], const float to[2], size_t view, double step)
+{
+    const double a = (double)(to[0] - from[0]) / step, b = (double)(to[1] - from[1]) / step;
+
+    return view == 0 ? a : view == 1 ? -b : a - b;
 }
 
 /*
@@ -495,7 +501,8 @@ static double slope_of(const float from[2], const float to[2], double step)
 static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_change *c,
                             struct fitting *f)
 {
-    const size_t n_values = e->n_pairs * e->n_planes;
+    const size_t n_values = e->n_pairs * e->n_planes, n = f->n_unknowns;
+    const size_t globals = n - f->n_views, n_slopes = globals + (f->n_views ? 2 : 0);
     struct fbp_change changes[N + 1] = {*c}, around[2 * N];
     size_t used = 0;
 
@@ -522,24 +529,32 @@ static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_chang
      * ends of a long object, count less. */
     const double width = fmax(2.4 * 1.48 * f->sizes[used / 2], DBL_MIN);
     f->noise = width * width * 100; /* neighbouring planes are not independent */
-    memset(f->groups, 0, sizeof f->groups);
+    memset(f->groups, 0, GROUPS * n * (n + 1) * sizeof *f->groups);
     for (size_t i = 0; i < n_values; i++) {
         if (!f->valid[i])
             continue;
         const double r = (double)(f->values[i][0] - f->values[i][1]) / width;
         const double w = 1 / (1 + r * r);
-        struct normal *g = &f->groups[e->pairs[i / e->n_planes][0] * GROUPS / e->n_views];
-        double slopes[N];
-        for (size_t j = 0; j < f->n; j++)
-            slopes[j] =
-                slope_of(f->values[i], f->values[(j + 1) * n_values + i], steps[f->which[j]]);
-        for (size_t j = 0; j < f->n; j++) {
-            const size_t a = f->which[j];
-            const double z = w * slope_of(f->next[2 * j * n_values + i],
-                                          f->next[(2 * j + 1) * n_values + i], 2 * steps[a]);
-            g->b[a] -= z * r * width;
-            for (size_t k = 0; k < f->n; k++)
-                g->A[a][f->which[k]] += z * slopes[k];
+        const size_t *pair = e->pairs[i / e->n_planes];
+        /* groups of views; of planes, if views have offsets of their own */
+        const size_t g = f->n_views ? i % e->n_planes * 2 * GROUPS / e->n_planes % GROUPS
+                                    : pair[0] * GROUPS / e->n_views;
+        double *A = f->groups + g * n * (n + 1), slopes[N + 2];
+        size_t at[N + 2];
+        for (size_t j = 0; j < n_slopes; j++) {
+            const size_t k = j < globals ? j : globals; /* value; of one view of the pair */
+            at[j] = j < globals ? j : globals + pair[j - globals];
+            slopes[j] = slope_of(f->values[i], f->values[(k + 1) * n_values + i],
+                                 j < globals ? 2 : j - globals, steps[f->which[k]]);
+        }
+        for (size_t j = 0; j < n_slopes; j++) {
+            const size_t k = j < globals ? j : globals;
+            const double z =
+                w * slope_of(f->next[2 * k * n_values + i], f->next[(2 * k + 1) * n_values + i],
+                             j < globals ? 2 : j - globals, 2 * steps[f->which[k]]);
+            A[n * n + at[j]] -= z * r * width;
+            for (size_t q = 0; q < n_slopes; q++)
+                A[at[j] * n + at[q]] += z * slopes[q];
         }
     }
     return FBP_OK;
@@ -548,31 +563,34 @@ static fbp_status linearise(const struct fbp_epipolar *e, const struct fbp_chang
 /* Standard deviations of the values: jackknife, from the scatter of the results if one group is
  * left out. */
 static void find_errors(const struct fbp_epipolar *e, const struct fitting *f, const double *now,
-                        double *error)
+                        double *x, double *error, double *offsets)
 {
+    const size_t globals = f->n_unknowns - f->n_views;
     double mean[N] = {0}, squares[N] = {0};
 
     for (size_t g = 0; g < GROUPS; g++) {
-        double y[N];
-        const bool solved = solve_without(f->groups, g, f->which, f->n, f->noise, now, y);
-        for (size_t j = 0; j < f->n; j++) {
-            mean[j] += solved ? y[j] / GROUPS : INFINITY;
-            squares[j] += solved ? y[j] * y[j] / GROUPS : INFINITY;
+        const bool solved = solve_without(f, g, now, x);
+        for (size_t j = 0; j < globals; j++) {
+            mean[j] += solved ? x[j] / GROUPS : INFINITY;
+            squares[j] += solved ? x[j] * x[j] / GROUPS : INFINITY;
         }
+        for (size_t k = 0; k < f->n_views; k++)
+            offsets[g * f->n_views + k] = now[globals + k] + (solved ? x[globals + k] : 0);
     }
-    for (size_t j = 0; j < f->n; j++) {
+    for (size_t j = 0; j < globals; j++) {
         const double variance = fmax(0, squares[j] - mean[j] * mean[j]) * (GROUPS - 1);
         error[f->which[j]] =
             isfinite(mean[j]) ? scale_of(e, (int)f->which[j]) * sqrt(variance) : INFINITY;
     }
 }
 
-fbp_status fbp_epipolar_fit(const struct fbp_epipolar *e, const bool free_values[N],
-                            struct fbp_epipolar_fit *fit)
+fbp_status fbp_epipolar_fit(struct fbp_epipolar *e, const bool free_values[N],
+                            struct fbp_epipolar_fit *fit, double *offsets)
 {
-    const size_t n_values = e->n_pairs * e->n_planes;
+    const size_t n_values = e->n_pairs * e->n_planes, n_views = offsets ? e->n_views : 0;
     size_t which[N], n = 0;
-    struct fitting f = {.which = which};
+    struct fitting f = {.which = which, .n_views = n_views};
+    double *now = NULL, *x, before = INFINITY;
     fbp_status st;
 
     for (size_t i = 0; i < N; i++) {
@@ -580,36 +598,57 @@ fbp_status fbp_epipolar_fit(const struct fbp_epipolar *e, const bool free_values
         if (free_values[i])
             which[n++] = i;
     }
+    f.n_unknowns = n + n_views;
+    if (offsets)
+        which[n++] = FBP_CALIBRATED_ROW;
     f.n = n;
+    const size_t globals = f.n_unknowns - n_views, size = f.n_unknowns * (f.n_unknowns + 1);
     FBP_TRY_GOTO(fbp_calloc((void **)&f.valid, n_values, sizeof *f.valid, "planes"));
     FBP_TRY_GOTO(fbp_calloc((void **)&f.sizes, n_values, sizeof *f.sizes, "planes"));
     FBP_TRY_GOTO(fbp_alloc((void **)&f.values, n_values * (n + 1) * sizeof *f.values, "planes"));
     FBP_TRY_GOTO(fbp_alloc((void **)&f.next, n_values * 2 * n * sizeof *f.next, "planes"));
-    for (int round = 0; round < ROUNDS; round++) {
-        double x[N], now[N], greatest = 0; /* greatest: step, in standard deviations */
+    FBP_TRY_GOTO(
+        fbp_alloc((void **)&f.groups, (GROUPS + 1) * size * sizeof *f.groups, "equations"));
+    FBP_TRY_GOTO(fbp_calloc((void **)&now, 2 * f.n_unknowns, sizeof *now, "equations"));
+    x = now + f.n_unknowns;
+    bool last = false;
+    for (int round = 0; round < ROUNDS && !last; round++) {
+        double greatest = 0; /* step, in standard deviations */
         FBP_TRY_GOTO(linearise(e, &fit->change, &f));
         fit->misfit = misfit_of(e, f.valid, f.values);
-        for (size_t i = 0; i < N; i++)
-            now[i] = fit->change.p[i] / scale_of(e, (int)i);
-        find_errors(e, &f, now, fit->error);
-        if (!solve_without(f.groups, GROUPS, which, n, f.noise, now, x)) {
+        for (size_t i = 0; i < globals; i++)
+            now[i] = fit->change.p[which[i]] / scale_of(e, (int)which[i]);
+        last = offsets && (fit->misfit > 0.95 * before || round == ROUNDS - 1);
+        before = fit->misfit;
+        if (!offsets || last)
+            find_errors(e, &f, now, x, fit->error, offsets);
+        if (!solve_without(&f, GROUPS, now, x)) {
             st = fbp_fail(FBP_ERR_UNSUPPORTED,
                           "calibrate: the views do not determine the geometry; is there an object "
                           "in them?");
             goto fail;
         }
-        for (size_t j = 0; j < n; j++) {
+        for (size_t j = 0; j < globals; j++) {
             const double step = x[j] * scale_of(e, (int)which[j]);
             fit->change.p[which[j]] += step;
             greatest = fmax(greatest, fabs(step) / fmax(fit->error[which[j]], DBL_MIN));
         }
-        if (greatest < 0.5)
-            break;
+        for (size_t k = 0; k < n_views; k++) {
+            now[globals + k] += x[globals + k];
+            fbp_axpy(e->views[k].d, x[globals + k], e->views[k].v, e->views[k].d);
+        }
+        last |= !offsets && greatest < 0.5;
     }
+    for (size_t k = 0; k < n_views; k++)
+        offsets[GROUPS * n_views + k] = now[globals + k];
 fail:
+    for (size_t k = 0; now && k < n_views; k++)
+        fbp_axpy(e->views[k].d, -now[globals + k], e->views[k].v, e->views[k].d);
     free(f.valid);
     free(f.sizes);
     fbp_free(f.values);
     fbp_free(f.next);
+    fbp_free(f.groups);
+    free(now);
     return st;
 }

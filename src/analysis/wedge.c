@@ -1,6 +1,7 @@
 /* Finds the detector column of the rotation axis from all views of half a turn of parallel beams:
  * fbp_wedge_find() (method: centre.h).
- * Used by: calibrate.c, centre.c. */
+ * Used by: calibrate.c, centre.c, drift.c. */
+#include "analysis/calibrate.h"
 #include "analysis/centre.h"
 
 #include "base/math.h"
@@ -154,24 +155,26 @@ static double dot(const double *a, const double *b, size_t n)
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
-/* Orthonormalise the vector after the last one, and add it unless it is nearly 0. */
-static void add_vector(struct basis *b, int odd, size_t n)
+void fbp_remove_component(const double *unit, double *v, size_t n)
 {
-    double *v = b->vectors[odd] + b->n[odd] * n;
+    const double part = dot(unit, v, n);
+
+    for (size_t k = 0; k < n; k++)
+        v[k] -= part * unit[k];
+}
+
+bool fbp_orthonormalise(double *basis, size_t n_vectors, size_t n)
+{
+    double *v = basis + n_vectors * n;
     const double before = dot(v, v, n);
 
     for (int again = 0; again < 2; again++)
-        for (size_t i = 0; i < b->n[odd]; i++) {
-            const double *u = b->vectors[odd] + i * n, part = dot(u, v, n);
-            for (size_t k = 0; k < n; k++)
-                v[k] -= part * u[k];
-        }
+        for (size_t i = 0; i < n_vectors; i++)
+            fbp_remove_component(basis + i * n, v, n);
     const double after = dot(v, v, n);
-    if (!(after > 1e-6 * before))
-        return;
     for (size_t k = 0; k < n; k++)
         v[k] /= sqrt(after);
-    b->n[odd]++;
+    return after > 1e-6 * before;
 }
 
 /* Scalar products of x and y without their components in a basis (even or odd harmonics). */
@@ -205,7 +208,7 @@ static void fit_waves(struct search *w)
     b->n[0] = b->n[1] = b->harmonic = 0;
     for (size_t k = 0; k < n; k++)
         b->vectors[1][k] = 1;
-    add_vector(b, 1, n);
+    b->n[1] += fbp_orthonormalise(b->vectors[1], b->n[1], n);
     for (size_t i = 0; i < w->n_waves; i++) {
         for (const size_t last = (size_t)harmonics_of(w, i); b->harmonic <= last; b->harmonic++)
             for (int part = 0; part < 2; part++) {
@@ -216,7 +219,7 @@ static void fit_waves(struct search *w)
                     v[k] = part ? sin(phase) : cos(phase);
                 }
                 if (part == 0 || b->harmonic > 0)
-                    add_vector(b, odd, n);
+                    b->n[odd] += fbp_orthonormalise(b->vectors[odd], b->n[odd], n);
             }
         const double freedom = (double)(2 * n - b->n[0] - b->n[1]);
         for (size_t row = 0; row < w->n_rows; row++) {

@@ -252,6 +252,7 @@ TEST(plans)
     INVALID(fbp_calibrate, &s, NULL, NULL, NULL);
     INVALID(fbp_calibrate_beads, NULL, NULL, &calibration, NULL);
     INVALID(fbp_calibrate_beads, &s, NULL, NULL, NULL);
+    INVALID(fbp_calibrate_drift, &s, NULL, NULL, NULL);
     RETURNS("fbp_calibrated_name", !fbp_calibrated_name(FBP_CALIBRATED_COUNT));
     RETURNS("fbp_calibrated_unit", !fbp_calibrated_unit(FBP_CALIBRATED_COUNT));
     INVALID(fbp_grid_resolve, NULL, NULL, &grid);
