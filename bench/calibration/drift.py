@@ -108,11 +108,44 @@ def rms(x):
     return math.sqrt(sum(v * v for v in x) / len(x))
 
 
-def error(path, reference):
-    """Normalised root mean square error of the volume of a scan file."""
-    out = path.replace('.json', '-volume.mha')
-    fbp('recon', path, '-o', out, '-q', '--force', '--threads', args.threads)
-    return json.loads(fbp('compare', out, reference, '--json'))['nrmse']
+def whole(difference, angles):
+    """Part a cos + b sin of a fit of 1, cos and sin to a difference: movement of the whole object."""
+    vectors = [[1] * len(angles), list(map(math.cos, angles)), list(map(math.sin, angles))]
+    rows = [[sum(map(lambda x, y: x * y, v, w)) for w in vectors + [difference]] for v in vectors]
+    for i in range(3): # Gauss and Jordan
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for k in range(3):
+            if k != i:
+                rows[k] = [x - rows[k][i] * y for x, y in zip(rows[k], rows[i])]
+    return [rows[1][3] * c + rows[2][3] * s for c, s in zip(vectors[1], vectors[2])]
+
+
+def per_view(path):
+    with open(path) as f:
+        offsets = json.load(f)['detector']['offset_mm']
+    return offsets if isinstance(offsets[0], list) else [offsets] * args.views
+
+
+def volume(path):
+    fbp('recon', path, '-o', path + '.mha', '-q', '--force', '--threads', args.threads)
+    return path + '.mha'
+
+
+def error(path, truth, angles):
+    """Normalised root mean square difference of the volumes of a scan file and of the planted geometry, moved by
+    what no view determines: the position of the object (parallel beams: also its height)."""
+    offsets, reference = per_view(path), [list(o) for o in truth['detector']['offset_mm']]
+    shift = whole([o[0] - t[0] for o, t in zip(offsets, reference)], angles)
+    rise = sum(o[1] - t[1] for o, t in zip(offsets, reference)) / args.views if truth['kind'] == 'parallel' else 0
+    for t, x in zip(reference, shift):
+        t[0] += x
+        t[1] += rise
+    save(path + '-reference.json', dict(truth, detector=dict(truth['detector'], offset_mm=reference)))
+    a, b = volume(path), volume(path + '-reference.json')
+    result = json.loads(fbp('compare', a, b, '--json'))['nrmse']
+    os.unlink(a)
+    os.unlink(b)
+    return result
 
 
 def measure(geometry, kind, seed):
@@ -123,9 +156,7 @@ def measure(geometry, kind, seed):
     found = json.loads(fbp('calibrate', base + '.json', '--drift', '-o', base + '-found.json', '--json', '--force', '-q',
                            '--threads', args.threads))
     fbp('calibrate', base + '.json', '-o', base + '-rigid.json', '--json', '--force', '-q', '--threads', args.threads)
-    with open(base + '-found.json') as f:
-        offsets = json.load(f)['detector']['offset_mm']
-    offsets = offsets if isinstance(offsets[0], list) else [offsets] * args.views
+    offsets = per_view(base + '-found.json')
     angles = [math.radians(ARC[geometry] / args.views * k) for k in range(args.views)]
     moved = [[list(map(f, angles)) for f in (lambda a: 1, math.cos, math.sin)], [[1] * args.views]]
     text = []
@@ -136,24 +167,12 @@ def measure(geometry, kind, seed):
         inside = sum(abs(x) <= drift['uncertainty'] for x in rest) / len(rest)
         text.append(f'{which}: planted {rms(left_over([p[i] for p in planted], moved[i])):.3f}, left {rms(rest):.3f}, '
                     f'+- {drift["uncertainty"]:.3f}, inside {inside:.2f}')
-        for o, d, r in zip(truth['detector']['offset_mm'], difference, rest): # the object moves as a whole
-            o[i] += (d - r) * pitch
-    save(base + '-moved.json', truth)
-    fbp('recon', base + '-moved.json', '-o', base + '-moved-volume.mha', '-q', '--force', '--threads', args.threads)
-    after = error(base + '-found.json', base + '-moved-volume.mha')
-    with open(base + '-moved.json') as f:
-        truth = json.load(f)
-    before = []
-    for o, p in zip(truth['detector']['offset_mm'], planted): # the same geometry, but the panel does not move
-        before.append([o[0] - p[0] * pitch, o[1] - p[1] * pitch])
-    truth['detector']['offset_mm'] = before
-    save(base + '-still.json', truth)
-    still = error(base + '-still.json', base + '-moved-volume.mha')
-    rigid = error(base + '-rigid.json', base + '-moved-volume.mha')
+    still = [[o[0] - p[0] * pitch, o[1] - p[1] * pitch] for o, p in zip(truth['detector']['offset_mm'], planted)]
+    save(base + '-still.json', dict(truth, detector=dict(truth['detector'], offset_mm=still)))
+    still, rigid, after = (error(f'{base}-{name}.json', truth, angles) for name in ('still', 'rigid', 'found'))
     print(f'{geometry:8s} {kind:9s} {seed} {found["seconds"]:5.1f} s  {"; ".join(text)}; volume: without the movement '
           f'{still:.4f}, calibrated without --drift {rigid:.4f}, with {after:.4f}', flush=True)
-    for end in ('-found-volume.mha', '-still-volume.mha', '-rigid-volume.mha', '-moved-volume.mha', '.mha'):
-        os.unlink(base + end)
+    os.unlink(base + '.mha')
 
 
 for seed in range(args.first, args.first + args.seeds):
