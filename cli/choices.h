@@ -11,7 +11,8 @@
 /** Name of value i of enum fbp_angular_weights. All functions choices_…() return "" for a value
  * that no option can choose, and NULL beyond the last value. */
 const char *choices_weights(size_t i);
-/** Names for --quadrature: name i is value i - 1 of enum fbp_quadrature, "" those of the scan. */
+/** Names for --quadrature: name i is value i - 1 of enum fbp_quadrature; name 0 is "", the weights
+ * of the scan. */
 const char *choices_quadrature(size_t i);
 /** Names of the supported kinds of line integrals, for fbp init --kind: name i is the value i - 1
  * of enum fbp_kind; name 0 is "" and means that no kind is given. */
@@ -19,7 +20,7 @@ const char *choices_kind_or_none(size_t i);
 const char *choices_precision(size_t i);
 const char *choices_output_type(size_t i);
 const char *choices_sample_type(size_t i);
-/** Formats of geometry files that fbp can read, or write. */
+/** Names of the geometry file formats that fbp can read, and of those that it can write. */
 const char *choices_geometry_read(size_t i);
 const char *choices_geometry_written(size_t i);
 

@@ -29,7 +29,7 @@ int cli_json(cJSON *root, bool compact);
 /** Save the JSON value `root` in a file, and free it; returns the exit status. replace: an existing
  * file is replaced, otherwise an existing file is an error. */
 int cli_json_save(cJSON *root, const char *path, bool replace);
-/** Add the member key: [v[0], …, v[n - 1]] to a JSON object. Returns the list, or NULL. */
+/** Add the member key: [v[0], …, v[n - 1]] to a JSON object. Returns the list; NULL: no memory. */
 cJSON *cli_json_numbers(cJSON *object, const char *key, const double *v, size_t n);
 cJSON *cli_json_sizes(cJSON *object, const char *key, const size_t *v, size_t n);
 /** A number with its key in a JSON object; key NULL: end of a list of numbers. */

@@ -296,7 +296,7 @@ static int run(const struct command *self, int argc, char **argv)
         return file_info(&a);
     if (load_scan(&scan, a.file) == FBP_OK)
         return show_scan(&a, &scan);
-    (void)!fbp_scan_load(&scan, a.file, NULL); /* fbp_message(): why it is no scan file */
+    (void)!fbp_scan_load(&scan, a.file, NULL); /* fbp_message() now states why it is no scan file */
     return cli_fail();
 }
 

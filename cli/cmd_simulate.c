@@ -140,7 +140,7 @@ static bool parse_set(const char *text, struct fbp_directions *out)
     return false;
 }
 
-/* Make the directions of --directions, --order and --pole: *n, to be freed by the caller. */
+/* Make the *n unit vectors of --directions, --order and --pole; the caller frees them. */
 static fbp_status make_directions(const struct simulate_args *a, double (**out)[3], size_t *n)
 {
     struct fbp_directions set = {.struct_size = sizeof set,

@@ -578,7 +578,7 @@ static void answer(void *user, const struct http_request *request, struct answer
 
 /* ---- The command ---- */
 
-/* Choose the grid of the slices, and a reduction to MOST_SAMPLES columns and the memory. */
+/* Choose the slices' grid, and reduce views to at most MOST_SAMPLES columns that fit memory. */
 static int choose_sizes(struct tune *t)
 {
     const uint64_t room = t->args.p.memory_bytes ? t->args.p.memory_bytes

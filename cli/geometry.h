@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-/** Initial value of geometry options, by enum fbp_adjust; NaN: not given. */
+/** Initial values of geometry options, indexed by enum fbp_adjust; NaN: the option is not given. */
 // clang-format off
 #define ADJUST_NONE {NAN, NAN, NAN, NAN, NAN}
 /** Rows of an option table: --centre, --offset, --tilt, --sod and --sdd, in the member f of struct

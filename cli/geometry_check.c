@@ -25,7 +25,7 @@ static __attribute__((format(printf, 2, 3))) void check_warn(struct check *c, co
 enum { VIEWS = 24, RADII = 4, ANGLES = 6, HEIGHTS = 3, COARSE = 72, FINE = 40 };
 enum { POINTS = RADII * ANGLES * HEIGHTS, MAX_RAYS = VIEWS * POINTS };
 
-/* Slices are visibly blurred if points are farther than this [voxels] from assigned rays. */
+/* Slices blur visibly if points are farther than this [voxels] from the rays assigned to them. */
 static const double SHARP_VOXELS = 0.25;
 
 /* A line: point and unit direction, in coordinates whose third axis is the rotation axis. */
@@ -41,7 +41,7 @@ struct rays {
     struct line seems[MAX_RAYS];
 };
 
-/* A motion of the object: mirror y, mirror z (`upside_down`), then rotate about z [rad]. */
+/* A motion: mirror y if `mirrored`, z if `upside_down`, then rotate by `turn` [rad] about z. */
 struct motion {
     double turn;
     bool mirrored, upside_down;
@@ -210,8 +210,8 @@ static bool flips_of(const struct fbp_scan *scan, const struct fbp_geometry_fact
     return done;
 }
 
-/* Direction n[k] and integration weight w[k] of every view of plane integrals: weights of the scan
- * or its quadrature rule. Adds their sum over 2 pi to c->planes.sum. */
+/* Compute direction n[k] and integration weight w[k] of every view of plane integrals, by the
+ * weights of the scan or its quadrature rule. Add their sum over 2 pi to c->planes.sum. */
 static fbp_status weigh(const struct fbp_scan *scan, double (*n)[3], double *w, struct check *c)
 {
     for (size_t k = 0; k < scan->n_views; k++) {
@@ -343,8 +343,8 @@ static void warn_all(const struct fbp_scan *scan, const char *path, struct check
         check_warn(c, "%s", line);
 }
 
-/* Compute the facts, and whether any field of view exists (c->seen). A failure is stored in
- * c->error; without valid angles, it is printed and 1 returned. */
+/* Compute c->facts, and whether any field of view exists (c->seen). A failure is stored in
+ * c->error; if the scan has no valid angles, it is printed, and 1 is returned. */
 static int find_facts(const struct fbp_scan *scan, const char *path, struct check *c)
 {
     if (fbp_views_facts(fbp_scan_views(scan), c->grid.n[0] ? &c->grid : NULL, &c->facts) != FBP_OK)

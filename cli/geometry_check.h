@@ -37,8 +37,8 @@ enum { MAX_WARNINGS = 8 };
 struct check_planes {
     double cutoff;   /**< cut-off frequency of the filter, as a fraction of the Nyquist frequency */
     double reach_mm; /**< half the longest side of the volume */
-    double needed;   /**< directions that avoid streaks in the volume at `cutoff` */
-    double enough_at;  /**< greatest cut-off at which the directions suffice */
+    double needed;   /**< number of directions that avoid streaks at the frequency `cutoff` */
+    double enough_at;  /**< greatest cut-off [Nyquist frequency] at which the directions suffice */
     double sum;        /**< sum of the weights, divided by 2 pi */
     char weights[160]; /**< description of the weights */
     /** Planes through one axis that contain all directions, for backprojection in two stages; only
@@ -52,17 +52,17 @@ struct check {
     bool seen;
     struct fbp_geometry_facts facts;
     struct fbp_grid grid;
-    struct span iso[2];     /**< range of the projected iso-centre: column [0], row [1] */
+    struct span iso[2]; /**< range over views of the projected iso-centre: column [0], row [1] */
     struct span corners[2]; /**< range of the volume's projected corners: columns [0], rows [1] */
     size_t behind;          /**< views with a corner that is not in front of the source */
     size_t rows[2];         /**< first and last + 1 of the detector rows that the volume needs */
-    double theta_deg[2];    /**< angle of the source in the first [0] and last [1] view */
+    double theta_deg[2]; /**< source angle in the first [0], last [1] view, from x to y [degrees] */
     /** [end of the axis][least, greatest]: range, over the views, of the detector column of the
      * lower [0] and upper [1] end of the rotation axis in the field of view */
     double axis[2][2];
     struct flip flips[N_FLIPS];
     struct check_planes planes;
-    double flip[2]; /**< shift of the iso-centre [pixels] by flipped columns [0], rows [1] */
+    double flip[2]; /**< shift of the iso-centre [pixels] if columns [0] or rows [1] were flipped */
     size_t n_warnings;
     char warnings[MAX_WARNINGS][400];
 };

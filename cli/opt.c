@@ -193,7 +193,7 @@ static int take_positional(struct parser *p, const char *word)
             p->seen[i] = true;
             return apply(c, &c->opts[i], word, p->args);
         }
-    /* several file names with a digit before the extension: an expanded pattern */
+    /* if several are file names with a digit before the extension, a shell expanded a pattern */
     for (int i = 0; i < p->argc; i++) {
         const char *dot = strrchr(p->argv[i], '.');
         n_numbered +=

@@ -22,7 +22,7 @@
 #endif
 #include <unistd.h>
 
-/* The first signal that was received; 0: none. Any thread may read it. */
+/* The first signal that was received; 0: none. Set by a signal handler, read by any thread. */
 static atomic_int received;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets it");
 
@@ -252,7 +252,7 @@ int program_main(const struct program *p, int argc, char **argv)
     program = p;
     commands = p->commands;
     n_commands = p->n_commands;
-    /* Free blocks of 128 KiB or more at once: --memory limits the process. */
+    /* return freed blocks of 128 KiB or more to the system, because --memory limits the process */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     signals_start();
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)

@@ -25,7 +25,7 @@ struct recon_args {
     const char *part; /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
     const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
-    /** --views, --skip: lists of stored views, such as "0:100,110:"; NULL: not given */
+    /** --views, --skip: stored views to use, to leave out, such as "0:100,110:"; NULL: not given */
     const char *views, *skip;
     /** Voxel size (0: chosen) and position of the volume's centre (NaN: the scan's) [mm]. */
     double voxel[3], volume_centre[3];
@@ -34,7 +34,7 @@ struct recon_args {
     struct opt_range slice, roi[3]; /**< box of the volume [voxels], by --slice or --roi */
     double adjust[FBP_ADJUSTS]; /**< values of the options --centre, --offset, --tilt, --sod, --sdd;
                                NaN: the value in the scan file; INFINITY: --centre auto */
-    double mask;                /**< --mask; NaN: not given; INFINITY: --mask nan */
+    double mask;                /**< value of --mask; NaN: not given; INFINITY: --mask nan */
     /** water sphere of --hu-from-roi: x, y, z, radius [mm]; radius NaN: not given */
     double water[4];
     unsigned score;    /**< score of --sweep, an enum fbp_score */
@@ -255,13 +255,13 @@ struct recon_args {
  * receives this path, to be freed by the caller, or NULL. Returns 0 or an exit status. */
 int recon_name_scan(struct recon_args *args, char **kept);
 
-/** Load the scan, apply options of inputs and corrections (such as --bad-pixels and --rings) and
- * flips, and check that no output replaces an input. Returns the exit status. */
+/** Load the scan, apply the options for inputs, corrections (such as --rings) and flips, and check
+ * that no output replaces an input. Returns 0 or an exit status. */
 int recon_load(const struct recon_args *args, struct fbp_scan *scan);
 
 /** True if --centre auto is given. values: values of the geometry options. */
 bool centre_is_auto(const double values[FBP_ADJUSTS]);
-/** If --centre is auto, find the column and store it. Returns 0 or an exit status. */
+/** If --centre is auto, find the axis column and store it in args. Returns 0 or an exit status. */
 int centre_find(struct recon_args *args, const struct fbp_scan *scan);
 /** Add the column that centre_find() found to the JSON object root, as member "centre". */
 void centre_json(cJSON *root, const struct fbp_centre *centre);
@@ -320,10 +320,10 @@ struct recon_result {
     size_t rows[2]; /**< detector rows [first, end) that the voxels of --slice or --roi need */
 };
 
-/** Note i (0, 1, …) about a reconstruction, such as clipped voxels; false: there is none. */
+/** Write to buf[n] note i about a reconstruction, such as clipped voxels; false: no note i. */
 bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n);
 
-/** True if other parts or the resumed run had computed all; minimum and maximum are NaN. */
+/** True if other parts or the resumed run had computed all; minimum and maximum are then NaN. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result);
 /** Print the result of a reconstruction as text. */
 void recon_print(const struct recon_args *args, const struct recon_result *result);

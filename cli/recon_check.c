@@ -72,7 +72,7 @@ bool recon_is_picture(const struct recon_args *a)
 static const char *const arrays[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID",
                                      "SGE_TASK_ID"};
 
-/* Read the first n characters as a whole number of 1 to 19 digits; false: they are none. */
+/* Read the first n characters as a whole number of 1 to 19 digits; false: no such number. */
 static bool read_number(const char *text, size_t n, size_t *out)
 {
     char digits[20];
@@ -113,7 +113,7 @@ int recon_choose_part(const struct command *self, struct recon_args *a)
     if (isinf(a->p.output.range[0]))
         return opt_usage(self, "--part: --output-range auto needs the whole volume; give the "
                                "range, such as --output-range 0,0.05");
-    /* Other values than numbers are skipped: SGE sets "undefined" outside a job array. */
+    /* Values that are no numbers are skipped: SGE sets "undefined" outside a job array. */
     for (size_t i = 0; found && i < sizeof arrays / sizeof *arrays; i++) {
         const char *text = getenv(arrays[i]);
         if (!text || !read_number(text, strlen(text), &a->p.cluster.part))

@@ -119,7 +119,7 @@ bool recon_note(const struct recon_result *result, size_t i, char *buf, size_t n
     return false;
 }
 
-/* The minimum is NaN if the run computed nothing: other parts, or the resumed run, had it all. */
+/* The minimum is NaN if other parts, or the resumed run, had computed everything. */
 bool recon_had_all(const struct recon_args *a, const struct recon_result *result)
 {
     return isnan(result->report.min) && (a->part || result->report.slabs_resumed > 0);

@@ -10,7 +10,7 @@
 /* Greatest number of voxels in the box around the water sphere. */
 static const double most_voxels = 1 << 30;
 
-/* Choose the box around the water sphere on the grid `all`; it may extend beyond it. */
+/* Choose the box around the water sphere on the grid `all`; it may extend beyond the volume. */
 static int choose_grid(const struct recon_args *a, const struct fbp_scan *scan,
                        const struct fbp_grid *all, struct fbp_grid *out)
 {

@@ -259,7 +259,7 @@ static void put_times(struct markup *m, const struct recon_report *report,
 
 enum { WHY = 600 };
 
-/* Write to why[WHY] the reason of the line `name` of a plan, such as "slabs"; "": none. */
+/* Write to why[WHY] the reason for the choice in line `name` of a plan ("slabs"); "": none. */
 static void find_why(char *why, const char *name, const struct recon_args *a,
                      const struct fbp_plan_summary *p)
 {

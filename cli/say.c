@@ -297,7 +297,7 @@ int say_json(cJSON *value, bool compact)
     return 0;
 }
 
-/* Append `lines`, which it owns, to the member `key` of the result, created if missing. */
+/* Append `lines` to member `key` of the result, created if missing. Takes ownership of `lines`. */
 static void add_lines(cJSON *result, const char *key, cJSON *lines)
 {
     cJSON *own = cJSON_GetObjectItemCaseSensitive(result, key);

@@ -35,7 +35,7 @@ bool say_keep(cJSON *result, bool compact);
  * then printed on one line. Takes ownership of the measurement. */
 void say_add(cJSON *measurement);
 
-/** True if an error was reported; the first error, without "fbp: ", or "". */
+/** True if an error was reported. say_first_error(): the first, without "fbp: "; "": none. */
 bool say_failed(void);
 const char *say_first_error(void);
 
@@ -52,13 +52,13 @@ void say_remember(void);
 const cJSON *say_remembered(bool warnings);
 
 /** Escape line feeds and tabs in a text within a line, such as a file name; other control
- * characters are escaped when printed. It is valid until the fourth call after this. */
+ * characters are escaped when printed. The result is valid until the fourth call after this. */
 const char *say_name(const char *text);
 
-/** Print a progress line, cut off at the terminal's width, in place of the last; "": erase. */
+/** Print on stderr a progress line in place of the last, cut to the terminal's width; "": erase. */
 void say_bar(const char *line);
 
-/** JSON text of a value, which is freed; NULL: out of memory. compact: on one line. */
+/** JSON text, to be freed by the caller; frees `value`. NULL: no memory. compact: on one line. */
 char *say_json_text(cJSON *value, bool compact);
 /** Print a JSON value on standard output and free the value; returns the exit status. */
 int say_json(cJSON *value, bool compact);

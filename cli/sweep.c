@@ -103,8 +103,8 @@ static const size_t growth = (size_t)8 << 20;
  * field of view, truncation changes the score more than an error of the geometry does. */
 static const double part_of_view = 0.95;
 
-/* Choose the slices: those of --slice, else the middle one. A sweep of the tilt has two, a quarter
- * of the height from either end: an offset of the axis changes both equally. */
+/* Choose the slices: those of --slice, else the middle one; for a sweep of the tilt two, a quarter
+ * of the height from either end, because an offset of the axis changes both equally. */
 static void choose_slices(struct sweep *s, const struct fbp_grid *all)
 {
     const bool two =

@@ -36,7 +36,7 @@ bool team_is_first(void);
  * 0 if any rank failed. Rank 0, or another if it is lost, prints the error. */
 int team_end(int rc);
 
-/** Free the team, at the very end: MPI may end this process if another is lost. */
+/** Free the team, after all output: MPI may end this process if another is lost. */
 void team_leave(void);
 
 #endif /* FBP_CLI_TEAM_H */

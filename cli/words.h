@@ -26,7 +26,7 @@ struct word_meaning {
 
 /** A row of the table of aliases. */
 struct word {
-    const char *words;   /**< aliases without dashes, in lower case, separated by spaces */
+    const char *words; /**< aliases without dashes, lower case unless one letter; blanks between */
     const char *options; /**< names of options of fbp, separated by spaces: the alias means the
                             option that the command has; ".": its first positional argument */
     /** error message if the command has none of `options`; NULL: the alias is then unknown */
@@ -45,7 +45,7 @@ extern const size_t word_table_length;
  * name. '_' counts as '-'; upper case counts as lower case, except for a single letter. */
 struct word_meaning word_meaning(const struct command *c, const char *text);
 
-/** Alias that the help of `option` mentions, to buf[n]; false: none. */
+/** Write to buf[n] the alias that the help of `option` mentions; false: none. */
 bool word_shown(const char *option, char *buf, size_t n);
 
 /** Translate a command of other programs ("reconstruct": "recon"); NULL: unknown. */

@@ -83,7 +83,7 @@ static const char bash_tail[] =
     "}\n"
     "complete -F _fbp fbp\n";
 
-/* Propose the first words of commands in bash, and second words after "geometry". */
+/* Print the bash code that proposes first words of commands, and second words ("geometry"). */
 static void bash_first_words(FILE *f)
 {
     fputs("    if [ ${#words[@]} -eq 0 ]; then\n        names='", f);
@@ -105,7 +105,7 @@ static void bash_first_words(FILE *f)
     fputs("        *) command=${words[0]-} ;;\n        esac\n    fi\n", f);
 }
 
-/* Print the bash case of an option with a value: permitted values, file names, or nothing. */
+/* Print the bash case of an option with a value: it proposes values, file names, or nothing. */
 static void bash_values(FILE *f, const struct command *c, const struct opt *o)
 {
     const enum value value = value_of(o);

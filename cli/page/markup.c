@@ -41,7 +41,7 @@ void markup_reserve(struct markup *m, size_t n)
                      : NULL;
 
     if (!more)
-        return; /* make_room() allocates what is missing */
+        return; /* no error: make_room() allocates what is missing */
     if (!m->bytes)
         more[0] = '\0';
     m->bytes = more;
@@ -142,7 +142,7 @@ void markup_base64(struct markup *m, const void *bytes, size_t n)
     m->n = (size_t)(out - m->bytes);
 }
 
-/* In JSON, '<', '>' and '&' occur only in strings: escapes such as \u003c mean the same. */
+/* In JSON, '<', '>' and '&' occur only in strings, in which escapes such as \u003c replace them. */
 void markup_json(struct markup *m, cJSON *object)
 {
     /* NULL if memory ran out, here or when the object was built */

@@ -20,10 +20,10 @@ struct page {
 /** Request to page_view(): the volume, and what the viewer shows at first. */
 struct page_wish {
     struct reduced_wish volume;
-    /** black [0] and white [1]; NaN: range of the samples without 0.1 % per end */
+    /** values drawn black [0] and white [1]; [0] NaN: range of the samples without 0.1 % per end */
     double window[2];
     bool mip; /**< true: the viewer begins with maximum intensity projections */
-    /** Bytes of the file for a slice of plane xy, xz, yz; 0: the page is not served. */
+    /** Bytes that the server reads per slice of plane xy, xz, yz; 0: the page is not served. */
     uint64_t slice_cost[3];
 };
 
@@ -39,8 +39,7 @@ void page_put(struct markup *out, const struct page *page);
  * and no network; served true: connections to the server of the page are permitted. */
 void page_policy(struct markup *out, bool served);
 
-/** Save a page under a temporary name, rename it, free its parts; returns 0, or 1 after an error.
- */
+/** Save a page (temporary name, then renamed), and free its parts; returns 0, or 1 on failure. */
 int page_save(struct page *page, const char *path);
 void page_clear(struct page *page);
 

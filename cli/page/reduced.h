@@ -17,7 +17,7 @@ enum { HISTOGRAM_BINS = 4096 };
  * lies outside, pairs of bins are joined until the range contains the value, so all counts are
  * exact. Initialise with {.step = …}. */
 struct histogram {
-    double step; /**< distance of stored integers; 0: real numbers */
+    double step; /**< distance between values stored as integers; 0: real numbers */
     double lo, width;
     uint64_t counts[HISTOGRAM_BINS];
     bool begun; /**< true: two different values were counted, and the range of the bins is chosen */

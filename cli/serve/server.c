@@ -33,7 +33,7 @@ static bool is_token(char c)
     return isalnum((unsigned char)c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Take the text before the first `end` from *rest to *out; false: there is none. */
+/* Move the text before the first `end` of *rest to *out, and skip `end`; false: there is none. */
 static bool take(struct span *rest, char end, struct span *out)
 {
     const char *found = rest->n ? memchr(rest->at, end, rest->n) : NULL;
@@ -266,7 +266,7 @@ static void find_answer(const struct server *s, int status, struct http_request 
     const bool has_slashes = strlen(path) >= n + 2 && path[0] == '/' && path[n + 1] == '/';
     unsigned difference = !has_slashes;
 
-    /* All characters of the token are compared, so the time does not depend on it. */
+    /* compare all characters: the time must not depend on the first difference */
     for (size_t i = 0; has_slashes && i < n; i++)
         difference |= (unsigned char)(path[1 + i] ^ s->token[i]);
     const bool omits_port = s->port == 80 && !strchr(request->host, ':');
@@ -285,7 +285,7 @@ static void find_answer(const struct server *s, int status, struct http_request 
     }
 }
 
-/* Wait until a socket is ready for events of poll(); false: time `until` [s], or a signal. */
+/* Wait until a socket is ready for poll()'s events; false: time is `until` [s], or a signal. */
 static bool wait_for(int fd, short events, double until)
 {
     struct pollfd p = {.fd = fd, .events = events};
@@ -296,7 +296,7 @@ static bool wait_for(int fd, short events, double until)
     return false;
 }
 
-/* Receive a request. Returns http_parse()'s status; 408: too late; 0: closed. */
+/* Receive a request. Returns http_parse()'s status, 408 (timeout), or 0 (the client has closed). */
 static int read_request(int fd, double seconds, struct http_request *out)
 {
     const double until = fbp_seconds() + seconds;
@@ -425,7 +425,7 @@ int server_run(struct server *s, bool quiet, bool json)
         if (fd >= 0)
             take_connection(s, all, fd);
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            usleep(1000 * TICK_MS); /* others may release descriptors or memory */
+            usleep(1000 * TICK_MS); /* retry: others may have released descriptors or memory */
     }
     for (size_t i = 0; i < CONNECTIONS; i++)
         if (all[i].used)

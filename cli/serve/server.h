@@ -18,7 +18,7 @@ enum {
     HTTP_TEXT = 512   /**< size of the texts path, query and host, with the final 0 [bytes] */
 };
 
-/** An HTTP GET request; addresses of fbp contain no percent-encoding. */
+/** An HTTP GET request. Its texts are not decoded: addresses of fbp have no percent-encoding. */
 struct http_request {
     char path[HTTP_TEXT];  /**< path of the address, the text before '?', such as "/TOKEN/slice" */
     char query[HTTP_TEXT]; /**< query of the address, the text after '?'; "": none */
@@ -42,7 +42,7 @@ struct answer {
     const char *type;  /**< Content-Type, such as "text/html; charset=utf-8" */
     const void *bytes; /**< body */
     size_t n;          /**< bytes of the body */
-    /** Called after the answer was sent, or has failed, to release `bytes`, or NULL. */
+    /** Called to release `bytes` when the answer was sent, or sending failed; NULL: no release. */
     void (*release)(struct answer *answer);
     void *user;     /**< data of release() */
     char text[400]; /**< body of answer_text() */
@@ -53,7 +53,7 @@ struct server {
     unsigned port;
     char token[33];     /**< random key in the address, 32 hexadecimal digits */
     const char *policy; /**< Content-Security-Policy of all answers */
-    /** Answers a request, with the path after "/TOKEN/". Thread-safe. */
+    /** Answers a request with the path after "/TOKEN/"; several threads call it at a time. */
     void (*answer)(void *user, const struct http_request *request, struct answer *out);
     void *user;       /**< first argument of answer() */
     double request_s; /**< time limit for receiving a request [s]; 0: 10 s */

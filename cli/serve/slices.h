@@ -17,8 +17,8 @@ struct slice_block {
 };
 
 /** Cache of slices. Voxels of a file lie along x: a slice yz needs all rows of the volume, a slice
- * xz one row per slice. Up to 32 such slices, within 64 MiB, are read together and cached, because
- * they lie in the same or neighbouring rows; of plane xy, one is. */
+ * xz one row per slice. Up to 32 slices yz or xz, within 64 MiB, are read together and cached,
+ * because they lie in the same or neighbouring rows; of plane xy, one slice is cached. */
 struct slices {
     const struct reduced *r; /**< sizes of the volume, and its open file */
     pthread_mutex_t lock;    /**< protects the file and all members below */

@@ -32,7 +32,7 @@ fbp_status fbp_view_reader_open(struct fbp_view_reader *r, const struct fbp_scan
                                 fbp_source *source);
 void fbp_view_reader_close(struct fbp_view_reader *r);
 
-/** Read rows [row, row + n) of a view from the bottom; work: n + 2 prep.margin_rows rows. */
+/** Read n rows from `row` (0: bottom) on to out[n][columns]; work: n + 2 prep.margin_rows rows. */
 fbp_status fbp_view_reader_rows(struct fbp_view_reader *r, size_t view, size_t row, size_t n,
                                 float *work, float *out);
 

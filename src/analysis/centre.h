@@ -73,7 +73,7 @@ fbp_status fbp_slices_score(const struct fbp_scan *scan, const struct fbp_recon_
 
 struct fbp_match {
     const struct fbp_sinogram *s;
-    float *values;   /**< smoothed s; if `joins`, without the fine structure of all views */
+    float *values;   /**< smoothed s; if `joins`, without the fine structure that views share */
     double *scratch; /**< [9 n_columns + 1] work memory for a row (match.c) */
     size_t width;    /**< number of columns per mean */
     /** squares of differences of neighbouring means: sum over columns, mean over rows and views */
@@ -111,7 +111,7 @@ void fbp_match_at(const struct fbp_match *m, double c, size_t stride, size_t par
 
 struct fbp_wedge {
     double column; /**< column with the least misfit */
-    double error;  /**< standard deviation of `column`: curvature, scatter of rows and waves */
+    double error;  /**< standard deviation [columns], from curvature and scatter of the misfit */
     /** Negative logarithm of the likelihood of that column, of waves in a window about `near`:
      * comparable for sinograms of one size and one `near`. */
     double cost;

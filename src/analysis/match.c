@@ -86,7 +86,7 @@ static void begin_tally(const struct fbp_match *m, struct tally *t)
     memset(t->differences, 0, 5 * nc * sizeof(double));
 }
 
-/* Add differences of means of `width` columns for columns [x, x + n) of one view. */
+/* Add for columns [x, x + n) of a view the differences of adjacent means of `width` columns. */
 static void add_run(struct tally *t, size_t x, size_t n)
 {
     const size_t width = t->width;

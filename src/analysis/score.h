@@ -10,7 +10,7 @@
 
 /** Kinds of scores of a slice.  A greater score is better. */
 enum fbp_score {
-    /** Sharpness: root mean square of the gradient of the smoothed slice over its mean. */
+    /** Sharpness: root mean square over mean magnitude of the smoothed slice's gradient. */
     FBP_SCORE_SHARPNESS = 0,
     /** Minus the sum of magnitudes of negative values, divided by the sum of all magnitudes (Donath
        et al., J. Opt. Soc. Am. A 23 (2006) 1048). */

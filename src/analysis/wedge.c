@@ -25,7 +25,7 @@ struct misfit {
     double frequency, a, b, c, freedom;
 };
 
-/* Orthonormal harmonics at the angles of all views: [0] even, [1] odd; harmonic: the next. */
+/* Orthonormal harmonics at the views' angles: [0] even, [1] odd. harmonic: order of the next. */
 struct basis {
     double *vectors[2]; /* [n][view] */
     size_t n[2], harmonic;

@@ -790,7 +790,7 @@ static fbp_status sync_chunks(struct fbp_output *o)
     return syncfs(o->fd) < 0 ? fbp_fail_write(o->path, errno, 0) : FBP_OK;
 }
 
-/* Reduce and compress all layers that no process has, and check that all chunks exist. */
+/* Reduce and compress all layers that no process has completed, and check that all chunks exist. */
 static fbp_status complete(struct chunks *c)
 {
     const struct fbp_levels *l = &c->levels;

@@ -249,7 +249,7 @@ static fbp_status remove_described(struct fbp_output *o, const char *data)
     return unlink(beside.text) < 0 ? fbp_part_cannot("remove", beside.text) : FBP_OK;
 }
 
-/* Give `data`, the file with the samples, its final name, and write the text file beside it. */
+/* Give `data`, the file with the samples, its final name; write its text file, if it has one. */
 static fbp_status publish_names(struct fbp_output *o, const char *data)
 {
     const struct fbp_layout *l = &o->layout;

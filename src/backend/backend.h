@@ -81,8 +81,10 @@ struct fbp_requested_voxels {
 struct fbp_job_part {
     size_t slices[2]; /**< slices [first, end) that this process computes, counted from the first
                          requested slice (pipeline/division.h); end 0: all */
-    size_t slices_per_file; /**< slices that share chunk files, at which parts begin; 0: anywhere */
-    bool counts_once;       /**< repairs of rows that an earlier part needs are counted there */
+    size_t slices_per_file; /**< number of slices that share chunk files: parts begin at multiples
+                               of it, if possible; 0: anywhere */
+    bool counts_once;       /**< repairs of rows that an earlier part also needs are counted by the
+                               process of that part */
     /** Groups [first, end) of views that this process backprojects, can.group_views views each; end
      * 0: all. Other processes backproject the other groups, and the partial volumes are added. */
     size_t view_groups[2];
@@ -93,9 +95,9 @@ struct fbp_job_input {
     enum fbp_type type; /**< type of raw samples: FBP_U16 or FBP_F64; any other value: float */
     bool filtered;      /**< the source contains weighted and filtered views: filter() only replaces
                            samples that are not finite, and stores the rows in the device's layout */
-    bool in_order;      /**< views and rows must be read in ascending order (compressed) */
-    bool unpacks;       /**< reading decodes or computes: several readers are faster */
-    int most_readers;   /**< greatest number of threads per device that read views; 0: no limit */
+    bool in_order; /**< views and rows must be read in ascending order, as from a compressed file */
+    bool unpacks;  /**< reading decodes or computes samples: several threads read faster than one */
+    int most_readers; /**< greatest number of threads per device that read views; 0: no limit */
 };
 
 /** Corrections, weights and filters that are applied to raw samples before backprojection. */
@@ -126,7 +128,8 @@ struct fbp_meridian_images {
     size_t n_planes, n_columns, n_rows; /**< number of images; size of each */
     size_t n_views;  /**< number of filtered views, which are sorted by meridian plane */
     size_t *first;   /**< [n_planes + 1] plane p has views [first[p], first[p + 1]) */
-    double (*at)[3]; /**< [n_views] column at sample (0, 0), and change per image column and row */
+    double (*at)[3]; /**< [n_views] the view's column at image sample (0, 0), its change per image
+                        column and per image row */
 };
 
 /** Part of a sinogram image that is computed at once: rows [row0, row0 + n_rows) of the image of
@@ -166,8 +169,8 @@ struct fbp_job {
      * from row i of each view; 0, 1: one volume from all rows.  Channels share all other members of
      * this struct; no voxel of a channel depends on another channel. */
     size_t channels;
-    /** Number of time points: volumes that are reconstructed one after another, from panel.n_rows
-     * rows each of a view; 0, 1: one volume. Only the pipeline uses it. */
+    /** Number of time points (volumes reconstructed one after another); a view has panel.n_rows
+     * rows for each; 0, 1: one volume. Only the pipeline uses it. */
     size_t time_points;
     struct fbp_grid grid; /**< grid of the whole volume, even if only a box of it is requested */
     struct fbp_requested_voxels requested;
@@ -250,7 +253,7 @@ enum fbp_stage { FBP_STAGE_IN = 0, FBP_STAGE_FILTER, FBP_STAGE_BP, FBP_STAGE_OUT
 /** A point in the work of a stage. */
 struct fbp_event {
     enum fbp_stage stage;
-    uint64_t ticket; /**< number of the event; 0: the work before it is done */
+    uint64_t ticket; /**< number of the event; 0: all work before it is already done */
 };
 
 /** Contents of a buffer of device memory: raw samples of a batch, filtered views, or a slab. */
@@ -278,9 +281,10 @@ struct fbp_rates {
     double upload, fetch; /**< seconds per byte that upload(), or fetch(), copies */
     double filter;        /**< seconds per sample of filter() */
     double update;        /**< seconds of backproject() per voxel and view; 0: no rate is known */
-    double call;          /**< additional seconds per call of backproject() */
-    double share;         /**< seconds per byte of filtered views copied from another device */
-    double copy;          /**< seconds per byte copied within the device's memory; 0: unknown */
+    double call;  /**< additional seconds per call of backproject(), because its last thread blocks
+                     do not fill the device */
+    double share; /**< seconds per byte of filtered views copied from another device */
+    double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
 };
 
 /**
@@ -315,8 +319,8 @@ typedef struct fbp_device fbp_device;
 
 /** Find the usable devices of a backend. why[n]: the reason of a failure, for the user. */
 struct fbp_discovery {
-    /** Loads the module (shared library) of the backend and returns its table; NULL, with the
-     * reason in `why`: unusable. Pointer NULL: the backend is part of the library. */
+    /** Loads the backend's module (shared library) and returns its table, or NULL and the reason in
+     * `why`. Pointer NULL: the backend is part of the library. */
     const struct fbp_backend *(*load)(char *why, size_t n);
     /** Number of devices; if none is usable, 0 and the reason in `why`. NULL: always 1. */
     int (*count)(char *why, size_t n);
@@ -330,7 +334,7 @@ struct fbp_discovery {
 
 /** Kinds of jobs (reconstructions) that the devices of a backend can compute. */
 struct fbp_capabilities {
-    bool precisions;  /**< kernels exist in several precisions; false: only DOUBLE matters */
+    bool precisions;  /**< several precisions; false: job->precision matters only if it is double */
     bool counts;      /**< raw samples may be uint16 */
     bool oversamples; /**< columns may be inserted between measured ones */
     bool channels;    /**< jobs may have several channels */
@@ -341,13 +345,13 @@ struct fbp_capabilities {
     /** Number of views per group, a multiple of 4.  Batches consist of whole groups: the number of
      * views of every batch except the last is a multiple of group_views. */
     size_t group_views;
-    size_t max_resident_views; /**< greatest number of views, per part of the circle, in a buffer of
-                                  filtered views; 0: no limit, but views are not kept for slabs */
+    size_t max_resident_views; /**< greatest number of filtered views per part of the circle in a
+                                  buffer; 0: no limit, but never kept for several slabs */
     /** The members from here on are set by fbp_backend_complete(); a backend leaves them unset. */
     bool own_memory; /**< devices have memory of their own: memory.alloc exists */
     bool shares;     /**< devices copy filtered views from one another: function `share` exists */
     bool filtered_rows;   /**< filtered rows are available as floats: filter_rows exists */
-    bool meridian_images; /**< first of two stages, sinogram images: meridian exists */
+    bool meridian_images; /**< computes sinogram images (first of two stages): meridian exists */
     bool statistics; /**< the device computes statistics of voxels: function `statistics` exists */
 };
 
@@ -389,7 +393,7 @@ struct fbp_event_slots {
     fbp_status (*host_wait)(fbp_device *dev, struct fbp_event event);
     /** Queues a timestamp after the work in a stage so far; *out identifies it. */
     fbp_status (*timestamp)(fbp_device *dev, enum fbp_stage stage, uint64_t *out);
-    /** Converts a timestamp to seconds of fbp_seconds(); once, after the work before it. */
+    /** Converts a timestamp to the clock of fbp_seconds(); called once, after its work is done. */
     fbp_status (*seconds)(fbp_device *dev, uint64_t timestamp, double *seconds);
 };
 
@@ -413,12 +417,13 @@ enum { FBP_MOST_LINKED = 16 };
 /** Properties, reported by the driver, of copies from one device to another. */
 struct fbp_peer {
     bool direct;  /**< copies need not pass through host memory */
-    bool atomics; /**< atomics work at the other end: a direct link, not the PCI bus */
+    bool atomics; /**< atomics work in the other's memory: the link is direct, not the PCI bus */
     int rank;     /**< rank of the link's speed among the links of the machine; 0: fastest */
 };
 
-/** Repeated copies. from, to: index in the list of devices of open(), or FBP_HOST (memory near the
- * other end). All flows measured together copy equal sizes. */
+/** Repeated copies from one memory to another. from, to: index in the list of devices of open(), or
+ * FBP_HOST (host memory near the device at the other end). All flows that are measured together
+ * copy equal sizes. */
 struct fbp_flow {
     int from, to;
 };
@@ -457,10 +462,9 @@ struct fbp_backend {
 
     /** Writes a remark for the user on how a job is computed, or "". Pointer NULL: "". */
     void (*remark)(const struct fbp_job *job, char *line, size_t n);
-    /** Sets job->selection to the kernel `name`, or to the fastest usable one if it is NULL.
-     * Returns false if no such kernel can compute the job. The choice depends on scan and volume,
-     * not on slabs. Pointer NULL: the only kernel is "matrix", for single views and whole slices.
-     */
+    /** Sets job->selection to the kernel `name`; NULL: to the fastest usable one. Returns false if
+     * no such kernel can compute the job. The choice depends on scan and volume, never on slabs.
+     * Pointer NULL: only kernel "matrix", for single views and whole slices. */
     bool (*choose)(struct fbp_job *job, const char *name);
 
     /** filtered_bytes() and volume_bytes() return the bytes of filtered views [n_views][n_rows],
@@ -491,7 +495,7 @@ struct fbp_backend {
      * first batch->position views.  `raw` may be overwritten; backends without own memory
      * change only the samples that preparation or a filter along v changes. */
     fbp_status (*filter)(fbp_device *dev, const struct fbp_batch *batch, void *raw, void *filtered);
-    /** Corrects, weights and filters a batch like filter(), but to plain rows: float
+    /** Corrects, weights and filters a batch like filter(), but writes plain rows: float
      * [n_views][n_rows][padded.panel.n_columns], in memory for FBP_FOR_RAW. NULL: not supported. */
     fbp_status (*filter_rows)(fbp_device *dev, const struct fbp_batch *batch, void *raw,
                               float *rows);
@@ -532,7 +536,8 @@ extern const struct fbp_backend *const fbp_backends[];
 const struct fbp_backend *fbp_backend_find(const char *name);
 
 /** Loads *backend if it is a module, and returns the number of its devices; 0, with the reason in
- * `why`: none is usable. A loaded *backend becomes a copy with defaults. */
+ * `why`, if none is usable. If it was loaded, *backend becomes a copy with defaults for missing
+ * functions. */
 int fbp_backend_count(const struct fbp_backend **backend, char *why, size_t n);
 
 /** Returns name i, from 0, that fbp_recon_params.device may have: "auto", then the kinds of devices

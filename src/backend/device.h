@@ -15,8 +15,7 @@
  * members of `can` that depend on which functions exist. */
 void fbp_backend_complete(const struct fbp_backend *given, struct fbp_backend *out);
 
-/** Later work of a stage starts only after the event; no effect if it was reached before (ticket
- * 0). */
+/** Let later work of a stage start only after the event; no effect if it was reached (ticket 0). */
 static inline fbp_status fbp_device_after(const struct fbp_backend *b, fbp_device *dev,
                                           enum fbp_stage stage, struct fbp_event mark)
 {

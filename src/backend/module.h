@@ -45,13 +45,13 @@ enum { FBP_MODULE_VERSION = 28 };
 /** The table of library functions that a module (a backend in a shared library) receives. */
 struct fbp_module_host {
     unsigned version;              /**< FBP_MODULE_VERSION */
-    size_t job_size, backend_size; /**< sizes of the structs: a second check */
+    size_t job_size, backend_size; /**< sizes of the structs: a second check of the version */
 #define FBP_MODULE_MEMBER(MEMBER, FUNCTION) __typeof__(FUNCTION) *MEMBER;
     FBP_MODULE_FUNCTIONS(FBP_MODULE_MEMBER)
 #undef FBP_MODULE_MEMBER
 };
 
-/** The library's functions, for a GPU module, whose exported function sets it. */
+/** The library's functions for a GPU module; set by the module's exported function. */
 extern const struct fbp_module_host *gpu_host;
 
 /** Called when the library has opened a module. Returns the module's backend; NULL, with the reason
@@ -74,7 +74,8 @@ struct fbp_module {
     const char *symbol; /**< name of its fbp_module_fn */
     /** End of the message if this build lacks the module: the remedy. NULL: it has the module. */
     const char *remedy;
-    bool packaged; /**< another package may have it: may_open() gives the reason */
+    bool packaged; /**< another package may contain the module: if may_open() fails, the message is
+                      its reason, not `remedy` */
     /** Returns whether the module may be opened; if not, `why` receives the reason. */
     bool (*may_open)(char *why, size_t n);
     bool tried;                        /**< opening the module was tried, with or without success */

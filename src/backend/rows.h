@@ -60,8 +60,8 @@ static inline void *fbp_raw_row(const struct fbp_job *job, const struct fbp_batc
 }
 
 /** Converts detector row r of a view to line integrals, in place. Repairs are added to *counts if
- * the row's bit in the bitmap is set, which is then cleared; without a bitmap always. Rows without
- * repairs keep their bits. Thread-safe for different rows. */
+ * there is no bitmap, or if the row's bit is set, which is then cleared. Rows without repairs keep
+ * their bits. Thread-safe for different rows. */
 static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_row_bitmap *bitmap,
                                    size_t view, size_t r, void *samples,
                                    struct fbp_prep_counts *counts)
@@ -80,7 +80,7 @@ static inline void fbp_prepare_row(const struct fbp_job *job, const struct fbp_r
         fbp_prep_counts_add(counts, &repaired);
 }
 
-/** Converts the loaded rows of view k of a batch, in place, and interpolates bad pixels. */
+/** Converts loaded rows of view k to line integrals, in place, and interpolates bad pixels. */
 static inline void fbp_prepare_view(const struct fbp_job *job, const struct fbp_batch *batch,
                                     void *raw, size_t k, const struct fbp_row_bitmap *bitmap,
                                     struct fbp_prep_counts *counts)

@@ -54,7 +54,7 @@ const char *fbp_base_name(const char *path);
  * lower case are equal. */
 bool fbp_has_extension(const char *path, const char *extensions);
 
-/** FBP_ERR_NOMEM with a message if `path` is NULL, because its maker was out of memory. */
+/** FBP_ERR_NOMEM with a message if `path` is NULL, because memory ran out when it was made. */
 fbp_status fbp_check_path(const char *path);
 
 /** Copy text into malloc'ed memory; NULL when out of memory. */

@@ -32,9 +32,9 @@ struct group {
 struct work {
     struct item *items;
     struct group *groups;
-    double *gaps, *sorted; /* gaps[i]: between groups[i] and the next; the last is the largest */
+    double *gaps, *sorted; /* gaps[i]: to the next group; the last one, to groups[0], is largest */
     double period;         /* angles are taken modulo this [rad]: pi or 2 pi */
-    double reach[2];       /* extent of the arc beyond its first and last view [rad], or 0 */
+    double reach[2];       /* extent of the arc beyond first and last view [rad]; 0: full period */
     size_t n, m;           /* number of items, of groups */
 };
 
@@ -148,8 +148,8 @@ fbp_status fbp_arc_create(struct fbp_arc *out, const struct fbp_view *views, siz
     out->gap_rad = last_gap - all[1];
     const bool ends = !out->full && w.m > 1;
     gap_range(&w, ends ? w.m - 1 : w.m, out->step_rad);
-    /* Extend the arc at both ends by half the neighbouring step; for period pi by half the larger
-     * gap of random angles, but not beyond the middle of the gap between the ends. */
+    /* Extend the arc at both ends by half the neighbouring step or, for period pi, half the gap of
+     * random angles if larger, but not beyond the middle of the gap between the ends. */
     for (int i = 0; ends && i < 2; i++) {
         const double inwards = w.gaps[i ? w.m - 2 : 0] / 2;
         w.reach[i] = w.period == TURN ? inwards : fmax(inwards, fmin(last_gap, drawn) / 2);
@@ -245,7 +245,7 @@ struct gap {
 
 struct fbp_coverage_group {
     double lo, hi; /* range of x (fan angle or distance) of all its views */
-    /* distances from lo and hi over which the confidence rises from 0 to 1; or 0 */
+    /* distances from lo and hi over which the confidence rises from 0 to 1; 0: a step */
     double feather[2];
     float *confidence; /* [BINS + 1], along beta */
     float *gap;        /* [BINS] gap between views that contains each angle [rad]; 0: none */
@@ -254,7 +254,7 @@ struct fbp_coverage_group {
 struct fbp_coverage_view {
     /* index of the view's group; number of its views at this angle, which share the cell */
     size_t group, sharers;
-    /* Cell of the view [rad], half way to the neighbouring views of its group. */
+    /* Cell of the view [rad]: up to half way to the neighbouring views of its group. */
     double angle, cell[2];
 };
 
@@ -297,8 +297,8 @@ static size_t find_groups(struct fbp_ray_coverage *c, struct keyed *items, const
     return 1;
 }
 
-/* True if ray (beta, x) was measured by a group other than `except`, or by any from the opposite
- * side; also in a gap of at most `largest` [rad] between the views of a group. */
+/* True if ray (beta, x) was measured by a group other than `except`, or by any group from the
+ * opposite side. A ray in a gap of at most `largest` [rad] counts as measured. */
 static bool measured_by_others(const struct fbp_ray_coverage *c, size_t except, double beta,
                                double x, double largest)
 {

@@ -18,13 +18,13 @@
  * same line, with fan angle -gamma.
  */
 struct fbp_arc {
-    /** [n] Angular step of each view [rad], half way to the neighbouring views; at an end of the
-     * arc, up to it. Views at equal angles divide one step. The sum is arc_rad. */
+    /** [n] Angular step of each view [rad], up to half way to the neighbouring views, or to an end
+     * of the arc. Views at equal angles divide one step. The sum is arc_rad. */
     double *step;
     double *position; /**< angle of each view [rad] from the start of the arc, 0 … arc_rad */
-    double *cell;     /**< [n][2] ends of each view's step in `position`; equal at one angle */
-    bool full;        /**< true: the arc is the whole period, not cut at a gap (fbp_arc_create()) */
-    size_t n_gaps;    /**< gaps that are too large for a step (largest_step()) */
+    double *cell;  /**< [n][2] ends of each view's step, like `position`; equal for equal angles */
+    bool full;     /**< true: the arc is the whole period, not cut at a gap (fbp_arc_create()) */
+    size_t n_gaps; /**< gaps that are too large for a step (largest_step()) */
     size_t n_angles;  /**< number of different angles */
     double start_rad; /**< angle of the first view of the arc [rad]; of view 0 if the arc is full */
     /** Length of the arc [rad]: the period if the arc is full or all views have one angle; else
@@ -37,8 +37,7 @@ struct fbp_arc {
     /** Largest gap between the directions of measured rays, over all fan angles [rad]. */
     double direction_gap_rad;
     /** Greatest gap that is not reported as missing views: the greatest of 4 median steps, 2
-     * degrees and the gap expected of random angles; at most 45 degrees, at least 1.5 median steps.
-     */
+     * degrees and the gap expected of random angles; within 1.5 median steps to 45 degrees. */
     double usual_gap_rad;
     /** +1: angles ascend in at least 9 of 10 steps from a view to the next; -1: descend; else 0 */
     int direction;

@@ -22,7 +22,7 @@ FBP_NAMES(fbp_quadrature_name, "auto", "bands", "voronoi", "harmonics", "given")
  * time proportional to the square of the number. */
 static const double MOST_SPACED = 50000;
 
-/* Angle [rad] from the pole of ring i of n, also azimuth of direction i of n in a ring. */
+/* Angle [rad] from the pole of ring i of n, and azimuth of direction i of n in a ring. */
 static double angle_of(size_t i, size_t n)
 {
     return FBP_PI / 2 + FBP_PI / (2 * (double)n) - (double)(i + 1) * FBP_PI / (double)n;
@@ -47,7 +47,7 @@ static void put(enum fbp_pole pole, double theta, double phi, double out[3])
 }
 
 /* Put the directions into maximally spaced order: next is the one with the least Coulomb potential
- * of charges at all previous ones and their antipodes; of equal ones the first. */
+ * of charges at all previous ones and their antipodes; if several are equal, the first of them. */
 static fbp_status most_apart(double (*n)[3], size_t count)
 {
     const double equal = 1e-12;
@@ -280,7 +280,7 @@ static size_t make_cell(struct cell *c, const struct point *p, size_t n, size_t 
             if (!more[down])
                 continue;
             const double *x = p[down ? i - step : i + step].x;
-            /* points are sorted by height: beyond one too far up (down), none cuts the cell */
+            /* sorted by height: after one that is too far up (or down), none cuts the cell */
             more[down] = !(fabs(x[2] - at[2]) > 2 * sin(atan(c->reach)) + EQUAL);
             if (!more[down])
                 continue;

@@ -16,7 +16,7 @@
 /** Facts about a set of directions. */
 struct fbp_sphere {
     size_t different; /**< number of different directions; equal and opposite ones count once */
-    /** greatest angle from a point of the sphere to a direction or antipode [rad] */
+    /** greatest angle from a point of the sphere to the nearest direction or antipode [rad] */
     double hole_rad;
     /** median over the directions of the angle from a direction to the farthest corner of the part
      * of its Voronoi cell that surrounds it [rad] */
@@ -39,7 +39,7 @@ fbp_status fbp_sphere_cells(const double (*direction)[3], size_t count, double *
  * parallel views about the axis, into the volume. */
 struct fbp_meridian_planes {
     double axis[3];      /**< direction that all planes contain */
-    double across[2][3]; /**< unit vectors; angles of planes count from the first to the second */
+    double across[2][3]; /**< unit vectors across the axis; angles count from first to second */
     int pole;      /**< index of the common axis: 0, 1, 2 for x, y, z; -1 for any other axis */
     size_t n;      /**< number of planes */
     size_t most;   /**< greatest number of directions in one meridian plane */
@@ -65,7 +65,7 @@ struct fbp_ring_member {
 };
 
 struct fbp_ring {
-    double theta, phi; /**< angles of the first direction [rad]; the next follow in phi */
+    double theta, phi; /**< angles of first direction [rad]; others follow in equal steps of phi */
     size_t first,
         n; /**< the directions of the ring are members [first, first + n) of fbp_rings.member */
     size_t n_phi; /**< number of different angles phi in the ring; 0: the ring is the pole */
@@ -77,7 +77,7 @@ struct fbp_ring {
  * angles phi of a ring are equally spaced over the circle; the equator also contains the antipodes
  * of its directions. Sets of equal solid angle or linear angles consist of such rings. */
 struct fbp_rings {
-    /** axis of the rings; perpendicular unit vectors, from which phi counts */
+    /** axis of the rings; perpendicular unit vectors: phi counts from across[0] to across[1] */
     double axis[3], across[2][3];
     struct fbp_ring *ring; /**< [n] rings, starting at the pole */
     size_t n;
@@ -107,7 +107,7 @@ void fbp_rings_clear(struct fbp_rings *rings);
 /** Unit vector at angle theta from the axis of the rings and angle phi about it [rad]. */
 void fbp_ring_direction(const struct fbp_rings *rings, double theta, double phi, double out[3]);
 
-/** Quadrature i: "auto", "bands", "voronoi", "harmonics", "given"; NULL beyond the last. */
+/** Name of quadrature i: "auto", "bands", "voronoi", "harmonics", "given"; NULL beyond the last. */
 const char *fbp_quadrature_name(size_t i);
 
 /** Names by index i, NULL beyond the last: sets of directions ("solid-angle", "linear-angle",

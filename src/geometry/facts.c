@@ -25,7 +25,7 @@ enum { COVERAGE_STEPS = 32 };
  * moves in a counter-clockwise turn).  Index 0: fan angle [rad], 1: distance from the axis [mm]. */
 struct sides {
     double mean_lo[2], mean_hi[2]; /* outer edges, mean over the views */
-    /* least distance (or fan angle) of the panel's outer edges; below 0 beyond the axis */
+    /* least distance from the axis (or fan angle) of the outer edges; below 0: axis outside */
     double edge_lo[2], edge_hi[2];
     /* the same for the outermost pixel centres */
     double pixel_lo[2], pixel_hi[2];
@@ -193,7 +193,7 @@ static fbp_status field_of_view(struct fbp_geometry_facts *out, const struct sid
  */
 enum { HEIGHTS = 3, AROUND = 6, POINTS = HEIGHTS * (AROUND + 1) };
 
-/* The path is a helix if a linear fit over angles leaves at most this part of the variance. */
+/* The path is a helix if a linear fit of height over angle leaves at most this part of variance. */
 static const double STEADY = 0.02;
 
 /* A view in the sums of axial_drift(). */
@@ -227,7 +227,8 @@ static double part_seen(const double P[12], const struct fbp_panel *panel, const
     return depth > 0 ? fmin(1, fmax(0, 1 - beyond)) : 0;
 }
 
-/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error, cone_angle_error. arc: modulo 2 pi. */
+/* Set axial_drift_mm, seen_mm, pitch_mm, axial_drift_error and cone_angle_error of *out. arc:
+ * angles of the views modulo 2 pi. */
 static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_kind_table *kind,
                               const struct fbp_views *views, const struct fbp_arc *arc,
                               const struct fbp_grid *grid)
@@ -294,8 +295,7 @@ static fbp_status axial_drift(struct fbp_geometry_facts *out, const struct fbp_k
 
     /* For points on the axis and on a circle around it, at three heights: compute the weighted
      * share of views whose rows miss the point because the views move along the axis. */
-    const struct fbp_view unit = {
-        .s = {cos(0.7), sin(0.7), 0.3}}; /* any direction except the axis */
+    const struct fbp_view unit = {.s = {cos(0.7), sin(0.7), 0.3}}; /* any direction but the axis */
     fbp_frame_of(&unit, axis, &f);
     for (int i = 0; i < POINTS; i++) {
         const int place = i / HEIGHTS;

@@ -217,8 +217,8 @@ static void planes_rows(const struct fbp_kind_table *kind, const struct fbp_view
     *r1 = z0 < z1 && k0 < k1 ? views->panel.n_rows : 0;
 }
 
-/* The default grid of plane integrals is a cube of side diameter / sqrt(2) of the field of view, as
- * usual in laboratories; not all views measure its corners. */
+/* The default grid of plane integrals is a cube whose side is the diameter of the field of view
+ * over sqrt(2), as usual in laboratories; not all views measure its corners. */
 static void planes_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                         struct fbp_grid *out)
 {

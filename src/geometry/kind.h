@@ -25,7 +25,7 @@ struct fbp_kind_table {
     /** True: s is the source, where rays meet.  False: s is the direction towards the source, views
      * half a turn apart measure the same rays, and distances have no meaning. */
     bool has_source;
-    /** True: each row is a measurement, and row r of all views yields volume r. */
+    /** True: each row is a measurement of its own; row r of all views yields volume r. */
     bool row_is_frame;
 
     /** Checks view k; NULL: nothing to check. */
@@ -87,8 +87,9 @@ void fbp_line_rows(const struct fbp_kind_table *kind, const struct fbp_views *vi
 void fbp_line_grid(const struct fbp_kind_table *kind, const struct fbp_views *views,
                    struct fbp_grid *out);
 
-/** Find the rotation axis: upward normal of the plane of the sources, or z, if undetermined or so
- * near that the sources' scatter explains it. Returns the angle between both [rad]. */
+/** Find the rotation axis: the upward normal of the plane of the sources; z if the normal is
+ * undetermined, or so near to z that the sources' scatter explains the angle. Returns the angle
+ * between normal and axis [rad], or 0. */
 double fbp_axis_of(const struct fbp_view *views, size_t n_views, double axis[3]);
 
 /** Describe views by angles and distances; the lists of *out are in numbers[5 views->n].  False:
@@ -109,7 +110,8 @@ fbp_status fbp_views_centre(const struct fbp_kind_table *kind, struct fbp_views 
 /** Facts about one view of line integrals.  lo, hi: sides of the panel along -t and +t; t:
  * direction of the source's counter-clockwise motion (struct fbp_frame). */
 struct fbp_view_facts {
-    double sod, sdd;      /**< distances from source to axis and panel [mm]; 0: no source */
+    double sod, sdd; /**< distances from the source to the axis, and to the panel along its normal
+                        [mm]; 0: no source */
     double magnification; /**< sdd / sod on the ray through the iso-centre, or 1 */
     /** Rays to the panel's outer edges: [0] fan angle [rad], [1] distance from the axis [mm]. */
     double edge_lo[2], edge_hi[2];

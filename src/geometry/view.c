@@ -11,7 +11,7 @@
 /* Least |det| of three linearly independent vectors, relative to the product of their lengths. */
 static const double SINGULAR = 1e-12;
 
-/* Least cosine of the angle between the iso ray and the panel normal; less: edge-on. */
+/* Least cosine of the angle between iso ray and panel normal; below it, the panel is edge-on. */
 static const double EDGE_ON = 0.05;
 
 void fbp_view_pixel(const struct fbp_view *view, const struct fbp_panel *panel, double c, double r,

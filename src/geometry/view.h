@@ -25,7 +25,8 @@ struct fbp_frame {
 /** Compute the axes of the ideal panel of a view; false if the source lies on the rotation axis. */
 bool fbp_frame_of(const struct fbp_view *view, const double axis[3], struct fbp_frame *out);
 
-/** Angle of the source (or s) about the axis [rad], in (-pi, pi]; axis z: atan2(s[1], s[0]). */
+/** Angle of the source (parallel beam: of vector s) about the axis [rad], in (-pi, pi]; for axis z:
+ * atan2(s[1], s[0]). */
 double fbp_view_angle(const struct fbp_view *view, const double axis[3]);
 
 /** Get the world position [mm] of the centre of corner voxel i, 0 to 7, of a grid: if bit j of i is

@@ -113,7 +113,7 @@ static enum fbp_retrieved_from retrieved_from(const corrections *c)
 void fbp_corrections_choose_rows(corrections *c, const struct fbp_job *job)
 {
     const struct fbp_batch all = fbp_work_all(job);
-    /* keep all rows if phases are retrieved after ring removal (from whole views) */
+    /* keep all rows if phases are retrieved after ring removal, which needs whole views */
     const bool whole = all.load_rows == 0 || (c->retrieves && c->stripes.method);
 
     c->row0 = whole ? 0 : all.load_row0;

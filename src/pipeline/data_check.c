@@ -192,8 +192,8 @@ static void check_end(const struct fbp_prep *p, const float *values, size_t n, f
         }
         x[m++] = v;
     }
-    /* For Gaussian noise of standard deviation sigma, the median difference of neighbours is 0.954
-     * sigma, and the median of m samples has the standard deviation 1.25 sigma / sqrt(m). */
+    /* For Gaussian noise of standard deviation sigma, the median |difference| of neighbours is
+     * 0.954 sigma, and the median of m samples has the standard deviation 1.25 sigma / sqrt(m). */
     const float typical = m > 1 ? median(d, m - 1) : 0;
     const float sigma = m > 1 ? 1.05f * (p->intensity ? logf(typical) : typical) : 0;
     *end = m ? line_integral(p, median(x, m)) : NAN;
@@ -285,7 +285,7 @@ static double median_of(const fbp_data_check *check, size_t i, int what, float *
     size_t n = 0;
 
     for (size_t j = 0; j < SAMPLE && j < n_views; j++) {
-        /* take all of at most SAMPLE views, else views in steps of the golden section */
+        /* take all of up to SAMPLE views, else steps of the golden section (no periodic pattern) */
         const double part = (double)j * 0.6180339887498949;
         const size_t k = n_views <= SAMPLE ? j : (size_t)((part - floor(part)) * (double)n_views);
         const struct checked_row *r = row_of(check, k, i);

@@ -22,9 +22,9 @@ enum {
     THREAD = 256 << 10, /* host memory per thread, besides buffers [bytes] */
     /* greatest size of a batch of views that already lie in device memory [bytes] */
     DEVICE_BATCH_BYTES = 1 << 30,
-    /* buffers per worker for views as read, and for filtered views: one is filled, one is read */
+    /* buffers per worker for raw and for filtered views: one is filled while the other is read */
     HOST_BUFFERS = 2,
-    BLOCK_BYTES = 8 << 20, /* greatest size of a block of slices, or one slice [bytes] */
+    BLOCK_BYTES = 8 << 20, /* greatest size of a block of slices, but at least one slice [bytes] */
     /* number of blocks of slices that are fetched from a device while other blocks are written */
     FETCHED_BLOCKS = 2,
     /* the buffers for blocks of slices of all devices take at most 1/BLOCKS_SHARE of the limit of
@@ -107,9 +107,9 @@ static size_t slice_bytes(const struct fbp_job *job)
     return fbp_channels(job) * fbp_slab_slice(&any) * fbp_value_size(job);
 }
 
-/* Number of slices per block. If several processes (sharers) add partial volumes, at most
- * 1/FINISH_PARTS of a slab, so that additions overlap with the computation, but at least one slice
- * per process. */
+/* Number of slices per block. If several processes (sharers) add partial volumes, a block is at
+ * most 1/FINISH_PARTS of a slab, so that additions overlap with the computation, but has at least
+ * one slice per process. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers)
 {
     const size_t slice = slice_bytes(job), part = slab_slices / FINISH_PARTS;
@@ -219,7 +219,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = 1;
     if (b->can.own_memory) {
-        /* FETCHED_BLOCKS blocks are fetched while others, a slice per thread, are written */
+        /* FETCHED_BLOCKS are fetched while others (at least a slice per thread) are written */
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has at least one slice */
         const size_t n = FETCHED_BLOCKS + (io_threads + w->block_slices - 1) / w->block_slices;
         const uint64_t most = rq->memory_limit / BLOCKS_SHARE / rq->n_workers / w->block_bytes;
@@ -473,7 +473,7 @@ static bool is_less(const struct fbp_work *w, const struct fbp_work_request *rq,
     return w->memory_bytes < least->memory;
 }
 
-/* Find the least memory for a division into at least `slabs` slabs, and fail with its message. */
+/* Fail with a message that states the least memory for a division into `slabs` slabs or more. */
 static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs,
                                  struct fbp_work *out)
 {

@@ -22,7 +22,7 @@
 
 enum { FBP_CUT_PARTS = 64 };
 
-/** Computing cost of slices; it is 1 if all views see all voxels of the slice, all requested. */
+/** Computing cost of slices; 1: all voxels of the slice are requested, and seen by all views. */
 struct fbp_cut {
     /** before[i]: cost of the first i/FBP_CUT_PARTS of the slices, relative to all slices. */
     double before[FBP_CUT_PARTS + 1];
@@ -76,7 +76,7 @@ struct fbp_machine {
     double begin; /**< time before the first command of a run [s] */
     /** Number of processes that share views and add a part of every block of slices; 0 means 1. */
     size_t sharers;
-    double sum; /**< rate of receiving partial volumes while sending; 0: no time */
+    double sum; /**< rate of receiving partial volumes while sending as much; 0: takes no time */
     /** Number of cores, shared by as many computing threads and one thread that adds partial
      * volumes; 0: adding does not slow the computation down. */
     int sum_cores;
@@ -186,10 +186,10 @@ int fbp_work_io_threads(const struct fbp_backend *backend, const struct fbp_job 
  * images of a first stage, computed when they are read; at most job->input.most_readers. */
 int fbp_work_readers(const struct fbp_backend *backend, const struct fbp_job *job);
 
-/** Number of slices per block that is written at once, for a slab whose views processes share. */
+/** Slices per block that is written at once; `sharers` processes share the views of the slab. */
 size_t fbp_work_block(const struct fbp_job *job, size_t slab_slices, size_t sharers);
 
-/** Speeds of a device: of the request, else of the backend; `update` 0: not known. */
+/** Speeds of a device by the request, else by the backend; `update` is 0 if they are not known. */
 struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
 
 /**

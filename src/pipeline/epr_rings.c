@@ -72,7 +72,7 @@ static fbp_status make_views(struct rings_step *a, const struct fbp_scan *scan, 
         const struct fbp_ring *ring = &a->rings.ring[r];
         a->first[r + 1] = a->first[r] + (ring->at_pole ? 1 : ring->at_equator ? a->n : 2 * a->n);
 
-        /* All views of a ring must have the same sample positions, up to whole samples. */
+        /* Views of a ring must have equal sample positions, up to a shift by whole samples. */
         const struct fbp_ring_member *first = &a->rings.member[ring->first];
         double tau0, start0, tau, start;
         samples_of(scan, first, &tau0, &start0);

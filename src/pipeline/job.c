@@ -221,7 +221,8 @@ static fbp_status check_spectra(const struct fbp_scan *scan, size_t n)
 }
 
 /* Design a filter of rows of n_columns samples: a convolution kernel with half_width samples on
- * each side, or a response for Fourier transforms (0); with spline coefficients if cubic. */
+ * each side or, if half_width is 0, a response for FFT; for cubic interpolation with spline
+ * coefficients. */
 static fbp_status design(struct fbp_filter_design *out, const struct fbp_recon_params *p,
                          const struct fbp_spectral_filter *s, size_t n_columns, size_t half_width)
 {
@@ -572,7 +573,7 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     const struct fbp_filter_design *filter = job->filtering.design;
     const char *name =
         job->selection.requested ? job->selection.requested : fbp_environment(FBP_ENV_KERNEL);
-    /* backends replace unsupported precisions other than double */
+    /* an unsupported precision is an error only if it is double: backends replace the others */
     const bool in_double = fbp_in_double(job);
 
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)

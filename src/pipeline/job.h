@@ -101,8 +101,8 @@ void fbp_box_grid(const struct fbp_job *job, struct fbp_grid *out);
  * job->part.slices if these are set, else all slices with requested voxels (fbp_box_wanted()). */
 void fbp_job_slices(const struct fbp_job *job, size_t *first, size_t *n);
 
-/** Return whether this process writes slice z, from the first slice of the box: the slices of its
- * part, and with the first part also slices below and above the region. */
+/** Return whether this process writes slice z, counted from the first slice of the box. A process
+ * writes the slices of its part; that of the first part also slices outside the region. */
 bool fbp_box_is_own(const struct fbp_job *job, size_t z);
 
 /** Return whether the kernel computes whole slices, of which the requested box is only a part. */

@@ -28,7 +28,7 @@ void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t
     *device = meter ? meter->device_bytes : 0;
 }
 
-/* Make the cache key of a list of devices; false: too long, or a device has no identity. */
+/* Make the cache key of a list of devices; false: key too long, or a device without identity. */
 static bool make_key(const struct fbp_backend *backend, const int *devices, size_t n,
                      char key[MOST_KEY])
 {
@@ -135,7 +135,7 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
             out->peer_both[j][i] = out->peer_both[i][j] /= 2;
         }
 
-    /* Measure the ring of devices; 0: two neighbours cannot copy directly. */
+    /* Measure the ring: all devices copy to the next at once. 0: two neighbours cannot copy. */
     for (size_t i = 0; i < n; i++) {
         const size_t next = (i + 1) % n;
         if (n < 2 || out->peer[i][next] == 0)

@@ -127,7 +127,7 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(fbp_check_optional(&fbp_range_side, "slab_slices", (double)p->tuning.slab_slices));
     FBP_TRY(fbp_check_range(&fbp_range_seconds, "follow_timeout_s", p->input.follow_timeout_s));
 
-    /* Check --part, and reject options that its separate processes exclude. */
+    /* Check --part, and reject options that need communication between the parts' processes. */
     if (has_part && (p->cluster.part < 1 || p->cluster.part > p->cluster.n_parts))
         return FBP_INVALID("part %zu of %zu does not exist; parts count from 1 to %zu",
                            p->cluster.part, p->cluster.n_parts, p->cluster.n_parts);

@@ -424,7 +424,7 @@ static void log_remarks(const fbp_plan *p)
         fbp_plan_note(p, FBP_LOG_NOTE,
                       "binning: %zu bad pixels are excluded from the means of pixels",
                       prep->n_left_out);
-    /* Warn if the beam hardening polynomial decreases: it was fitted to thin objects. */
+    /* Warn if the beam hardening polynomial decreases: it was fitted to too thin objects. */
     const double turn =
         fbp_corrections_of(p->scan, &c) == FBP_OK ? fbp_corrections_turn(&c, MOST) : 0;
     if (turn > 0)
@@ -484,7 +484,7 @@ static void log_remarks(const fbp_plan *p)
             "replaces %s, and values differ in their last digits; %sdecompress it",
             fbp_plan_source_name(p), p->tables.job.selection.name, p->kernel_unpacked, line);
     }
-    /* the kernel computes more voxels than the box */
+    /* note that the kernel computes more voxels than the requested box */
     if (fbp_box_crops(&p->tables.job) && !p->tables.region) {
         const size_t *all = p->info.whole.n, *box = p->info.volume.n;
         const double times = (double)all[0] * (double)all[1] / ((double)box[0] * (double)box[1]);

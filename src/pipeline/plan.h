@@ -35,7 +35,8 @@ struct fbp_plan_rows {
     bool may_open; /**< true: the division `beside` fits into the limit of memory */
 };
 
-/** Lack of memory of a division: needs and limit of this process, or of the one with most needs. */
+/** Lack of memory for a division: need and limit of this process or, in a team, of the process that
+ * needs most. */
 struct fbp_plan_lack {
     uint64_t needs, limit; /**< needed memory (0: the division fits) and its limit [bytes] */
     char who[110]; /**< prefix of error messages that names the process, such as "rank 2 on node3:
@@ -47,7 +48,7 @@ struct fbp_sink_share;
 /** Greatest number of view steps (view_step.h) of a plan. */
 enum { FBP_MOST_STEPS = 8 };
 
-/** A machine, other than this one, for which a plan predicts times (bench/predict). */
+/** Another machine for which a plan predicts times (bench/predict); the plan cannot be run. */
 struct fbp_plan_target {
     const struct fbp_backend *backend; /**< completed backend (backend/device.h) */
     size_t n_devices;
@@ -93,7 +94,8 @@ struct fbp_plan {
     uint64_t reader_bytes; /**< further host memory of the source per reading thread [bytes] */
     bool hold; /**< decompressed views of a file that must be read in order are kept in memory */
     uint64_t hold_bytes; /**< memory that `hold` takes */
-    /** Compressed views: kernel for uncompressed views if it cannot use their order; else NULL. */
+    /** If the views are compressed: name of the kernel for uncompressed views, if it cannot use
+     * views in the order of the file; else NULL. */
     const char *kernel_unpacked;
     /** memory with decompressed views, if above the limit [bytes]; else 0 */
     uint64_t unpacked_needs;
@@ -138,7 +140,7 @@ fbp_status fbp_plan_create_for(fbp_plan **out, const struct fbp_scan *scan,
                                const struct fbp_recon_params *params,
                                const struct fbp_plan_target *target);
 
-/** Tables of the job that filters the measured views: in two stages, of the first stage. */
+/** Tables of the job that filters measured views: of the plan, or of the first of two stages. */
 const struct fbp_job_tables *fbp_plan_measured(const fbp_plan *p);
 /** Preparation of the measured samples. */
 const struct fbp_prep *fbp_plan_prep(const fbp_plan *p);
@@ -153,7 +155,7 @@ size_t fbp_stored_views(const struct fbp_scan *scan);
 const char *fbp_plan_source_name(const fbp_plan *p);
 
 /** Set *out to the numbers of samples that view steps repaired in this process. In a team, only
- * those of processes that share a slab are added: other slabs count the same samples. */
+ * those of processes that share a slab are to be added: other slabs count the same samples. */
 fbp_status fbp_plan_count_steps(const fbp_plan *p, struct fbp_prep_counts *out);
 /** Add to the report of a run the time of its view steps (view_step.h) and, without a team, the
  * numbers of samples that they repaired; log their remarks. */

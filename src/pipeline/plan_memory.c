@@ -321,8 +321,7 @@ static fbp_status arrange(fbp_plan *p, bool in_order)
 
 /* Choose kernel and division for a compressed scan, whose views can only be read in order. The
  * kernel of an uncompressed scan, which gives the same bits, is used if it can use views in order,
- * or if (in all processes of a team) the decompressed views fit into memory; else another kernel.
- */
+ * or if decompressed views fit into memory (in all processes of a team); else another kernel. */
 static fbp_status arrange_compressed(fbp_plan *p)
 {
     struct fbp_job *job = &p->tables.job;

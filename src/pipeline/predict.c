@@ -59,7 +59,7 @@ struct course {
     const struct fbp_work *work;
     struct lane *lanes;
     size_t next_slab, first_slice, n_slices;
-    struct lane **filters; /* [batch] device that filters it (NULL: none yet), if shared */
+    struct lane **filters; /* [batch] device that filters it (NULL: none yet), for shared batches */
     double now;
 };
 

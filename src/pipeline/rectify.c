@@ -88,7 +88,7 @@ static bool homography(const struct fbp_scan *scan, size_t k, const struct fbp_v
     return true;
 }
 
-/* Project the measured panel of view k onto the upright detector's plane; false: impossible. */
+/* Project the panel of view k onto the upright detector's plane; false: it cannot be projected. */
 static bool outline_of(const struct fbp_scan *scan, size_t k, const double axis[3],
                        struct outline *o)
 {
@@ -259,7 +259,7 @@ static fbp_status make_upright(struct rectify *r, const struct fbp_geometry_fact
     return FBP_OK;
 }
 
-/* Index of the sample that continues n samples by reflection at both ends at position i. */
+/* Index of the sample whose value sample i has, if n samples are reflected at both ends. */
 static size_t reflect(ptrdiff_t i, size_t n)
 {
     const ptrdiff_t period = n > 1 ? 2 * ((ptrdiff_t)n - 1) : 1;
@@ -301,7 +301,7 @@ static void measured_rows(const struct rectify *r, size_t view, size_t row0, siz
     *n = (nr - rows[1] > REACH + 1 ? rows[1] + REACH + 1 : nr) - *first;
 }
 
-/* B-spline coefficients per row: one before the first sample and two after the last. */
+/* B-spline coefficients per row: one per sample, one before the first, two after the last. */
 static size_t spline_columns(const struct rectify *r)
 {
     return r->measured.scan.panel.n_columns + 3;
@@ -314,7 +314,7 @@ static void spline_of(const struct rectify *r, const size_t rows[2], size_t firs
 {
     const size_t nc = r->measured.scan.panel.n_columns, nr = r->measured.scan.panel.n_rows;
     const size_t stride = spline_columns(r);
-    float h[REACH + 1]; /* weights of the prefilter at distances 0 to REACH [samples] */
+    float h[REACH + 1]; /* prefilter weights at 0 to REACH samples; the sum of both sides is 1 */
     double all = 1;
 
     for (int i = 1; i <= REACH; i++)
@@ -398,7 +398,7 @@ struct rectified {
     unsigned char *counted; /* [view][measured row] */
 };
 
-/* Floats of a reading thread: all measured rows of a view, and as much working memory. */
+/* Number of floats per reading thread: all measured rows of a view, and as much working memory. */
 static size_t rows_floats(const struct rectify *r)
 {
     return 2 * fbp_integrals_floats(&r->measured, r->measured.scan.panel.n_rows);
@@ -491,7 +491,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->info.n[1] = r->step.scan.panel.n_rows;
     src->unpacks = true;
     src->in_order = below->in_order;
-    src->growing = below->growing; /* each view depends on one measured view */
+    src->growing = below->growing; /* usable during a scan: each view needs one measured view */
     src->held_bytes = fbp_source_bytes(below, 0) + rows;
     src->reader_bytes = fbp_source_bytes(below, 1) - fbp_source_bytes(below, 0) + reader_bytes(r);
     return fbp_source_wrap_set_up(src, below);

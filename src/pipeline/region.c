@@ -230,7 +230,7 @@ static fbp_status shape_row(void *user, size_t y, size_t z, struct fbp_interval 
         double square = s->radius * s->radius;
         for (size_t i = 1; i < s->n_round; i++)
             square -= (p[i] - s->centre[i]) * (p[i] - s->centre[i]);
-        /* if the row does not meet the shape: its centre; is_inside() decides */
+        /* if the row misses the shape, take its centre, about which is_inside() decides */
         const double half = sqrt(fmax(square, 0));
         lo = s->centre[0] - half;
         hi = s->centre[0] + half;

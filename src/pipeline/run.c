@@ -294,8 +294,7 @@ static bool has_slice(const struct fbp_run_request *rq, size_t frame, size_t z)
 }
 
 /* Fill the work list with the slabs of this run's workers: all slabs, unless the run has fewer
- * workers than the division. Slices at the ends of a slab that the sink already has are left out.
- */
+ * workers than the division. Slices at the ends of slabs that the sink already has are left out. */
 static fbp_status list_slabs(struct run_state *run)
 {
     const struct fbp_run_request *rq = run->rq;

@@ -42,7 +42,7 @@ size_t fbp_mask_bytes(const struct fbp_job *job, bool field);
 size_t fbp_mask_apply(const fbp_mask *mask, size_t z, size_t n, void *values,
                       struct fbp_statistics *found);
 
-/** A slice of the box with the mask's value in all voxels, outside the region; NULL: no region. */
+/** A slice with the mask's value in all voxels, for slices outside the region; NULL: no region. */
 const void *fbp_mask_blank(const fbp_mask *mask);
 
 /* stage_write.c: a volume as the sum of partial volumes, each from a part of the views
@@ -159,7 +159,7 @@ struct fbp_run_request {
     const fbp_mask *mask;              /**< mask of written slices; NULL: none */
     const struct fbp_sum *sum;         /**< adds partial volumes of other processes; NULL: none */
     fbp_data_check *check; /**< check of the views for bad data when they are read; NULL: none */
-    uint64_t *n_found;     /**< output, or NULL: voxels that min, max and mean include */
+    uint64_t *n_found;     /**< output, may be NULL: number of voxels in min, max and mean */
     bool no_overlap;       /**< only one stage works at a time */
     /** Flag that ends the run when it is set; NULL: none. */
     const struct fbp_cancel_flag *stop;

@@ -144,8 +144,8 @@ static fbp_status report_waiting(struct run_state *s, size_t waiting_for, size_t
     return fbp_run_progress(s, 0, 0, n_there);
 }
 
-/* Callback of fbp_source_await(), called while it waits for a view: report progress. Nonzero, which
- * ends the wait: the run is cancelled or has failed, or the worker's device has. */
+/* Callback of fbp_source_await(), called while it waits for a view: report progress. Returns
+ * nonzero, which ends the wait, if the run is cancelled or failed, or its device failed. */
 static int is_over_while_waiting(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -186,8 +186,8 @@ static bool join(const struct worker *w, struct fbp_task *t, const struct fbp_ta
 }
 
 /* If the run follows a measurement, wait until the first view of task i's batch is stored, or all
- * views if it cannot be read view by view. Join the *n next tasks whose views are stored, too:
- * batches are small while computing keeps up with the measurement, else they grow. */
+ * views if it cannot be read view by view. Join next tasks whose views are stored (*n in all, with
+ * task i): batches are small while computing keeps up with the measurement, else they grow. */
 static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i, size_t *n)
 {
     const struct fbp_job *job = w->run->rq->job;
@@ -212,7 +212,7 @@ static fbp_status await_task(struct worker *w, struct fbp_work_item *d, size_t i
     return FBP_OK;
 }
 
-/* Read a batch from a growing scan: views as they are stored, or all if it needs all. */
+/* Read a batch from a growing scan: each view when it is stored, or all views at once if needed. */
 static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *batch, void *out)
 {
     const struct fbp_run_request *rq = w->run->rq;
@@ -238,8 +238,8 @@ static fbp_status load_as_measured(struct worker *w, const struct fbp_batch *bat
 
 /* ---- The stage ---- */
 
-/* Callback of fbp_hold_fill(), called while it decompresses views: report progress. Nonzero, which
- * ends the work: the run is cancelled or has failed, or the worker's device has. */
+/* Callback of fbp_hold_fill(), called while it decompresses views: report progress. Returns
+ * nonzero, which ends the work, if the run is cancelled or failed, or its device failed. */
 static int is_over(void *user, size_t n_there)
 {
     const struct worker *w = user;
@@ -294,7 +294,7 @@ static fbp_status read_tasks(struct worker *w, struct fbp_work_item *d)
     return FBP_OK;
 }
 
-/* Read the views of one slab after another; those of the first only, if views are kept. */
+/* Read the views of each slab, or of the first only if the device keeps filtered views. */
 static fbp_status read_slabs(struct worker *w)
 {
     /* If views must be read in order, workers that alternate would make the source restart at the

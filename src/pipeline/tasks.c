@@ -18,9 +18,8 @@ static const double COMMAND_SECONDS = 0.03;
 enum {
     VIEWS = 32, /* number of sampled views */
     SIDE = 8,   /* number of sampled voxels per side of a slice */
-    STEP = 16,  /* slices that a kernel backprojects in one pass; slabs of 511 + 513 took 12 % more
-                   time */
-    /* from STEPS_A_SLAB * STEP slices on average, slabs end at multiples of STEP */
+    STEP = 16,  /* slices per pass of a kernel; slabs of 511 + 513 took 12 % longer than 2 x 512 */
+    /* slabs of at least STEPS_A_SLAB * STEP slices on average end at multiples of STEP */
     STEPS_A_SLAB = 8,
 };
 

@@ -30,7 +30,7 @@ void fbp_plan_take_cores(fbp_plan *p)
     p->params.n_threads = mine < there ? mine : share > 0 ? share : 1;
 }
 
-/* Identity of a device. bus_id: PCI address, because a launcher may change indices, or "". */
+/* Identity of a device. bus_id: PCI address (launchers change indices); "": compare indices. */
 struct card {
     int index;
     char bus_id[28];
@@ -122,7 +122,7 @@ static fbp_status compare(const fbp_team *team, size_t rank, const struct planne
 
     (void)fbp_team_name(team, 0, first, sizeof first);
     (void)fbp_team_name(team, rank, other, sizeof other);
-    /* different devices and kernels may follow from different parameters */
+    /* compare devices and kernels only if parameters are equal: other parameters may change both */
     if (a->params == b->params) {
         if (strcmp(a->device, b->device) != 0 || strcmp(a->kernel, b->kernel) != 0)
             return FBP_INVALID(

@@ -345,7 +345,7 @@ fbp_status fbp_plan_team_computed(struct fbp_plan_run_team *t, fbp_status status
         status = fbp_calloc((void **)&mine, 1, bytes, "results of processes");
     if (status == FBP_OK && first)
         status = fbp_calloc((void **)&all, fbp_team_size(team), bytes, "results of processes");
-    if (t->plan->ranks.part > 0) /* only the first process of a slab counts it */
+    if (t->plan->ranks.part > 0) /* only the first process of a slab counts resumed slabs */
         found.report.slabs_resumed = 0;
     if (!first && writes_output(t->plan, t->apart)) /* rank 0 adds its own count later */
         found.report.output_clipped = fbp_sink_clipped(t->sink);
@@ -603,7 +603,7 @@ static bool has(void *user, size_t z)
     return fbp_plan_has_sum(s->plan, z);
 }
 
-/* Buffer for this process's slices from process `part` of those that share the slab. */
+/* Buffer for partial sums of this process's slices from process `part` of those of its slab. */
 static float *piece_of(const struct fbp_plan_sums *s, size_t part)
 {
     return s->pieces + (part - (part > s->plan->ranks.part)) * s->room;

@@ -32,12 +32,12 @@ struct fbp_view_step_request {
 /** How often a run reads the views that the last view step (correction of the views) returns. */
 struct fbp_view_readings {
     size_t slabs;  /**< number of times that the views are read (fbp_work_readings()) */
-    double rows;   /**< detector rows that are read, divided by those of the scan */
+    double rows;   /**< rows that are read in all, divided by those of all views */
     int n_threads; /**< number of threads of the run */
 };
 
 /** A view step: a correction that turns a scan and its source into others. Implementations embed
- * this struct as first member. Functions may be NULL unless their comments differ. */
+ * this struct as first member. Functions may be NULL unless their comments state otherwise. */
 struct fbp_view_step {
     struct fbp_scan scan; /**< scan of the views that the step yields */
     /** Converts measured samples to line integrals; NULL: the step reads none. */
@@ -50,9 +50,9 @@ struct fbp_view_step {
     fbp_data_check *check; /**< check of the measured views by this step; NULL: not checked */
     /* Results of the last run: */
     struct fbp_prep_counts repaired; /**< numbers of repaired samples */
-    bool repaired_once;              /**< each process counts the repairs of all views */
-    double seconds;   /**< time before the step returned its first view [s]; 0: none */
-    const char *note; /**< remark for the log; NULL: none */
+    bool repaired_once; /**< each process counts the repairs of all views: counts are not added */
+    double seconds;     /**< time before the step returned its first view [s]; 0: none */
+    const char *note;   /**< remark for the log; NULL: none */
 
     /** Set up `src` as the source of corrected views, which reads `below` (fbp_source_wrap()).
      * step: a struct fbp_view_step **, whose results of the last run were reset. Never NULL. */
@@ -96,7 +96,7 @@ fbp_view_step_create fbp_two_stages_step_create;
 
 /* corrections.c: reading measured rows as line integrals, for all corrections of views */
 
-/** A copy of the measured scan with its arrays, and tables for its line integrals. */
+/** A copy of the measured scan, which shares its arrays, and tables for its line integrals. */
 struct fbp_measured {
     struct fbp_scan scan;
     struct fbp_prep prep;

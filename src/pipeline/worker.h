@@ -22,10 +22,11 @@ struct fbp_work_item {
     struct fbp_slab slab;
     struct fbp_work_item *next; /**< next slab of the same worker */
     bool done;        /**< whether the slab is computed and written; set by the stage that writes */
-    uint64_t updates; /**< updates (voxels x views) of the slab so far */
+    uint64_t updates; /**< updates (voxels x views) so far; set by the stage that backprojects */
     size_t n_tasks;
     const struct fbp_task *planned; /**< the tasks as planned; never changed */
-    struct fbp_task tasks[]; /**< tasks of the slab; when following, reading may join several */
+    struct fbp_task tasks[]; /**< tasks; if the run follows a measurement, the reading stage may
+                                join several to one */
 };
 
 /** The work list of a run: free workers take the next slab; a failed device's slabs return. */
@@ -118,12 +119,12 @@ struct run_state {
     const struct fbp_run_request *rq;
     struct worker *workers;
     size_t n_workers;
-    pthread_mutex_t lock; /**< protects the following members without a lock of their own */
+    pthread_mutex_t lock; /**< protects members below that are not atomic and have no own lock */
     size_t n_working;     /**< number of workers whose device has not failed */
     fbp_status status;    /**< first failure of the run */
     char message[1200];   /**< its message */
     atomic_bool stop;     /**< whether the run ends, after a failure or because it is cancelled */
-    /** Whether a worker, the only one, has begun to write slices outside the requested region. */
+    /** Whether one worker (only one does so) has begun to write slices outside the region. */
     atomic_bool blank;
     /** Number of updates (voxels x views), done and in total. */
     uint64_t updates_done, updates_total;
@@ -132,7 +133,7 @@ struct run_state {
     double started;     /**< start of the run, by fbp_seconds() */
     struct fbp_slabs slabs;   /**< work list */
     struct fbp_shared shared; /**< table of the batches that workers filter for one another */
-    pthread_mutex_t turn;     /**< held by the stage that works, with no_overlap */
+    pthread_mutex_t turn;     /**< held by the only stage that works, if no_overlap */
     /** Held while a worker reads views of a slab or batch, if they must be read in order. */
     pthread_mutex_t pass;
     /** Least value, greatest value and sum of the voxels of finished slabs. */
@@ -203,8 +204,8 @@ struct block_slot {
     struct fbp_event ready;
 };
 
-/** MAX_SLOTS: greatest number of buffers of one kind. N_BLOCKS: of blocks of slices that are
- * computed and not yet fetched. N_AHEAD: of enqueued backprojection commands. */
+/** Greatest numbers of buffers of one kind (MAX_SLOTS), of blocks of slices that are computed and
+ * not yet fetched (N_BLOCKS), and of enqueued backprojection commands (N_AHEAD). */
 enum { MAX_SLOTS = 4, N_BLOCKS = 16, N_AHEAD = 2 };
 /** Greatest number of parts of a piece (struct piece_slot); each part is written by one thread. */
 enum { MOST_PARTS = 64 };
@@ -217,7 +218,7 @@ enum worker_queue {
     VOLUME_FREE,
     BLOCK_FREE,
     PIECE_FREE,
-    N_OF_FREE, /**< number of the queues of free buffers */
+    N_OF_FREE, /**< number of the queues of free buffers, which are full when a run begins */
     RAW_FULL = N_OF_FREE,
     FILTERED_FULL,
     BLOCK_FULL,
@@ -237,7 +238,7 @@ struct worker {
     /** Address of the pointer at the end of the list `drawn`, where the next slab is appended. */
     struct fbp_work_item **last;
     const void *views; /**< the caller's views, if the device reaches them; NULL: read into raw[] */
-    void *volume;      /**< the caller's volume, if slices are fetched to it; else NULL */
+    void *volume;      /**< the caller's volume, if slices are fetched to it; NULL: to pieces[] */
     struct fbp_prep_counts counted; /**< repaired samples that were added to the report so far */
     /** Bitmap of the detector rows whose repaired samples the device counts at present. */
     struct fbp_row_bitmap ledger;
@@ -259,7 +260,7 @@ struct worker {
     /** Statistics of the voxels of unfinished slabs; protected by run->lock. */
     struct fbp_statistics found;
     size_t n_found; /**< number of voxels in `found`, without those that the mask replaces */
-    double busy[4], waited[4]; /**< times of the four stages, from read to write [s] */
+    double busy[4], waited[4]; /**< work and wait times of the stages, from read to write [s] */
     double upload, fetch;      /**< waits for copies, a part of `busy` [s]; 0 without no_overlap */
     double computed_at;        /**< time when the last batch was backprojected, by fbp_seconds() */
     double fetched_at;         /**< time when the last voxel was in host memory, by fbp_seconds() */
@@ -272,7 +273,7 @@ struct worker {
 
 /** Add the voxel statistics and the counts of repaired samples of a written slab to the run. */
 fbp_status fbp_worker_slab_done(struct worker *w, const struct fbp_work_item *drawn);
-/** Make the device count repairs, from its next filter() on, in rows that no other counts. */
+/** Make the device count repairs, from its next filter() on, in rows no other worker counts. */
 fbp_status fbp_worker_claim(struct worker *w, const struct fbp_work_item *drawn);
 
 /** Wait until all enqueued batches are filtered, and report the counts of repaired samples. */
@@ -290,7 +291,7 @@ static inline bool fbp_worker_is_over(const struct worker *w)
     return atomic_load(&w->run->stop) || atomic_load(&w->gone);
 }
 
-/** The four stages of a worker, each in its own thread until all work is done or fails. */
+/** The four stages of a worker, one thread each, until work ends, the device fails or run stops. */
 void fbp_stage_read(struct worker *w);
 void fbp_stage_filter(struct worker *w);
 void fbp_stage_backproject(struct worker *w);

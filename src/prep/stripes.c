@@ -44,7 +44,7 @@ struct sorting_room {
     float *line, *window;
 };
 
-/* Lay out the scratch memory of sorting; returns its size [bytes].  memory NULL: only that. */
+/* Lay out the scratch memory of sorting; returns its size [bytes].  memory NULL: only the size. */
 static size_t sorting_lay_out(const struct fbp_stripes *s, void *memory, struct sorting_room *r)
 {
     const size_t n = s->n_views * s->n_columns;
@@ -235,7 +235,7 @@ static size_t frame_of(const struct fbp_stripes *s)
     return side / 10 < MOST_FRAME ? side / 10 : MOST_FRAME;
 }
 
-/* Lay out the scratch memory of wavelets; returns its size [bytes].  memory NULL: only that. */
+/* Lay out the scratch memory of wavelets; returns its size [bytes].  memory NULL: only the size. */
 static size_t wavelet_lay_out(const struct fbp_stripes *s, void *memory, struct wavelet_room *r)
 {
     const size_t taps = 2 * (size_t)s->wavelet;

@@ -58,7 +58,7 @@ struct phase_sums {
     double size;            /* sum of the magnitudes of the samples of the row with this `sum` */
 };
 
-/* Lay out the memory of a reader; returns its size [bytes].  memory NULL: only that. */
+/* Lay out the memory of a reader; returns its size [bytes].  memory NULL: only the size. */
 static size_t lay_out(const struct traces *t, void *memory, struct room *r)
 {
     const size_t n_work = t->fft ? fbp_fft_work(t->n_out) : 0;

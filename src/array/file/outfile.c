@@ -168,7 +168,7 @@ fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
     return out->f ? FBP_OK : fbp_fail_nomem(BUFSIZ, "an output file");
 }
 
-/* Link a file without a name to a temporary name, because only such a file can replace another. */
+/* Link a file without a name to a temporary name: only a file with a name can replace another. */
 static fbp_status give_name(struct fbp_outfile *out)
 {
     for (int i = 0; i < TRIES; i++) {

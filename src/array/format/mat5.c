@@ -275,7 +275,7 @@ static fbp_status get_head(struct fbp_mat *m, uint64_t *left, struct fbp_mat_arr
     return p.follow == 0 ? FBP_OK : skip(m, left, p.follow - p.n);
 }
 
-/* Read the real parts of an array; called again, its imaginary parts. values NULL: only check. */
+/* Read an array's real parts; on a second call, its imaginary parts. values NULL: only check. */
 static fbp_status get_part_of_array(struct fbp_mat *m, uint64_t *left, struct fbp_mat_array *a,
                                     void **values)
 {

@@ -28,8 +28,8 @@ enum {
  * relative to the integer row `row`.
  */
 struct fbp_bp_column {
-    const float *left;  /**< row 0 of column floor(u); the next follows after `stride` */
-    const float *ahead; /**< row 0 of the next detector column, to prefetch */
+    const float *left;  /**< row 0 of column floor(u); the next begins `stride` samples later */
+    const float *ahead; /**< row 0 of the column that is used next, to prefetch; never NULL */
     float wl, wr;       /**< weights (1 - a) / w^2, a / w^2 of the two columns; a: fraction of u */
     float v0, dv, v_lo, v_hi;
     int row; /**< row from which v counts, as an index of stored rows: 0 is the first stored row */
@@ -56,7 +56,8 @@ enum { FBP_COLUMN_DOUBLE_BEYOND = 8 };
 
 /** Two neighbouring columns of a sinogram image in double, and their interpolation weights. */
 struct fbp_bp_column_double {
-    const double *left; /**< first slice's sample; the right column follows after `stride` */
+    const double *left; /**< first slice's sample in the left column; the right one begins `stride`
+                           samples later */
     double wl, wr;
 };
 

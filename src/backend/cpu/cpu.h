@@ -174,7 +174,8 @@ struct cpu_device {
     float *column_taps;               /**< taps of the filter along columns; NULL: none */
     /** [row y of the grid] minimum, maximum and sum of the voxels fetched so far */
     struct fbp_statistics *found;
-    float *image, *lines; /**< [row][column], [view][column]: factors of weights; NULL: per row */
+    float *image, *lines; /**< [row][column], [view][column]: a weight is their product; NULL:
+                             computed per row */
 };
 
 static inline struct cpu_device *cpu_device_of(fbp_device *device)

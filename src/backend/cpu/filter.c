@@ -18,7 +18,7 @@ struct filter_loop {
     float *rows;      /* output as plain rows; NULL: output in the kernel's layout, to `filtered` */
     size_t row_items; /* work items per view or group of views */
     bool prepared;    /* prepare_view() has corrected the rows (bad pixels, filter along columns) */
-    bool weighted;    /* rows need no weights: they have them, or are filtered */
+    bool weighted;    /* rows need no weights: they are weighted, or filtered by the source */
 };
 
 /* Number of detector columns that one work item filters along their length. */
@@ -75,7 +75,7 @@ static void load_line(const struct filter_loop *l, struct cpu_scratch *s, size_t
         memcpy(line, in, nc * sizeof *out);
     else
         weigh(dev, s, view, row, in, line);
-    /* from the last: samples move before they are overwritten */
+    /* from the last column on: each sample moves before it is overwritten */
     for (size_t c = nc; between && c-- > 1;) {
         const float value = line[c];
         memset(line + (between + 1) * (c - 1) + 1, 0, between * sizeof *line);
@@ -179,7 +179,8 @@ static void filter_columns(void *user, size_t item, int worker)
     }
 }
 
-/* Filter the rows of a view of doubles one by one, like the reference device. */
+/* Filter the rows of a view of doubles one by one, like the reference device: the bits of a row do
+ * not depend on other rows. */
 static void filter_view_double(void *user, size_t k, int worker)
 {
     const struct filter_loop *l = user;

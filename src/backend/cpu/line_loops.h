@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* Loops over detector rows; all except `convolve` give the same bits everywhere. */
+/* Loops over detector rows; all but `convolve` give the same bits with every instruction set. */
 
 enum {
     FBP_CONVOLVE_COLUMNS = 12, /**< number of output columns that `convolve` computes together */

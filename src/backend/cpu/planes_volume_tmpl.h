@@ -142,7 +142,7 @@ static void add_cube(const struct cpu_bp *bp, const size_t at[3], struct tile *t
     t->planes.samples = samples;
 }
 
-/* Add the tile's views to the cubes of row (y, z), between those with requested voxels. */
+/* Add the tile's views to cubes of row (y, z), from the first to the last with requested voxels. */
 static void add_row(const struct cpu_bp *bp, size_t y, size_t z, struct tile *t)
 {
     const struct fbp_slab *s = bp->slab;
@@ -216,7 +216,7 @@ const struct cpu_kernel KERNEL = {
 /* The first of two stages: sinogram images of meridian planes (backend/backend.h), by the same
  * loops: a block of 64 pixels is 16 columns and 4 rows of an image, and a cube of 4 x 4 x 4 voxels
  * for the loops, because positions are linear in column and row. Blocks begin at multiples of 16
- * columns and 4 rows: no bit depends on the requested pixels beside. */
+ * columns and 4 rows: no bit depends on which other pixels are requested. */
 enum {
     COLUMNS = EDGE * EDGE, /* columns of a block */
     ROWS = EDGE,
@@ -231,7 +231,7 @@ struct image {
     size_t stride;        /* samples from view to view */
     size_t view0, n;      /* index of the image's first view; number of its views */
     size_t fine; /* columns computed per image column: the least power of two for which a block's
-                    samples fit a window; 0: none fits, pixels one by one */
+                    samples fit a window; 0: none fits, and pixels are computed one by one */
     PLANES planes;
 };
 

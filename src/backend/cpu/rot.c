@@ -158,7 +158,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
         r->wr[i] = seen ? (float)(a * q * q) : 0;
         r->v0[i] = (float)(v0 + z_ref * dv - row);
         r->dv[i] = (float)dv;
-        if (seen) { /* slices that project onto the detector, and one per side */
+        if (seen) { /* slices that project onto the detector, and one per side for rounding */
             const double slices = 1 / dv;
             lo = fmin(lo, (-1 - v0) * slices - 1);
             hi = fmax(hi, ((double)job->padded.panel.n_rows - v0) * slices + 2);
@@ -185,7 +185,7 @@ static size_t scratch(const struct fbp_job *job)
 }
 
 /* Add a batch to a tile of sets of symmetric voxel columns, GROUPS groups of views and `step`
- * slices at a time: the samples of a group for these fill half of the second-level cache. */
+ * slices at a time: the samples of a group for these slices fill half of the second-level cache. */
 static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;

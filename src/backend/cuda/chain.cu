@@ -59,8 +59,8 @@ static __device__ inline float2 load(const cuda_chain &p, const cuda_pair &rows,
                        rows.n > 1 ? cuda_raw_sample(p.pairs.raw, rows.first[1] + c) : 0);
 }
 
-/* Line integrals of both rows of a pair in shared memory; samples that are not finite are
- * interpolated. If p.prepared, they are only copied. */
+/* Store line integrals of both rows of a pair in shared memory; samples that are not finite are
+ * interpolated. If p.prepared, the samples are line integrals, and are only copied. */
 static __device__ inline void prepare(const cuda_chain &p, const cuda_pair &rows, float2 *line)
 {
     const unsigned nc = p.pairs.raw.n_columns;

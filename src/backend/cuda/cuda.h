@@ -26,9 +26,8 @@ enum { CUDA_EVENTS = 64 };
  * stage's first stream copies the previous slices to the host. */
 struct cuda_unpacking {
     cudaStream_t stream;
-    cudaEvent_t filled[GPU_STAGES],
-        copied[GPU_STAGES]; /**< ends of each buffer's last fill, copy */
-    unsigned next;          /**< number of fills of a slice buffer; fill i uses i % GPU_STAGES */
+    cudaEvent_t filled[GPU_STAGES], copied[GPU_STAGES]; /**< end of each buffer's last fill, copy */
+    unsigned next; /**< number of fills of slice buffers; fill i uses buffer i % GPU_STAGES */
 };
 
 /** Timestamps for the timeline of a run (pipeline/timeline.c). */
@@ -60,7 +59,7 @@ struct cuda_device {
     struct cuda_unpacking unpacking;
     struct gpu_tables tables; /**< offsets in `memory` */
     char *memory;             /**< device memory of tables and scratch */
-    bool counts_once;         /**< count repairs in rows of tables.row_bitmap only */
+    bool counts_once;         /**< repairs are counted only in rows that tables.row_bitmap marks */
     /** cuFFT plan of the row filter; CUDA_NO_FFT: rows are filtered by another method */
     cuda_fft_plan plan;
     struct gpu_principal *principal; /**< per view */
@@ -126,8 +125,8 @@ extern const struct gpu_timer cuda_timer;
 
 /* memory.c: pinned host memory, device memory, and device memory of the library's caller */
 
-/** Allocate host memory on a NUMA node (-1: any), pinned for all devices. n_threads threads, at
- * most 16, first write to 64 MiB or more. NULL: failure. */
+/** Allocate host memory on a NUMA node (-1: any), pinned for all devices. Memory of 64 MiB or more
+ * is first written by n_threads threads, at most 16. Returns NULL on failure. */
 void *cuda_pin(size_t bytes, int n_threads, int node);
 void cuda_unpin(void *memory);
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out);
@@ -153,8 +152,8 @@ extern const struct fbp_device_memory_access cuda_device_memory;
 
 /* cufft.c: cuFFT, loaded at run time */
 
-/** Returns whether cuFFT was found, by a first search on the default path (LD_LIBRARY_PATH), below
- * CUDA_HOME, CUDA_PATH, /usr/local/cuda, /opt/cuda, and in pip's package nvidia-cufft. */
+/** Returns whether cuFFT was found; the first call searches the default path (LD_LIBRARY_PATH),
+ * CUDA_HOME, CUDA_PATH, /usr/local/cuda, /opt/cuda, and pip's package nvidia-cufft. */
 bool cuda_fft_found(void);
 
 /** Create a plan for `rows` complex transforms of length n in place; rows are contiguous.
@@ -170,7 +169,7 @@ fbp_status cuda_fft_run(cuda_fft_plan plan, float2 *rows, bool inverse);
 
 /* filter.c: filters raw views.  The functions from cuda_filter() on are members of the backend. */
 
-/** How rows are filtered (backend/gpu/tables.c): in one launch, by cuFFT, or in space. */
+/** Functions by which backend/gpu/tables.c chooses the filter: one launch, cuFFT, or in space. */
 extern const struct gpu_filter_capabilities cuda_offer;
 fbp_status cuda_filter_open(struct cuda_device *dev);
 fbp_status cuda_filter(fbp_device *device, const struct fbp_batch *batch, void *raw,

@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Convolve a row: a block computes THREADS samples, and reads input by shared memory. */
+/* Convolve a row: a block computes THREADS samples, and reads input through shared memory. */
 static __global__ void __launch_bounds__(THREADS)
     convolve(const double *__restrict__ in, unsigned length, const double *__restrict__ taps,
              unsigned half_width, double *__restrict__ out)

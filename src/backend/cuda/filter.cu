@@ -12,7 +12,7 @@
 
 enum { THREADS = 256 };
 
-/* Convert raw rows to line integrals, and interpolate samples that are not finite. */
+/* Convert raw rows to line integrals; interpolate samples that are not finite; a block per row. */
 static __global__ void __launch_bounds__(THREADS) prepare(const cuda_raw raw, const cuda_prep prep)
 {
     const unsigned k = blockIdx.x / raw.load_rows;

@@ -87,7 +87,7 @@ struct cuda_chain {
     struct cuda_prep prep;
     bool prepared;         /**< true: samples are finite line integrals already */
     const float2 *turns;   /**< gpu_chain_twiddles() twiddle factors */
-    const float *response; /**< response of the row filter by gpu_chain_frequency() */
+    const float *response; /**< response of the row filter, in the order of gpu_chain_frequency() */
     float2 *out;           /**< filtered pairs [n][stride] */
     /** stride: distance between filtered rows [samples]; n_columns: samples per filtered row */
     unsigned stride, n_columns;

@@ -17,11 +17,11 @@
 
 #include <type_traits>
 
-/* Added to x, |x| < 2^22, with rounding downwards: the bits are CUDA_FLOOR_BITS + floor(x). */
+/* If this is added to x, |x| < 2^22, rounding down, the bits are CUDA_FLOOR_BITS + floor(x). */
 static const float CUDA_FLOOR = 12582912.0f;
 static const unsigned CUDA_FLOOR_BITS = 0x4b400000u;
 
-/* Added to and subtracted from x, |x| <= 2^14, to round it to a multiple of 1/256. */
+/* This is added to x, |x| <= 2^14, and subtracted again, to round x to a multiple of 1/256. */
 static const float CUDA_ROUND = 3 * 16384.0f;
 
 /** Texture coordinate of a column with `texels` texels; texel i has its centre at i + 1/2. */
@@ -72,9 +72,9 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     return {x, y, z, x < nx && y < ny};
 }
 
-/** Returns whether the requested region contains a voxel of the block's tile, in all threads. Jobs
- * without a region have other kernels: the test takes registers. A launch covers nx x ny voxel
- * columns, from column (x, y) of the slab on. */
+/** Returns, equally in all threads, whether the requested region contains a voxel of the block's
+ * tile. Jobs without a region have other kernels: the test takes registers. A launch covers nx x ny
+ * voxel columns, from column (x, y) of the slab on. */
 template <class Tile>
 static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, int x = 0,
                                              int y = 0)
@@ -152,7 +152,7 @@ static __device__ inline void cuda_store_sums(float *__restrict__ volume,
 
 /** Method by which the samples of a view are loaded. */
 enum cuda_reach {
-    CUDA_CLAMPED, /**< clamped indices: voxels may project beyond the detector */
+    CUDA_CLAMPED, /**< from the view with clamped indices: voxels may project beyond the detector */
     CUDA_INSIDE,  /**< samples are loaded from the view; all taps lie on the detector */
     CUDA_WINDOW   /**< samples are loaded from a window of the view in shared memory */
 };

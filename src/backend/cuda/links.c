@@ -158,7 +158,7 @@ static fbp_status use_stream(const struct meter *m, const struct fbp_flow *f, cu
     return FBP_OK;
 }
 
-/* Time [s] of `copies` copies of `bytes` bytes in each flow, all at the same time. */
+/* Measure the time [s] of `copies` copies of `bytes` bytes in each flow, all at the same time. */
 static fbp_status time_copies(const struct meter *m, const struct fbp_flow *flows, size_t n,
                               size_t bytes, int copies, double *seconds)
 {

@@ -230,7 +230,7 @@ struct cuda_views cuda_views_at(const struct cuda_kernel *kernel, const struct f
     return out;
 }
 
-/* CUDA's attributes of memory; false: not CUDA's, or not of one type and device. */
+/* Get CUDA's attributes of memory; false: not CUDA's, or its ends differ in type or device. */
 static bool memory_kind(const void *memory, size_t bytes, struct cudaPointerAttributes *out)
 {
     struct cudaPointerAttributes last;

@@ -60,7 +60,7 @@ bool cuda_peer_carries(const struct cuda_peer_end *from, const struct cuda_peer_
     return ok;
 }
 
-/* Make a test copy: RIGHT, WRONG, or NOT_YET if memory or streams cannot be created. */
+/* Make a test copy; returns RIGHT, WRONG, or NOT_YET if memory or streams cannot be created. */
 static enum known probe(int to, int from)
 {
     struct cuda_peer_end ends[2] = {{.device = from}, {.device = to}};

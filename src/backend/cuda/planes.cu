@@ -107,7 +107,7 @@ template <class T> static cudaError_t launch(const struct cuda_bp *bp)
     }
 }
 
-/* One candidate shape: a batch is one launch, too few to time shapes. */
+/* There is one candidate shape, because a batch is one launch: too few to time shapes. */
 static int candidates(const struct fbp_job *job, size_t n_slices, int out[GPU_MOST_SHAPES])
 {
     const size_t small = 100 * 100 * 100;

@@ -37,8 +37,8 @@
 enum { PLANES_SLIDING = 4 };
 static constexpr float PLANES_STEP = 0.99f;
 
-/** PLANES_CHUNK: greatest number of views whose windows are in a buffer of shared memory (one per
- * lane of a warp); PLANES_STAGES: number of buffers; PLANES_LISTS: of lists of views. */
+/** Greatest number of views whose windows are in a buffer of shared memory, one per lane of a warp
+ * (PLANES_CHUNK); numbers of buffers (PLANES_STAGES) and of lists of views (PLANES_LISTS). */
 enum { PLANES_CHUNK = 32, PLANES_STAGES = 2, PLANES_LISTS = 3 };
 
 /** X, Y: voxel columns of a thread block (8 x 4 per warp); SLICES: voxels of a thread along z;
@@ -68,7 +68,7 @@ template <class T> struct planes_in {
 template <class T> struct alignas(16) planes_seen {
     /** fraction of u + SHIFT at the cube's first voxel; changes of u along x, y, z */
     T first, a, b, c;
-    /** a voxel's first sample = origin + low_bits(u + FLOOR), modulo 2^32; see planes_real */
+    /** index of a voxel's first sample = origin + low_bits(u + FLOOR), modulo 2^32 (planes_real) */
     unsigned origin;
     /** column: index, in the view, of the window's first sample; view: index in the batch */
     int column, view;

@@ -16,7 +16,7 @@
     extern __shared__ __align__(128) char planes_windows[]; \
     const unsigned name = (unsigned)__cvta_generic_to_shared(planes_windows)
 
-/** Adding FLOOR with rounding downwards gives the lowest bits FLOOR_BITS + floor(x). */
+/** If FLOOR is added to x, rounding down, the sum's lowest bits are FLOOR_BITS + floor(x). */
 template <class T> struct planes_real;
 
 template <> struct planes_real<float> {
@@ -52,7 +52,8 @@ template <class T> static __device__ inline T planes_fma(T a, T b, T c)
     return fma(a, b, c);
 }
 
-/** Returns x; the compiler computes values from it again, instead of using registers. */
+/** Returns x. The compiler cannot trace the value, so it computes derived values again, instead of
+ * keeping them in registers. */
 static __device__ inline int planes_anew(int x)
 {
     asm volatile("" : "+r"(x));

@@ -198,7 +198,7 @@ static __global__ void store_texels(const cuda_rows r, float scale, cudaSurfaceO
     }
 }
 
-/* Set rows [row, end) of all groups to zero: a larger batch has filled them; `width` samples. */
+/* Set rows [row, end) of all groups, `width` samples each, to zero: a larger batch filled them. */
 template <class Bits>
 static __global__ void store_zeros(unsigned width, unsigned row, cudaSurfaceObject_t views)
 {

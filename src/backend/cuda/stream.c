@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Create a stream; all but backprojection have high priority, because they are short. */
+/* Create a stream; all but backprojection have high priority: they are short, others wait. */
 static fbp_status make_stream(cudaStream_t *out, int stage)
 {
     int least = 0, greatest = 0;

@@ -76,8 +76,8 @@ static void take_piece(const struct state *s, double most, size_t block, struct 
     p->y1 = n < s->ny - p->y0 ? p->y0 + n : s->ny;
 }
 
-/* Work groups for voxels [first, first + n) along an axis, `of` voxels each; for plane integrals,
- * groups begin at multiples of `of` of the whole volume. */
+/* Number of work groups, `of` voxels each, for voxels [first, first + n) along an axis; for plane
+ * integrals, they begin at multiples of `of` in the whole volume. */
 static unsigned groups_of(const struct state *s, int first, int n, int of)
 {
     return (unsigned)(s->dev->kernel->gpu.planes ? (first + n - 1) / of - first / of + 1
@@ -191,7 +191,7 @@ struct backproject_command {
     struct gl_bp bp;
 };
 
-/* Add a batch to all channels of the slab; of plane integrals, row i to channel i. */
+/* Add a batch to all channels of the slab; for plane integrals, add row i to channel i. */
 static fbp_status run_backproject(void *device, void *command)
 {
     struct gl_device *dev = device;

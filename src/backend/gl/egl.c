@@ -517,8 +517,8 @@ void gl_renderers_find(void)
              "the system cannot start another thread; close other programs");
     if (pthread_create(&thread, NULL, find, NULL) == 0)
         (void)pthread_join(thread, NULL);
-    /* Exit handlers run in reverse order: drivers are loaded now, so that close_card_in_child()
-     * runs before their handlers, or when the module is closed. */
+    /* Exit handlers run in reverse order: the drivers are loaded now, so close_card_in_child() runs
+     * before their handlers. It also runs when the module is closed. */
     process = getpid();
     (void)atexit(close_card_in_child);
 }

@@ -62,7 +62,7 @@ void gl_egl_close(struct gl_egl *egl);
  * @return FBP_ERR_NOMEM if memory is exhausted, FBP_ERR_DEVICE for other errors */
 fbp_status gl_check(const char *what);
 
-/** Set the error message for `bytes` bytes of host memory; return FBP_ERR_NOMEM. */
+/** Set the error message that `bytes` bytes of host memory are lacking; return FBP_ERR_NOMEM. */
 fbp_status gl_fail_nomem(size_t bytes);
 
 /** Returns the name of the renderer of this thread's OpenGL context, for messages. */
@@ -98,7 +98,7 @@ struct gl_fault_injection {
     const char *card_files; /**< path prefix of files that a forked child replaces by /dev/null at
                                its exit, like the device files of NVIDIA's cards; NULL: none */
     void (*apply)(void);    /**< gl_inject_limits() */
-    /** number of allocated host buffers; number of copies with other host memory. */
+    /** numbers of allocated host buffers, and of copies with host memory that is no buffer */
     atomic_uint_fast64_t n_host, n_through;
 };
 

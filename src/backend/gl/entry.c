@@ -84,7 +84,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &gl_filter_capabilities);
 }
 
-/* First function of a device's computing thread: context, tables, sampler, programs. */
+/* First function of a device's computing thread: creates context, tables, sampler, programs. */
 static fbp_status begin(void *device)
 {
     static const GLfloat zeros[4] = {0, 0, 0, 0};

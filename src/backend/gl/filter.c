@@ -389,7 +389,7 @@ static fbp_status filter_lanes(struct pass *p)
     return FBP_OK;
 }
 
-/* Plain output: zeros in the GPU_BORDER rows above and below each group of views. */
+/* If the output is plain memory, zero the GPU_BORDER rows above and below each group of views. */
 static fbp_status store_borders(struct pass *p)
 {
     const size_t n = p->rows.n_groups, step = fit_block(p, p->group);
@@ -523,8 +523,8 @@ fbp_status gl_filter_rows(fbp_device *device, const struct fbp_batch *batch, voi
     return batch->n_rows > 0 ? submit(dev, batch, raw, gl_part_at(dev, rows, 1), true) : FBP_OK;
 }
 
-/* Copies the bits of a struct fbp_row_bitmap to the device: set while the row's repairs are not
- * counted. n_words 0: no bitmap, count always. */
+/* Command that copies a struct fbp_row_bitmap to the device: the bit of a row is set while its
+ * repairs are not counted. n_words 0: no bitmap, repairs are always counted. */
 struct bitmap_command {
     size_t n_words;
     unsigned words[];

@@ -160,7 +160,7 @@ void gl_inject_limits(void);
 struct gl_pace {
     unsigned n;   /**< number of commands so far */
     double rate;  /**< voxels x views per second; 0: unknown */
-    double seen;  /**< rate of the last timed command, even if unreliable */
+    double seen;  /**< last measured rate, even if unreliable [voxels x views per second] */
     double trial; /**< voxels x views of the next trial command; 0: the next trial is the first */
     double start; /**< start of the timed command, by fbp_seconds(); 0: none */
 };
@@ -196,7 +196,7 @@ fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds);
 extern const struct gpu_timer gl_timer;
 
 /** Gets the rates of renderer 0 that an earlier run stored (member `rates`); zeros if there are
- * none, and for software, a job with a region, or FBP_TUNE=0. */
+ * none, for software renderers, for a job with a region, or if FBP_TUNE=0. */
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out);
 
 /** Measure the rates of a hardware renderer, in the computing thread. If none are stored, a filter
@@ -217,8 +217,8 @@ struct gl_device {
     struct gl_share *share;
     struct gl_queue *queue;
     struct gl_egl copies[GL_N_LANES];   /**< contexts of the threads that copy */
-    struct gl_point copied[GPU_STAGES]; /**< after the last copy from each slice buffer */
-    unsigned next_piece; /**< number of fills of a slice buffer; fill i uses i % GPU_STAGES */
+    struct gl_point copied[GPU_STAGES]; /**< point after each slice buffer's last copy */
+    unsigned next_piece; /**< number of fills of slice buffers; fill i uses buffer i % GPU_STAGES */
     pthread_mutex_t moments_lock;
     /** list of the timestamps that gl_seconds() has not read yet, and its end */
     struct gl_moment *moments, **last_moment;
@@ -234,7 +234,7 @@ struct gl_device {
     struct gl_buffer memory;               /**< tables and scratch memory */
     struct gpu_tables tables;              /**< offsets in `memory` */
     struct gpu_principal *principal;
-    bool counts_once; /**< count repairs in rows of tables.row_bitmap only */
+    bool counts_once; /**< repairs are counted only in rows that tables.row_bitmap marks */
 };
 
 static inline struct gl_device *gl_of(fbp_device *device)

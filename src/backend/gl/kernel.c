@@ -31,7 +31,7 @@ static bool has_fft(void)
 
 const struct gpu_filter_capabilities gl_filter_capabilities = {row_bytes, has_fft};
 
-/* Write to `why`: `what` needs more bytes than `where` has; returns false. */
+/* Write to `why` that `what` needs more bytes (`needs`) than `where` has (`has`); return false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
                    const char *where, uint64_t needs, uint64_t has)
 {
@@ -44,7 +44,7 @@ static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char 
     return false;
 }
 
-/* Greatest bytes of a buffer that can be one storage block, at any offset. */
+/* Greatest number of bytes of a buffer that can be bound as one storage block, at any offset. */
 static uint64_t room_of(const struct gl_renderer *r)
 {
     return r->block_bytes > r->alignment ? r->block_bytes - r->alignment : 0;

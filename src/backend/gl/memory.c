@@ -234,7 +234,7 @@ static void drop(struct gl_queue *queue, struct gl_buffer *b)
                                 &(struct gl_submission){.last = true});
 }
 
-/* Drop a reference to a host buffer, or NULL; the last one submits its deletion. */
+/* Drop a reference to a host buffer (NULL: none); the last drop submits its deletion. */
 static void release_host(void *buffer)
 {
     struct gl_buffer *b = buffer;

@@ -40,7 +40,7 @@ struct gl_text_built {
 };
 extern const struct gl_text_built gl_texts_built[];
 
-/** Shape of a kernel, a compiled variant: how threads divide the volume. Bits are the same. */
+/** Shape (compiled variant) of a kernel: how threads divide the volume; all give the same bits. */
 struct gl_shape {
     int x, y, layers;  /**< threads of a work group along x, y and z */
     int slices;        /**< slices per thread */

@@ -15,13 +15,13 @@
 #include <string.h>
 #include <time.h>
 
-/* Greatest number of unsignaled fences per thread, which then waits. */
+/* Greatest number of unsignaled fences per thread; a thread that has so many waits. */
 enum { GL_FENCES = 64 };
 
 struct gl_command {
     gl_command_fn *fn; /* NULL: a command that only marks a point */
     struct gl_submission with;
-    /* number of the last command per sequence that must be done; 0: none */
+    /* [sequence] number of its last command that must be done before this one; 0: none */
     uint64_t after[GL_N_ORDERS];
     struct gl_command *next;
     max_align_t copy[]; /* copy of the submitted parameters */
@@ -34,7 +34,7 @@ struct gl_fence {
     struct gl_submission with;
 };
 
-/* Commands of a sequence (enum gl_order) that no thread has taken yet; has the queue's lock. */
+/* Commands of a sequence (enum gl_order) that no thread has taken; guarded by the queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
     enum gl_lane lane; /* thread that runs the commands */

@@ -63,7 +63,7 @@ struct gl_queue_life {
 
 struct gl_queue;
 
-/** Start the threads of a queue; fails like the computing thread, or its begin(). */
+/** Start the threads of a queue; fails if the computing thread cannot start, or begin() fails. */
 fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device);
 /** Run all submitted commands, then stop the threads of a queue. */
 void gl_queue_close(struct gl_queue **queue);
@@ -74,10 +74,10 @@ fbp_status gl_queue_submit(struct gl_queue *queue, enum gl_order order, gl_comma
 
 /** Optional properties of a command. */
 struct gl_submission {
-    /** The command frees memory: it runs after all earlier ones, even failed ones. */
+    /** The command frees memory: it runs after all earlier commands, even if one of them failed. */
     bool last;
     /** A timestamp: *moment receives the host's time [s] when the device has reached the command;
-     * if possible, between its neighbours in the sequence. */
+     * if possible, it runs directly between its neighbours in the sequence. */
     double *moment;
     /** receives the point after this command in its sequence of commands; NULL: not needed */
     struct gl_point *point;

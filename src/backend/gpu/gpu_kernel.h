@@ -97,7 +97,7 @@ struct gpu_kernel {
     /** True: kernel for plane integrals (struct gpu_plane), with any number of channels and any
      * interpolation.  False: the kernel supports one channel and linear interpolation only. */
     bool planes;
-    /** Bytes of n_groups groups of filtered views in plain memory; NULL: textures. */
+    /** Bytes of n_groups groups of views in plain memory; NULL: views are in a texture. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
     /** Returns the number of values in one channel of a slab, in the kernel's own layout (slice
      * after slice); NULL: the layout is [z][y][x]. */
@@ -123,7 +123,7 @@ struct gpu_principal {
 };
 
 /** Zeros on every side of a plain view. Coordinates beyond the detector are clamped to these, so
- * the function falls continuously to 0 at the detector's edge. */
+ * the interpolated function falls continuously to 0 at the detector's edge. */
 enum { GPU_BORDER = 2 };
 
 /** Layout of a batch of views in plain memory, [group][row][column][lane]: lane i is the i-th
@@ -189,7 +189,7 @@ void gpu_find_domain(const struct fbp_job *job, const struct fbp_slab *slab,
 double gpu_pixels_per_voxel(const struct fbp_job *job);
 double gpu_columns_per_voxel(const struct fbp_job *job);
 
-/** Returns whether "column" is faster with an fp16 texture: voxels cover 2 pixels or more. */
+/** Returns whether kernel "column" is faster with an fp16 texture: voxels cover >= 2 pixels. */
 bool gpu_column_texture_pays(const struct fbp_job *job);
 
 /** Texels per detector column: 1 or 2. With 2, means of neighbouring samples are stored between
@@ -232,7 +232,7 @@ static inline size_t gpu_cells(size_t n)
     return (n + GPU_CELL - 1) / GPU_CELL;
 }
 
-/** Parameters of a launch for slices [z0, z1) of a slab; the caller sets `wanted` (NULL). */
+/** Parameters of a launch for slices [z0, z1) of a slab; `wanted` is NULL: the caller sets it. */
 struct gpu_grid gpu_grid_of(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
                             size_t z1);
 
@@ -262,7 +262,7 @@ struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows);
 size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
 /** Samples of a view, rounded up to a multiple of 4, that interpolation with `taps` samples needs
- * for box[0] x box[1] x box[2] voxels, in any view and at any position. It includes 3 samples
+ * for box[0] x box[1] x box[2] voxels, in any view and at any position. It includes up to 3 samples
  * before the first, because a window begins at a multiple of 4. */
 size_t gpu_planes_window(const struct fbp_job *job, const int box[3], size_t taps);
 FBP_END

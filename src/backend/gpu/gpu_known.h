@@ -64,11 +64,11 @@ struct gpu_card {
     const char *name;
     uint64_t memory_bytes;
     double up, down, up_all, down_all;
-    /** rate per direction with both in use; both_all: of all cards */
+    /** rate per direction if both are in use; both_all: sum of all cards */
     double both, both_all;
     double peer;  /**< from one card to another */
     double copy;  /**< within the card's memory */
-    double speed; /**< relative to the H200 that was measured (cards.c) */
+    double speed; /**< speed of kernels, relative to the H200 (cards.c) */
 };
 
 FBP_BEGIN

@@ -36,9 +36,9 @@ static fbp_status put_and_free(const struct writer *w, size_t at, void *values, 
     return st;
 }
 
-/* Write the tables of the one-launch filter (chain.cu, fft.glsl): the response at n frequencies by
- * gpu_chain_frequency(), and twiddle factors. It is computed in double from the taps, so all
- * lengths apply the same filter, and divided by n. */
+/* Write the tables of the one-launch filter (chain.cu, fft.glsl): twiddle factors, and the response
+ * at n frequencies in the order of gpu_chain_frequency(), divided by n. The response is computed in
+ * double from the taps, so transforms of all lengths apply the same filter. */
 static fbp_status put_chain(const struct writer *w, const struct gpu_tables *t)
 {
     const struct fbp_filter_design *f = w->job->filtering.design;
@@ -91,7 +91,7 @@ static fbp_status put_rows(const struct writer *w, size_t at, size_t n,
     return put_and_free(w, at, values, n * nc, sizeof *values);
 }
 
-/* Range of slices with all requested voxels of a cell (struct gpu_wanted); 0, 0: none. */
+/* Range of slices that contains all requested voxels of a cell (struct gpu_wanted); 0, 0: none. */
 static struct gpu_wanted cell_of(const struct fbp_job *job, size_t cell_x, size_t cell_y)
 {
     const size_t x0 = cell_x * GPU_CELL, y0 = cell_y * GPU_CELL, *n = job->grid.n;

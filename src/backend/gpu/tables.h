@@ -48,7 +48,7 @@ struct gpu_filter_capabilities {
     /** Returns the bytes of shared memory that a thread block can use for a row, on every device of
      * the module; 0: the module cannot filter a row in one launch. */
     size_t (*row_bytes)(void);
-    /** Whether the module has transforms in several launches (OpenGL: always). */
+    /** Whether the module has transforms in several launches (CUDA: if cuFFT is found). */
     bool (*has_fft)(void);
 };
 
@@ -82,8 +82,8 @@ struct gpu_tables {
     size_t scales; /**< jobs in double: one weight per view of plane integrals, double [view] */
     size_t rays;   /**< weights per ray: struct fbp_ray_view [view]; FBP_PER_RAY: times `lines` */
     enum gpu_filter_method way;
-    /** GPU_FILTER_CHAIN: the response by gpu_chain_frequency(); GPU_FILTER_FFT: at n_fft/2 + 1
-     * frequencies; GPU_FILTER_SPATIAL: 2 half_width + 1 taps */
+    /** GPU_FILTER_CHAIN: response in the order of gpu_chain_frequency(); GPU_FILTER_FFT: response
+     * at n_fft/2 + 1 frequencies; GPU_FILTER_SPATIAL: 2 half_width + 1 taps */
     size_t filter;
     bool in_double;    /**< sums of the convolution are double: the products nearly cancel */
     size_t twiddles;   /**< complex twiddle factors of the one-launch filter */
@@ -118,7 +118,7 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
  * of two passes, an asymmetric kernel, or double. */
 bool gpu_needs_spatial_filter(const struct fbp_job *job);
 
-/** The fastest method by which the job allows, and the module has, to filter rows. */
+/** The fastest method to filter rows that the job allows and the module has. */
 enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
                                             const struct gpu_filter_capabilities *offer);
 

@@ -170,7 +170,7 @@ static double most_of(const double *row, size_t n, double most)
 
 fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
 {
-    /* greatest line integral that fp16 must represent; no detector measures exp(-4096) */
+    /* greatest line integral for fp16: no detector measures a transmission of exp(-4096) */
     static const double MOST_INTEGRAL = 4096, HALF_MOST = 65504;
     const size_t nc = job->panel.n_columns, nr = job->panel.n_rows;
     double *row = malloc(nc * sizeof *row), weight = 0, columns = 1;
@@ -190,7 +190,8 @@ fbp_status gpu_half_scale(const struct fbp_job *job, float *out)
             line = most_of(row, nc, line);
         }
         weight = image * line;
-    } else { /* bound: twice the greatest weight of at most three rows */
+    } else { /* upper bound: twice the greatest weight of at most three rows, because weights per
+                ray change little along a detector column */
         for (size_t k = 0; k < job->n_views; k++)
             for (size_t r = 0; r<nr; r += nr> 1 ? nr / 2 : 1) {
                 gpu_host->weights_row(job->filtering.weights, k, r, row);

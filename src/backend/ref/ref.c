@@ -18,7 +18,7 @@
 
 struct ref_device {
     const struct fbp_job *job;
-    pthread_mutex_t lock; /* several threads call the device at the same time */
+    pthread_mutex_t lock; /* held while the device works; several threads call it at once */
     double *weights;      /* one row */
     struct fbp_row_work work;
     struct fbp_row_filter filter;
@@ -129,7 +129,7 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
     struct fbp_pad_end ends[2];
 
     memset(dev->work.line, 0, job->filtering.design->n_fft * sizeof *dev->work.line);
-    if (job->filtering.columns) { /* sum neighbours, times elements of the kernel */
+    if (job->filtering.columns) { /* sum the row and its neighbours, weighted by the kernel */
         const size_t S = job->filtering.columns->half_width, n = job->panel.n_rows;
         for (size_t i = r > S ? r - S : 0; i < n && i <= r + S; i++)
             add_row(dev, batch, k, i, job->filtering.columns->kernel[i > r ? i - r : r - i], raw);
@@ -146,7 +146,7 @@ static void filter_row(struct ref_device *dev, const struct fbp_batch *batch, si
         fbp_pad_ends(&pad->rule, line, weights, ends);
     }
     fbp_row_filter(&dev->filter, &dev->work, out);
-    for (int end = 0; pad && end < 2; end++) { /* filtered extrapolations (filter/pad.h) */
+    for (int end = 0; pad && end < 2; end++) { /* add filtered extrapolations (filter/pad.h) */
         const float *a = fbp_pad_table(pad, end, ends[end].at);
         const float *b = ends[end].part > 0 ? a + pad->n_columns : a;
         const double part = (double)ends[end].part, amount = (double)ends[end].amount;

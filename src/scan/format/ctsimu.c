@@ -466,7 +466,7 @@ fail:
     return st;
 }
 
-/* Get the dark or flat images that exist, unless the projections are *corrected by them. */
+/* Get the dark or flat images, if any; *corrected: the projections are corrected by them. */
 static fbp_status read_images(const struct part_of *in, const char *field, const char *projections,
                               struct fbp_scan *scan, char **out, bool *corrected)
 {

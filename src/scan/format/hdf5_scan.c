@@ -119,7 +119,7 @@ static fbp_status note_ignored(struct search *s)
     static const char still[] = "the sample is assumed to be at rest";
     static const struct {
         const char *name;
-        /* Least relative change during the scan that gives a note; 0: each value but 0 does. */
+        /* Least relative change during the scan that gives a note; 0: any value except 0 does. */
         double moves;
         const char *remedy;
     } list[] = {{"x_translation", 1e-9, still},
