@@ -64,7 +64,13 @@ fbp_status fbp_json_read(const char *path, cJSON **out)
 
 const cJSON *fbp_json_get(const struct fbp_json *o, const char *key)
 {
-    return o->object ? cJSON_GetObjectItemCaseSensitive(o->object, key) : NULL;
+    const cJSON *at = o->object;
+
+    for (char part[64]; at && strchr(key, '.'); key = strchr(key, '.') + 1) {
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(key, "."), key);
+        at = cJSON_GetObjectItemCaseSensitive(at, part);
+    }
+    return at ? cJSON_GetObjectItemCaseSensitive(at, key) : NULL;
 }
 
 /* "FILE: KEY: found V, expected WHAT" */

@@ -32,7 +32,7 @@ fbp_status fbp_json_read(const char *path, cJSON **out);
  *  or "_" are comments and may be repeated. */
 fbp_status fbp_json_keys(const struct fbp_json *o, const char *const *keys, size_t n);
 
-/** Value of a key; NULL if it is absent. */
+/** Value of a key, or of a path of keys such as "stage.center"; NULL if it is absent. */
 const cJSON *fbp_json_get(const struct fbp_json *o, const char *key);
 
 /** Fail with FBP_ERR_INVALID: fbp_json_wrong() with "FILE: KEY: found VALUE, expected EXPECTED",

@@ -37,18 +37,9 @@ static const char *const xyz[3] = {"x", "y", "z"}, *const uvw[3] = {"u", "v", "w
 /* Get the member at a path such as "stage.center"; NULL if it is absent or null. */
 static const cJSON *get(const cJSON *root, const char *path)
 {
-    char key[64];
+    const cJSON *item = fbp_json_get(&(struct fbp_json){.object = root}, path);
 
-    while (root && *path) {
-        const size_t n = strcspn(path, ".");
-        if (n >= sizeof key)
-            return NULL;
-        memcpy(key, path, n);
-        key[n] = '\0';
-        root = cJSON_GetObjectItemCaseSensitive(root, key);
-        path += n + (path[n] == '.');
-    }
-    return cJSON_IsNull(root) ? NULL : root;
+    return cJSON_IsNull(item) ? NULL : item;
 }
 
 /* Get a text that is not empty; NULL: the value is no such text. */
@@ -67,9 +58,7 @@ static bool is_either(const cJSON *value, const char *a, const char *b)
 
 static bool is_type(const cJSON *root, const char *type)
 {
-    const cJSON *found = get(root, "file.file_type");
-
-    return cJSON_IsString(found) && strcmp(found->valuestring, type) == 0;
+    return is_either(get(root, "file.file_type"), type, type);
 }
 
 static fbp_status wrong(const struct part_of *in, const char *key, const char *what)
