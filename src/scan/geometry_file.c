@@ -67,6 +67,7 @@ static const struct fbp_geometry_format *const formats[] = {
     &fbp_geometry_leap,
     &fbp_geometry_tigre,
     &fbp_geometry_ctsimu,
+    &fbp_geometry_openct,
     &fbp_geometry_nikon,
     &fbp_geometry_bruker,
     &fbp_geometry_pca,

@@ -91,6 +91,13 @@ const char damaged_planes[] = ROWS STEP ALONG ",\"weights\":[1,1,1,1,1]}";
     {                                                                           \
         .what = "PCA: " name, .command = CONVERT, .file = "a.pca", .data = text \
     }
+#define OPENCT(name, text)                                                          \
+    {                                                                               \
+        .what = "openCT: " name, .command = CONVERT, .file = "a.json", .data = text \
+    }
+#define OF_PANEL                                                \
+    "{\"OpenCTJSON\":{},\"geometry\":{\"detectorPixel\":[6,4]," \
+    "\"detectorSize\":[6,4]},\"projections\":"
 #define LENGTHS "[Geometry]\nFDD=800\nFOD=100\n[Image]\nDimX=6\nDimY=4\n"
 #define PIXELS  "[Detector]\nPixelsizeX=0.2\nPixelsizeY=0.2\n"
 #define TURN    "[CT]\nNumberImages=5\nRotationSector=360\n"
@@ -443,6 +450,11 @@ static const struct damaged_case cases[] = {
                                                      "[Image]\nDimX=6\nDimY=4\n"),
     PCA("a tilted axis", LENGTHS TURN PIXELS "[Geometry]\nTilt=30\n"),
     PCA("another path", LENGTHS TURN PIXELS "[Trajectory]\nActive=1\n"),
+
+    OPENCT("a circle", "{\"OpenCTJSON\":{\"variant\":\"CircularTrajectoryCBCTScan\"}}"),
+    OPENCT("no panel", "{\"OpenCTJSON\":{},\"geometry\":{\"detectorPixel\":[6,4]}}"),
+    OPENCT("no matrices", OF_PANEL "{\"matrices\":null}}"),
+    OPENCT("a matrix of words", OF_PANEL "{\"matrices\":[[\"a\",\"b\",\"c\"]]}}"),
 
     TEXT("none", "# nothing\n"),
     TEXT("eleven numbers", "1 2 3 4 5 6 7 8 9 10 11\n"),

@@ -67,6 +67,7 @@ const struct fault_seeds fault_seeds[] = {
     {"geometry.hdf5", "geometry convert" TO_JSON, FAULT_ZEROS},
     {"geometry.leap", "geometry convert" TO_JSON, 0},
     {"geometry.linac", "recon ../in/%s -o v.mha --size 4" FAST, FAULT_QUICK},
+    {"geometry.openct", "geometry convert" TO_JSON, 0},
     {"geometry.nikon", "geometry convert" TO_JSON, 0},
     {"geometry.pca", "geometry convert" TO_JSON, 0},
     {"geometry.plastimatch", "geometry convert" TO_JSON " --detector 6x4", 0},

@@ -316,6 +316,7 @@ static void seed_texts(const struct fuzz_target *t, const char *folder)
         {"geometry.tigre-json", "geo.json", tigre_json},
         {"geometry.ctsimu", "scenario.json", ctsimu_scenario},
         {"geometry.ctsimu", "metadata.json", ctsimu_metadata},
+        {"geometry.openct", "openct.json", openct_json},
         {"geometry.nikon", "walnut.xtekct", nikon_xtekct},
         {"geometry.bruker", "embryo.log", bruker_log},
         {"geometry.pca", "phoenix.pca", phoenix_pca},

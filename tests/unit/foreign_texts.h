@@ -143,6 +143,25 @@ static const char ctsimu_metadata[] =
     "{\"value\": 3}}}},\n"
     "\"acquisition_geometry\": {\"path_to_CTSimU_JSON\": \"../elsewhere/m.json\"}}\n";
 
+/* An openCT file as CTSimU's toolbox writes it: source at 300 mm, panel 400 mm away from it, pixels
+ * of 0.8 x 0.7 mm; in the second view the stage has turned by 90 degrees. */
+static const char openct_json[] =
+    "{\"OpenCTJSON\": {\"versionMajor\": 1, \"variant\": \"FreeTrajectoryCBCTScan\"},\n"
+    "\"units\": {\"length\": \"Millimeter\", \"angle\": \"Degree\"},\n"
+    "\"projections\": {\"numProjections\": 2, \"intensityDomain\": true,\n"
+    " \"images\": {\"dataType\": \"UInt16\", \"fileType\": \"TIFF\", \"directory\": \"a\",\n"
+    "  \"files\": [\"p_0009.tif\", \"p_0010.tif\"]},\n"
+    " \"detectorCoordinateFrame\": \"OriginAtDetectorCenter.VerticalAxisRunningDownwards\",\n"
+    " \"detectorCoordinateDimension\": \"Length\",\n"
+    " \"matrices\": [[[-0.01, 1.3333333333333333, 0, 3], [0, 0, -1.3333333333333333, 0],\n"
+    "   [-0.0033333333333333335, 0, 0, 1]],\n"
+    "  [[1.3333333333333333, 0.01, 0, 3], [0, 0, -1.3333333333333333, 0],\n"
+    "   [0, 0.0033333333333333335, 0, 1]]]},\n"
+    "\"geometry\": {\"detectorPixel\": [6, 4], \"detectorSize\": [4.8, 2.8],\n"
+    " \"mirrorDetectorAxis\": \"\", \"totalAngle\": 180},\n"
+    "\"corrections\": {\"brightImages\": {\"directory\": \"\", \"files\": [\"flat.tif\"]},\n"
+    " \"darkImage\": {\"file\": \"b/dark.tif\"}, \"badPixelMask\": null}}\n";
+
 /* As plastimatch 1.9.4 wrote it: drr -G --sad 700 --sid 1100 -r "24 32" -z "240 256"
  * -c "10 17.5", its second view. */
 static const char plastimatch_txt[] =

@@ -169,6 +169,7 @@ TEST(byte_order_marks)
                  {"b.log", bruker_log},
                  {"b.pca", phoenix_pca},
                  {"tigre.json", tigre_json},
+                 {"openct.json", openct_json},
                  {"m.json", ctsimu_scenario},
                  {"m_metadata.json", ctsimu_metadata},
                  {"p.txt", plastimatch_txt},

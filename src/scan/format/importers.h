@@ -52,7 +52,7 @@ extern const struct fbp_geometry_format fbp_geometry_matrices, fbp_geometry_rabb
     fbp_geometry_leap, fbp_geometry_plastimatch, fbp_geometry_tigre, fbp_geometry_ctsimu,
     fbp_geometry_nikon, fbp_geometry_bruker, fbp_geometry_bes3t, fbp_geometry_hdf5,
     fbp_geometry_helsinki, fbp_geometry_eprit, fbp_geometry_linac, fbp_geometry_txrm,
-    fbp_geometry_pca;
+    fbp_geometry_pca, fbp_geometry_openct;
 
 /* importers.c: facts that a file may not contain */
 
