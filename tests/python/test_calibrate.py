@@ -69,6 +69,23 @@ def test_not_reliable():
     assert not found.reliable and "views differ" in found.why
 
 
+def test_drift(tmp_path):
+    """Parallel views that jitter along their columns; beads and drift together are refused."""
+    path = tmp_path / "object.txt"
+    path.write_text(PHANTOM)
+    angles = fbp.angles(90, 180)
+    still = fbp.Scan.parallel(None, angles, pixel=2.2, shape=(96, 112))
+    views = fbp.simulate(still, str(path), noise=1e6).views
+    moved = views.copy()
+    moved[1::2, 1:] = views[1::2, :-1]  # every second view, by one row
+    found = fbp.calibrate(still.with_views(moved), drift=True)
+    assert found.drift_v.found and abs(found.drift_v.range - 1) < 0.1
+    assert not found.drift_u.found
+    assert not fbp.calibrate(still.with_views(moved)).drift_v.found
+    with pytest.raises(ValueError, match="cannot be combined"):
+        fbp.calibrate(still, beads=True, drift=True)
+
+
 def test_refused():
     planes = fbp.simulate(fbp.Scan.planes(None, fbp.directions(8), spacing=0.5, shape=(1, 40)), "ball")
     with pytest.raises(fbp.Error):

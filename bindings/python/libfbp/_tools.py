@@ -77,6 +77,20 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Drift:
+    """Movement of the panel, or of the object, between views: a result of :func:`calibrate`."""
+
+    observable: bool
+    """False: the views do not determine it, or it was not searched"""
+    found: bool
+    """it is significant, and the corrected scan contains it"""
+    range: float
+    """greatest minus least offset of a view [pixels]"""
+    uncertainty: float
+    """half of the 95 % confidence interval of one view's offset [pixels]"""
+
+
+@dataclass(frozen=True)
 class Calibration:
     """The geometry that the views of a scan have: the result of :func:`calibrate`.
 
@@ -95,6 +109,10 @@ class Calibration:
     """distance from source to panel"""
     arc: Estimate
     """angle between the first and the last view"""
+    drift_u: Drift
+    """movement along the panel's rows; searched if ``drift=True``"""
+    drift_v: Drift
+    """movement along the panel's columns"""
     reversed: bool
     """the views fit the opposite direction of rotation, or reversed columns"""
     sense_known: bool
@@ -120,6 +138,8 @@ class Calibration:
 def calibrate(
     scan: Scan | Any,
     *,
+    beads: bool = False,
+    drift: bool = False,
     device: str | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -128,10 +148,15 @@ def calibrate(
     """Determine the geometry of a circular scan from its views, as ``fbp calibrate`` does.
 
     No phantom is needed (docs/calibration.md).  ``recon(calibrate(scan).scan)`` uses the geometry.
+
+    beads: the scan is of a phantom of small dense beads.
+    drift: determine also how far panel or object move between the views.
     """
     from ._plan import _loaded
 
     given = {"device": device, "threads": threads, "memory": memory}
+    if beads and drift:
+        raise ValueError("beads and drift cannot be combined; leave one of them out")
     of = _loaded(scan, {})
     listener = Listener.of(progress)
     keywords = _options.of_plan(given)
@@ -139,12 +164,14 @@ def calibrate(
         keywords["device"] = _options.beside(keywords.get("device"), of._views.device)
     try:
         values, facts, core = _core.calibrate(
-            of._core.copy(), of._views, keywords, listener.on_progress(), listener.on_log
+            of._core.copy(), of._views, beads, drift, keywords, listener.on_progress(), listener.on_log
         )
     finally:
         listener.end()
     if not facts["reliable"]:
         listener.on_log(True, f"calibration is NOT RELIABLE: {facts['why']}")
+    for name in ("drift_u", "drift_v"):
+        facts[name] = Drift(**facts[name])
     estimates: dict[str, Any] = {name: Estimate(**one) for name, one in values.items()}
     return Calibration(**estimates, **facts, scan=Scan(core, of._views, of.views))
 

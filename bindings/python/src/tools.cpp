@@ -116,8 +116,9 @@ static nb::dict centre(nb::object scan_object, nb::object views_object, const nb
     return out;
 }
 
-/* Determines the geometry of a scan; also returns the corrected scan. */
-static nb::tuple calibrate(nb::object scan_object, nb::object views_object,
+/* Determines the geometry of a scan; also returns the corrected scan.  beads: from a phantom of
+ * beads; drift: with movement between the views. */
+static nb::tuple calibrate(nb::object scan_object, nb::object views_object, bool beads, bool drift,
                            const nb::dict &keywords, nb::object progress, nb::object log)
 {
     const scan &s = nb::cast<const scan &>(scan_object);
@@ -126,7 +127,11 @@ static nb::tuple calibrate(nb::object scan_object, nb::object views_object,
     nb::dict values, out;
 
     search(views_object, keywords, std::move(progress), std::move(log),
-           [&](const params &p) { return fbp_calibrate(&s.s, &p.p, &c, &corrected->s); });
+           [&](const params &p) {
+               return (beads   ? fbp_calibrate_beads
+                       : drift ? fbp_calibrate_drift
+                               : fbp_calibrate)(&s.s, &p.p, &c, &corrected->s);
+           });
     for (int i = 0; i < FBP_CALIBRATED_COUNT; i++) {
         const fbp_estimate &e = c.values[i];
         nb::dict one;
@@ -136,6 +141,14 @@ static nb::tuple calibrate(nb::object scan_object, nb::object views_object,
         one["before"] = e.before;
         one["unit"] = fbp_calibrated_unit(static_cast<fbp_calibrated>(i));
         values[fbp_calibrated_name(static_cast<fbp_calibrated>(i))] = one;
+    }
+    for (int i = 0; i < 2; i++) {
+        nb::dict one;
+        one["observable"] = c.drift[i].observable;
+        one["found"] = c.drift[i].found;
+        one["range"] = c.drift[i].range;
+        one["uncertainty"] = c.drift[i].uncertainty;
+        out[i == 0 ? "drift_u" : "drift_v"] = one;
     }
     out["reversed"] = c.reversed;
     out["sense_known"] = c.sense_known;
@@ -233,8 +246,8 @@ void define_tools(nb::module_ &m)
     m.def("voxels", &voxels, nb::arg("phantom"), nb::arg("grid"), nb::arg("out"));
     m.def("centre", &centre, nb::arg("scan"), nb::arg("views").none(), nb::arg("keywords"),
           nb::arg("progress").none(), nb::arg("log").none());
-    m.def("calibrate", &calibrate, nb::arg("scan"), nb::arg("views").none(), nb::arg("keywords"),
-          nb::arg("progress").none(), nb::arg("log").none());
+    m.def("calibrate", &calibrate, nb::arg("scan"), nb::arg("views").none(), nb::arg("beads"),
+          nb::arg("drift"), nb::arg("keywords"), nb::arg("progress").none(), nb::arg("log").none());
     m.def("devices", &devices);
     m.def("directions", &directions, nb::arg("set"), nb::arg("n"), nb::arg("n_each"),
           nb::arg("order"), nb::arg("pole"));
