@@ -141,7 +141,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (a.output && !cli_ends_with(a.output, ".json"))
         return opt_usage(self, "-o: expected a name that ends in .json, got \"%s\"", a.output);
     if (a.beads && a.drift)
-        return opt_usage(self, "--drift: it cannot be determined from beads; omit one of both");
+        return opt_usage(self, "--drift: excludes --beads; omit one of the two");
     int rc = geometry_load(&a.from, &scan, a.quiet);
     if (rc == 0 && a.output)
         rc = cli_check_files(&(struct cli_files){

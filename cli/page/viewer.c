@@ -55,7 +55,7 @@ static bool is_integer(const struct fbp_array_info *i)
     return i->type != FBP_F32 && i->type != FBP_F64 && fbp_type_size(i->type) <= 2;
 }
 
-/* Exact scale and offset for integers of 8 or 16 bits: the type's least value is number 0. */
+/* Exact scale and offset for integers of 8 or 16 bits: the type's least value is stored as 0. */
 static struct packed_scale scale_of_type(const struct fbp_array_info *i)
 {
     const double scale = fabs(i->scale) > 0 ? i->scale : 1;

@@ -21,13 +21,14 @@ enum {
     MOST_BEADS = 64,
     UNKNOWNS = N + 3 * MOST_BEADS,
     ROUNDS = 20, /* greatest number of Gauss-Newton steps */
-    PARTS = 16,  /* of the views, for uncertainties */
+    PARTS = 16,  /* number of parts of the views, for uncertainties */
     NONE = -1,
 };
 
-/* Values [pixels, radians, relative]; spread: standard deviation before the fit; step: of numerical
- * derivatives; least: lower limit of the uncertainty, found on simulated scans (bench/calibration).
- * The pitch is kept: other heights of the beads have the same effect as a small pitch. */
+/* Values [pixels, radians, relative]; spread: standard deviation before the fit; step: for
+ * numerical derivatives; least: lower limit of the uncertainty, found on simulated scans
+ * (bench/calibration). The pitch is kept: other heights of the beads have the same effect as a
+ * small pitch. */
 static const struct {
     double spread, step, least;
 } facts_of[N] = {
@@ -142,7 +143,7 @@ static bool measure(const float *view, const float *smooth, double threshold, si
     return s->mass > 0;
 }
 
-/* Read the views, and find the beads in them; they are smaller than a tenth of the panel. */
+/* Read the views, and find beads in them that are smaller than a tenth of the panel. */
 static fbp_status read_spots(struct bundle *f, fbp_source *source)
 {
     const size_t nc = f->scan->panel.n_columns, nr = f->scan->panel.n_rows, size = nc * nr;
@@ -375,8 +376,8 @@ static fbp_status fit_tracks(struct bundle *f, bool reversed, double width[2])
     return FBP_OK;
 }
 
-/* Assign all spots to beads by the present geometry, such that tracks of one bead become one; beads
- * in few views, and spots of two overlapping beads, are not used. */
+/* Assign all spots to beads by the present geometry, which joins the tracks of one bead; beads in
+ * few views, and spots of two overlapping beads, are not used. */
 static void assign(struct bundle *f)
 {
     const double gate = 1 + 2 * f->width, few = fmax(6, 0.15 * (double)f->n_views);
@@ -434,9 +435,8 @@ static fbp_status find_uncertainty(struct bundle *f, size_t which, double *uncer
     return FBP_OK;
 }
 
-/* Compute all uncertainties.  Values that are not observable, or do not differ from the scan's by
- * more than that, are kept: a panel that is rotated about its columns by next to nothing costs a
- * resampling. */
+/* Compute all uncertainties.  Values that are not observable, or differ from the scan's by less
+ * than their uncertainties, are kept: a panel that is rotated needlessly requires resampling. */
 static fbp_status find_uncertainties(struct bundle *f, double uncertainty[N])
 {
     bool kept[N] = {false};
@@ -469,11 +469,10 @@ fbp_status fbp_beads_fit(const struct fbp_scan *scan, fbp_source *source, struct
     double width[2][2];
     fbp_status st;
 
-    if (n < FEWEST_VIEWS || n > MOST_VIEWS)
-        return fbp_fail(
-            FBP_ERR_UNSUPPORTED,
-            "calibrate: found %zu views of beads, expected at least %d; measure more views", n,
-            FEWEST_VIEWS);
+    if (n < FEWEST_VIEWS)
+        return FBP_UNSUPPORTED("calibrate: found %zu views, expected at least %d for a phantom of "
+                               "beads; measure more views",
+                               n, FEWEST_VIEWS);
     FBP_TRY_GOTO(fbp_views_facts(fbp_scan_views(scan), NULL, &facts));
     FBP_TRY_GOTO(fbp_calloc((void **)&f, 1, sizeof *f, "beads"));
     f->scan = scan;
@@ -495,25 +494,26 @@ fbp_status fbp_beads_fit(const struct fbp_scan *scan, fbp_source *source, struct
         assign(f);
         FBP_TRY_GOTO(improve(f));
     }
-    if (f->n_beads < 2 || !isfinite(f->width)) {
-        st =
-            fbp_fail(FBP_ERR_UNSUPPORTED,
-                     "calibrate: found %zu dense beads that are alone in a sixth of the views, and "
-                     "narrower than a tenth of the panel, expected at least 2; calibrate without "
-                     "beads",
-                     f->n_beads);
-        goto fail;
-    }
+    if (f->n_beads < 2)
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("calibrate: found %zu isolated beads narrower than a tenth of "
+                                     "the panel, expected at least 2 in a sixth of the views; omit "
+                                     "the option beads",
+                                     f->n_beads));
+    if (!isfinite(f->width))
+        FBP_TRY_GOTO(FBP_UNSUPPORTED("calibrate: positions of %zu beads fit no geometry; check the "
+                                     "scan file, or omit the option beads",
+                                     f->n_beads));
     FBP_TRY_GOTO(find_uncertainties(f, uncertainty));
     *change = f->change;
     out->misfit_before = before / 1.2 / (double)scan->panel.n_columns;
     out->misfit = f->width / 1.2 / (double)scan->panel.n_columns;
     out->reliable = out->sense_known && f->width < 1.2;
     if (!out->reliable)
-        snprintf(out->why, sizeof out->why,
-                 "beads are %.2g pixels off the paths found, and the opposite direction of "
-                 "rotation fits %.2g times as badly",
-                 f->width / 2.4, fmax(ratio, 1 / ratio));
+        snprintf(
+            out->why, sizeof out->why,
+            "beads deviate by %.2g pixels from the fit, and the misfit of the opposite direction "
+            "of rotation is %.2g times as great",
+            f->width / 2.4, fmax(ratio, 1 / ratio));
 fail:
     free(f);
     return st;

@@ -317,7 +317,7 @@ struct fbp_statistics {
 /** An open device; each backend defines its own struct. */
 typedef struct fbp_device fbp_device;
 
-/** Find the usable devices of a backend. why[n]: the reason of a failure, for the user. */
+/** Functions that find a backend's usable devices. why[n]: reason of a failure, for the user. */
 struct fbp_discovery {
     /** Loads the backend's module (shared library) and returns its table, or NULL and the reason in
      * `why`. Pointer NULL: the backend is part of the library. */

@@ -22,9 +22,9 @@ const struct fbp_module_host *fbp_module_library(void)
     return &host;
 }
 
-/* Load a backend module: set m->backend or, on failure, m->why. If this build does not contain the
- * module (m->remedy is set), m->why states this and the remedy; if may_open() fails, and another
- * package may contain the module (m->packaged), the reason that may_open() gave. */
+/* Load a backend module: set m->backend or, on failure, m->why, which states the remedy if this
+ * build lacks the module (m->remedy), and the reason of may_open() if another package may contain
+ * it (m->packaged). */
 static void load(struct fbp_module *m)
 {
     static const char prefix[] = "libfbp_";

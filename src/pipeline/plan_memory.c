@@ -457,8 +457,8 @@ fbp_status fbp_plan_arrange_steps(fbp_plan *p)
 
 /* ---- Filtered rows in a scratch file, for volumes that are computed in several slabs ---- */
 
-/* Times per sample of reading and writing a file, decompressing and filtering [s], on two cores
- * (bench/results/cpu.md, "Filtered views in a file"); n threads take 1/n of the last two. */
+/* Seconds per sample to read and write a file, to decompress and to filter (bench/results/cpu.md,
+ * "Filtered views in a file"); the last two are per thread, and n threads take 1/n. */
 static const double READ = 0.9e-9, WRITE = 1.2e-9, UNPACK_THREAD = 7.5e-9, FILTER_THREAD = 4.3e-9;
 
 /* Seconds to read one sample of the scan. */

@@ -204,7 +204,8 @@ static double limit(double rate)
     return rate > 0 ? rate : AT_ONCE;
 }
 
-/* Rate of a device's link for stage s (UP: to the device, DOWN: to the host) alone [bytes/s]. */
+/* Rate of a device's link, if no other device uses it, for stage s (UP: to the device, DOWN: to the
+ * host) [bytes/s]. */
 static double own_rate(const struct course *c, const struct lane *l, enum stage s)
 {
     const struct fbp_machine *m = c->machine;

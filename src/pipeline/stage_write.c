@@ -53,8 +53,9 @@ size_t fbp_written_slice(const struct fbp_job *job, size_t frame, size_t z)
     return frame * fbp_box_size(job, 2) + z - fbp_box_first(job, 2);
 }
 
-/* Complete slices [z, z + n) of a time point or channel (`frame`) at x: add partial volumes of
- * other processes, scale and shift the sums, apply the mask. Counts voxels in the statistics. */
+/* Complete slices [z, z + n) of a time point or channel (`frame`) in the buffer x: add partial
+ * volumes of other processes, scale and shift the sums, apply the mask. Counts voxels in the
+ * statistics. */
 static fbp_status complete(struct worker *w, size_t frame, size_t z, size_t n, char *x)
 {
     const struct fbp_run_request *rq = w->run->rq;

@@ -226,9 +226,8 @@ static fbp_status read_given(const char *text, struct given *out)
         if (k == n || found != 2 + rate || !(value > 0 && value < 1e9) ||
             (rate && (!power || strcmp(unit + 1, "B/s") != 0)) || (at[used] && at[used] != ','))
             return FBP_INVALID(
-                "FBP_RATES: \"%.40s\": expected net, disk, read or write with a rate, "
-                "such as net=25GB/s, gups or filter with a number, such as "
-                "gups=3400, and commas between them",
+                "FBP_RATES: \"%.40s\": expected KEY=VALUE,KEY=VALUE, such as net=25GB/s,gups=3400; "
+                "net, disk, read and write are rates, and gups and filter are numbers",
                 at);
         *(double *)(void *)((char *)out + keys[k].offset) =
             rate ? value * pow(1000, 1 + (double)(power - powers)) : value;

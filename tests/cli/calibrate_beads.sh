@@ -123,11 +123,11 @@ for name in one none; do
     run 1 calibrate $name.json --beads -o refused.json
     one_line err
 done
-has err 'calibrate: found 0 dense beads .*, expected at least 2; calibrate without beads'
+has err 'calibrate: found 0 isolated beads .*, expected at least 2 in a sixth of the views; omit the option beads'
 absent refused.json
 run 0 simulate --phantom beads.txt --size 64 --views 23 --sod 500 --sdd 800 -o few.json -q
 run 1 calibrate few.json --beads
-has err 'calibrate: found 23 views of beads, expected at least 24'
+has err 'calibrate: found 23 views, expected at least 24 for a phantom of beads'
 run 0 simulate --phantom beads.txt --size 64 --views 60 --kind parallel -o parallel.json -q
 run 1 calibrate parallel.json --beads
 has err 'calibrate: a phantom of beads needs a cone beam and at least 24 rows'

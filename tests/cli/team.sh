@@ -116,7 +116,7 @@ for disk in 1MB/s 100GB/s; do
 done
 for words in disk=fast disk=1 disk=nanGB/s disk=1GB/sec gups=1GB/s gups=-1 nodes=4 up=50GB/s net=1GB/s, ,net=1GB/s net=1GB/s,,disk=1GB/s =5GB/s; do
     FBP_RATES=$words team 2 1 recon scan.json -o rates.mha -q
-    said_once '^fbp: FBP_RATES: ".*": expected net, disk, read or write with a rate' rates.mha
+    said_once '^fbp: FBP_RATES: ".*": expected KEY=VALUE,KEY=VALUE' rates.mha
 done
 FBP_RATES='' team 2 0 recon scan.json -o null: -q
 unset FBP_RATES

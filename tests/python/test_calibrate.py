@@ -82,7 +82,7 @@ def test_drift(tmp_path):
     assert found.drift_v.found and abs(found.drift_v.range - 1) < 0.1
     assert not found.drift_u.found
     assert not fbp.calibrate(still.with_views(moved)).drift_v.found
-    with pytest.raises(ValueError, match="cannot be combined"):
+    with pytest.raises(ValueError, match="beads excludes drift"):
         fbp.calibrate(still, beads=True, drift=True)
 
 

@@ -63,13 +63,13 @@ TEST(others_are_refused)
         {"Axis\": \"\"", "Axis\": \"W\"", "geometry.mirrorDetectorAxis: found \"W\""},
         {"Domain\": true", "Domain\": false", "projections.intensityDomain: found false"},
         {"[6, 4]", "[6]", "geometry.detectorPixel: found a list of 1"},
-        {"\"detectorSize\": [4.8, 2.8],", "", "expected detectorPixel and detectorSize"},
+        {"\"detectorSize\": [4.8, 2.8],", "", "expected an object with detectorPixel"},
         {"[4.8, 2.8]", "[0, 2.8]", "geometry.detectorSize[0]: found 0"},
         {"\"matrices\"", "\"other\"", "contains no views"},
         {"[0, 0.0033333333333333335, 0, 1]", "[0, 0, 0]", "projections.matrices[1]"},
         {"[0, 0, -1.33", "[0, \"a\", -1.33", "projections.matrices[0]"},
-        {"p_0010", "p_0011", "projections.images: found an object, expected files with ascending"},
-        {"\"p_0010.tif\"", "10", "expected files with ascending"},
+        {"p_0010", "p_0011", "projections.images: found an object, expected file names with numbers"},
+        {"\"p_0010.tif\"", "10", "expected file names with numbers"},
     };
 
     refuses_all("w.json", openct_json, list, N_OF(list));

@@ -110,8 +110,8 @@ TEST(wrong_descriptions_are_refused)
     refuses_volume("FileFormat = raw", "FileFormat = tiff", "FileFormat \"tiff\"");
     refuses_volume("[file1]", "[file1]\r\nMirror = 0 0 1", "Mirror = 0 0 1 is not supported");
     refuses_volume("[file1]", "[file1]\r\nMirror = yes", "Mirror = yes is not supported");
-    refuses_volume("resolution = 0.05", "resolution = 0", "found resolution \"0 0.05 0.06\" mm");
-    refuses_volume("unit = mm", "unit = inch", "0.06\" inch, expected 3 lengths in mm");
+    refuses_volume("resolution = 0.05", "resolution = 0", "found resolution \"0 0.05 0.06\", unit \"mm\"");
+    refuses_volume("unit = mm", "unit = inch", "0.06\", unit \"inch\", expected three");
 }
 
 TEST_MAIN(make_files, drop_files)

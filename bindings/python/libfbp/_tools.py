@@ -81,9 +81,9 @@ class Drift:
     """Movement of the panel, or of the object, between views: a result of :func:`calibrate`."""
 
     observable: bool
-    """False: the views do not determine it, or it was not searched"""
+    """False: the views do not determine the movement, or ``drift`` was not requested"""
     found: bool
-    """it is significant, and the corrected scan contains it"""
+    """the movement is significant, and the corrected scan contains it"""
     range: float
     """greatest minus least offset of a view [pixels]"""
     uncertainty: float
@@ -156,7 +156,7 @@ def calibrate(
 
     given = {"device": device, "threads": threads, "memory": memory}
     if beads and drift:
-        raise ValueError("beads and drift cannot be combined; leave one of them out")
+        raise ValueError("calibrate: beads excludes drift; omit one of the two")
     of = _loaded(scan, {})
     listener = Listener.of(progress)
     keywords = _options.of_plan(given)

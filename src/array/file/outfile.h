@@ -105,8 +105,7 @@ void fbp_scratch_close(struct fbp_scratch *s);
 fbp_status fbp_text_save(const char *path, const char *text, bool replace);
 
 /** Write pixels[n_rows][n_columns][channels] of 8 bits, top row first, as a PNG file
- * (array/format/png.c). channels: 1
- * (grey) or 3 (RGB). */
+ * (array/format/png.c). channels: 1 (grey) or 3 (RGB). */
 fbp_status fbp_png_write(const char *path, size_t n_columns, size_t n_rows, int channels,
                          const uint8_t *pixels);
 

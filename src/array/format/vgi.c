@@ -1,6 +1,7 @@
 /* Reader of volumes that a .vgi file of Volume Graphics or phoenix datos|x describes, with samples
- * in another file, .vol (table fbp_format_vgi). [file1] describes the samples, little-endian with x
- * fastest, [geometry] their spacing. Source: files of scanners that their users published.
+ * in another file, .vol (table fbp_format_vgi). [file1] describes the samples (little-endian, x
+ * fastest), and [geometry] contains their spacing. No description is public: the keys are those of
+ * files from several scanners.
  * Used by: array/formats.c. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
@@ -39,13 +40,13 @@ static fbp_status read_type(const struct fbp_ini *ini, enum fbp_type *type)
         n_files += strncasecmp(ini->items[i].section, "file", 4) == 0 &&
                    strcasecmp(ini->items[i].key, "Name") == 0;
     if (n_files != 1 || (*format && strcasecmp(format, "raw") != 0))
-        return FBP_UNSUPPORTED("%s: has %zu files of samples (FileFormat \"%.20s\"); export the "
-                               "volume as one raw file",
+        return FBP_UNSUPPORTED("%s: found %zu files of samples, FileFormat \"%.20s\", expected 1 "
+                               "and raw; export the volume as one raw file",
                                ini->path, n_files, format);
     if ((*mirror && !fbp_parse_numbers(mirror, 3, axes, true, &n)) || n != 3 ||
         ((axes[0] != 0) + (axes[1] != 0) + (axes[2] != 0)) % 2 != 0)
         return FBP_UNSUPPORTED("%s: Mirror = %.40s is not supported; write 0 0 0 there to read the "
-                               "samples in the order of the file",
+                               "samples as they are; the volume is then the mirror image",
                                ini->path, mirror);
     FBP_TRY(fbp_ini_number(ini, "file1", "BitsPerElement", &bits));
     snprintf(text, sizeof text, "%s%.0f", is_float ? "float" : "uint", fmax(0, fmin(bits, 999)));
@@ -72,11 +73,13 @@ static fbp_status open_vgi(struct fbp_source *src)
     const char *step = fbp_ini_text(&ini, "geometry", "resolution");
     const char *unit = value(&ini, "geometry", "unit");
     if (!fbp_parse_sizes(size, 3, src->info.n, &n) || n != 3 || !(skip >= 0 && skip <= 1e15))
-        FBP_TRY_GOTO(FBP_INVALID("%s: found Size \"%.40s\", SkipHeader %g, expected x y z, bytes",
+        FBP_TRY_GOTO(FBP_INVALID("%s: found Size \"%.40s\", SkipHeader %g, expected three "
+                                 "sizes and a number of bytes; correct them",
                                  src->path, size, skip));
     if (step && (!fbp_parse_numbers(step, 3, mm, true, &n) || n != 3 ||
                  !(fmin(fmin(mm[0], mm[1]), mm[2]) > 0) || (*unit && strcmp(unit, "mm") != 0)))
-        FBP_TRY_GOTO(FBP_INVALID("%s: found resolution \"%.60s\" %.9s, expected 3 lengths in mm",
+        FBP_TRY_GOTO(FBP_INVALID("%s: found resolution \"%.60s\", unit \"%.9s\", expected "
+                                 "three positive lengths in mm; correct them",
                                  src->path, step, unit));
     src->info.has_spacing = step != NULL;
     src->offset = (uint64_t)skip;

@@ -96,8 +96,8 @@ static inline void transpose_square(const float *in, size_t in_stride, V a[VL])
     }
 }
 
-/* Transpose. If the output is aligned, whole cache lines are stored past the caches, which are
- * smaller than a batch of views: bypassed lines need not be read before. */
+/* Transpose. Aligned output bypasses the caches, which are smaller than a batch of views: its cache
+ * lines need not be read before they are written. */
 static void transpose(const float *in, size_t n_rows, size_t n_columns, float *out, size_t stride)
 {
     const size_t rows = n_rows / LINE * LINE, columns = n_columns / VL * VL;

@@ -188,7 +188,7 @@ static fbp_status filter_columns(struct pass *p)
     return FBP_OK;
 }
 
-/* Program that filters rows in one launch, by transforms of this length in shared memory. */
+/* Return the program that filters rows in one launch by transforms of `length` in shared memory. */
 static enum gl_program_id fft_of(size_t length)
 {
     static const size_t radices[] = {GPU_CHAIN_RADICES};

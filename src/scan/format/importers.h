@@ -134,7 +134,8 @@ fbp_status fbp_ini_note_ignored(const struct fbp_ini *ini, const struct fbp_ini_
 /** xml.c: an XML file; the importer sets path and functions, fbp_xml_read() sets the rest. */
 struct fbp_xml {
     const char *path; /**< for messages; not copied */
-    /** Called for the root element with its attributes (name, value, ..., NULL); NULL: none. */
+    /** Called for the root element with its attributes (name, value, ..., NULL). NULL: not called.
+     */
     fbp_status (*root)(struct fbp_xml *xml, const char *name, const char **attributes);
     /** Called at the end of each element; the first failure ends the reading. */
     fbp_status (*element)(struct fbp_xml *xml, const char *name);

@@ -32,7 +32,8 @@ static fbp_status read_images(const struct fbp_json *o, const char *key, char **
     {
         snprintf(next, sizeof next, "%.*s%0*zu%s", before, name, digits, number++, at + digits);
         if (digits > 9 || !cJSON_IsString(item) || strcmp(item->valuestring, next) != 0)
-            return fbp_json_wrong(o, key, "files with ascending numbers before their extension");
+            return fbp_json_wrong(o, key,
+                                  "file names with numbers without gaps before the extension");
     }
     return fbp_scan_path(out, o->file, "%s%s%.*s%%0%dd%s %zu %zu", folder, slash, before, name,
                          digits, at + digits, first, number - 1);
@@ -63,7 +64,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_json_numbers(&o, "geometry.detectorPixel", &fbp_range_side, 2, 2, pixels, &n));
     FBP_TRY_GOTO(fbp_json_numbers(&o, "geometry.detectorSize", &fbp_range_distance, 2, 2, mm, &n));
     if (!(pixels[0] > 0 && mm[0] > 0))
-        FBP_TRY_GOTO(fbp_json_wrong(&o, "geometry", "detectorPixel and detectorSize"));
+        FBP_TRY_GOTO(
+            fbp_json_wrong(&o, "geometry", "an object with detectorPixel and detectorSize"));
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, (size_t)cJSON_GetArraySize(at)));
     out->panel = (struct fbp_panel){(size_t)pixels[0], (size_t)pixels[1]};
     out->row_order = FBP_ROWS_TOP_DOWN; /* the views count rows upwards */
@@ -83,7 +85,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(read_images(&o, "corrections.brightImages", &out->flat));
     FBP_TRY_GOTO(read_images(&o, "corrections.darkImage", &out->dark));
     if (mask && *mask)
-        FBP_TRY_GOTO(fbp_scan_note_ignored(out, path, "badPixelMask", mask, "use a scan file"));
+        FBP_TRY_GOTO(fbp_scan_note_ignored(out, path, "badPixelMask", mask,
+                                           "give it as \"bad_pixels\" in a scan file"));
     if (!out->flat)
         st = fbp_scan_note(out, "%s: has no brightImages; give \"i0\" in a scan file", path);
 fail:

@@ -1,7 +1,8 @@
 /* Importer of scan descriptions of phoenix datos|x (.pca), which Waygate's scanners write
  * (fbp_geometry_pca). FOD and FDD are the distances from the focus to the axis and to the detector;
- * (cx, cy) is the pixel, from 0, that faces the focus. As in S. Anttalainen's CT_Reconstruction,
- * images start at the top left as seen from the source, and the object turns clockwise from above.
+ * (cx, cy) is the pixel, from 0, that faces the focus. Images are assumed to start at the top left
+ * as seen from the source, and the object to turn clockwise as seen from above (S. Anttalainen,
+ * CT_Reconstruction).
  * Used by: scan/geometry_file.c. */
 #include "scan/format/importers.h"
 
@@ -61,7 +62,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
         c.offset_mm[i] = (i ? focus - middle : middle - focus) * c.pitch_mm[i];
     }
     if (sdd <= sod)
-        FBP_TRY_GOTO(FBP_INVALID("%s: FDD (%g) must exceed FOD (%g); correct it", path, sdd, sod));
+        FBP_TRY_GOTO(
+            FBP_INVALID("%s: FDD (%g) must exceed FOD (%g); correct them", path, sdd, sod));
     out->i0 = out->i0 > 0 ? out->i0 : 0;
     out->row_order = FBP_ROWS_TOP_DOWN;
     FBP_TRY_GOTO(fbp_geometry_make_views(out, path, known, c.n_views));
@@ -72,8 +74,8 @@ static fbp_status load(struct fbp_scan *out, const char *path,
     FBP_TRY_GOTO(fbp_circle_views(&c, out->views));
 
     FBP_TRY_GOTO(fbp_scan_assume(out, path, "angles_deg", "counter-clockwise for the source",
-                                 "not documented; --reverse if fbp calibrate finds the opposite, "
-                                 "with --flip-u if the volume is the mirror image"));
+                                 "not documented; use --reverse if fbp calibrate finds the "
+                                 "opposite, and --flip-u if the volume is the mirror image"));
     const double ours = c.pitch_mm[0] * sod / sdd;
     if (voxel > 0 && !(fabs(ours - voxel) <= 0.01 * voxel))
         FBP_TRY_GOTO(fbp_scan_note(
