@@ -87,7 +87,7 @@ struct fbp_estimate {
 struct fbp_drift {
     bool observable; /**< false: the views do not determine it */
     bool slow;    /**< false: only movement within about an eighth of the scan is determined (cone
-                     beams of less than a full turn) */
+                     beams: along rows, and in less than a full turn along columns, too) */
     bool found;   /**< true: it is significant, and the corrected scan contains it */
     double range; /**< greatest minus least offset of a view [pixels] */
     double uncertainty; /**< half of the 95 % confidence interval of one view's offset [pixels] */
@@ -156,11 +156,13 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_beads(const struct fbp_scan *sca
  * Parallel beams: sums along rows must agree but for a shift along columns, and centres of mass
  * along rows must move like a sine of the angle (Helgason, The Radon Transform (1980); Ludwig,
  * Comm. Pure Appl. Math. 19 (1966) 49).  Cone beams: offsets along columns from epipolar
- * consistency; fast movement along rows from centres of mass; slow movement of full turns from the
- * sharpness of slices.  Not observable: a constant (the column and the row), a sine of the angle
- * along rows (movement of the whole object), slow movement along rows in less than a full turn of a
- * cone beam, anything along rows if the object is wider than the panel, and scans of less than 24
- * rows.  Parameters and return values are those of fbp_calibrate().
+ * consistency; fast movement along rows from centres of mass.  They are left out if pairs of views
+ * do not agree clearly better with them.  Not observable: a constant (the column and the row); a
+ * sine of the angle along rows (movement of the whole object); of cone beams, slow movement along
+ * rows, in less than a full turn along columns a sine about the middle of the arc, and yaw,
+ * distance and arc of a panel that moves; anything along rows if the object is wider than the
+ * panel; scans of less than 24 rows. The row of a moving cone-beam scan may be wrong by more than
+ * its uncertainty.  Parameters and return values are those of fbp_calibrate().
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_drift(const struct fbp_scan *scan,
                                                       const struct fbp_recon_params *params,

@@ -29,6 +29,7 @@ enum {
     FINE_COLUMNS = 512,
     FINE_VIEWS = 360,
     DRIFT_VIEWS = 720, /* fit of pairs of views that move */
+    DRIFT_ROUNDS = 2,  /* of that fit, and of the fit of the panel */
     LINE_COLUMNS = 1024,
     LINE_VIEWS = 720,
     ROW_VIEWS = 400,
@@ -45,6 +46,10 @@ static const double MOST_ROLL = 0.3;
 /* Greatest standard deviation of an observable roll of parallel beams [deg]: round objects do not
  * determine it. */
 static const double MOST_ROLL_ERROR = 0.1;
+
+/* Greatest misfit with offsets of single views, relative to that without: offsets are as many
+ * unknowns as views, and decrease it in any case. */
+static const double LESS_MISFIT = 0.9;
 
 static const struct {
     const char *name, *unit;
@@ -218,9 +223,8 @@ static void move_panels(struct fbp_view *views, size_t n, double (*offsets)[2])
 }
 
 /* Find how far the panel moves between the views of the corrected scan, and add it to w->offsets,
- * to the scan's views and to those of e; test: slow movement along rows is found, but not added. */
-static fbp_status find_drift(struct work *w, struct fbp_epipolar *e, struct fbp_epipolar_fit *fit,
-                             bool by_slices, bool test)
+ * to the scan's views and to those of e. */
+static fbp_status find_drift(struct work *w, struct fbp_epipolar *e, struct fbp_epipolar_fit *fit)
 {
     struct fbp_scan *found = w->corrected;
     const size_t n = found->n_views;
@@ -232,15 +236,13 @@ static fbp_status find_drift(struct work *w, struct fbp_epipolar *e, struct fbp_
     if (!w->drift || found->panel.n_rows < FEWEST_ROWS)
         return FBP_OK;
     FBP_TRY_GOTO(fbp_calloc((void **)&offsets, n, sizeof *offsets, "offsets"));
-    st = fbp_drift_find(found, w->params, e, fit, by_slices, w->facts.axis, w->angles,
+    st = fbp_drift_find(found, w->params->input.source, e, fit, w->facts.axis, w->angles,
                         w->out->drift, offsets);
     if (st == FBP_ERR_UNSUPPORTED) { /* views cannot be compared in this geometry */
         fbp_message_clear();
         st = FBP_OK;
     }
     FBP_TRY_GOTO(st);
-    if (test && w->out->drift[0].found)
-        goto fail;
     move_panels(found->views, n, offsets);
     for (size_t k = 0; k < n; k++)
         for (int i = 0; i < 2; i++)
@@ -514,15 +516,105 @@ fail:
     return st;
 }
 
-static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
+/*
+ * Fit column, row and roll to pairs of views from fit->change on, then column, yaw, distance and
+ * arc to opposite rays, and set the values and the corrected views.  fit->misfit is INFINITY if the
+ * views fit no geometry near that of the scan.
+ *
+ * moves  the panel moves between views: then opposite rays determine the column only
+ */
+static fbp_status fit_panel(struct work *w, struct fbp_epipolar *e, struct fbp_epipolar_fit *fit,
+                            bool moves)
 {
     bool free_values[N] = {
         [FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true, [FBP_CALIBRATED_ROW] = true};
     struct fbp_calibration *out = w->out;
+    struct fbp_scan *found = w->corrected;
+    const struct fbp_view *view = &w->scan->views[0];
+    const double pitch[2] = {fbp_norm(view->u), fbp_norm(view->v)};
+    const double panel_mm[2] = {(double)found->panel.n_columns * pitch[0],
+                                (double)found->panel.n_rows * pitch[1]};
+    double before[N], after[N], offsets[BY_COUNT + 1], errors[BY_COUNT];
+    const double *moved = fit->change.p;
+    const size_t n = found->n_views;
+    fbp_status st;
+
+    FBP_TRY(values_of(w->scan, before));
+    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
+    for (int i = 0; i < N; i++)
+        out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+    st = fbp_epipolar_fit(e, free_values, fit, NULL);
+    if (st == FBP_ERR_UNSUPPORTED || fabs(moved[FBP_CALIBRATED_ROLL]) > MOST_ROLL ||
+        fabs(moved[FBP_CALIBRATED_COLUMN]) > panel_mm[0] / 2 ||
+        fabs(moved[FBP_CALIBRATED_ROW]) > panel_mm[1] / 2) {
+        fbp_message_clear();
+        fit->misfit = INFINITY;
+        return FBP_OK;
+    }
+    FBP_TRY(st);
+    correct_views(w, &fit->change);
+    FBP_TRY(values_of(found, after));
+    st = by_midplane(w, offsets, errors);
+    if (st == FBP_ERR_UNSUPPORTED) { /* no ray is measured from both sides */
+        fbp_message_clear();
+        errors[BY_COLUMN] = INFINITY;
+        st = FBP_OK;
+    }
+    FBP_TRY(st);
+    set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
+              fit->error[FBP_CALIBRATED_COLUMN] / pitch[0]);
+    if (isfinite(errors[BY_COLUMN])) {
+        const double middle = ((double)found->panel.n_columns - 1) / 2;
+        const bool centred = fabs(after[FBP_CALIBRATED_COLUMN] - middle) < 0.1 * middle;
+        if (!moves && errors[BY_YAW] < 0.0015 && centred &&
+            set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0,
+                      errors[BY_YAW] * DEGREES)) {
+            offsets[BY_COLUMN] += offsets[BY_SHIFT];
+            fit->change.p[FBP_CALIBRATED_YAW] = offsets[BY_YAW];
+        }
+        fit->change.p[FBP_CALIBRATED_COLUMN] -= offsets[BY_COLUMN] * pitch[0];
+        set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
+                  before[FBP_CALIBRATED_COLUMN], errors[BY_COLUMN]);
+        /* more than a full turn: the order of the views by angle is not that of the scan */
+        const bool wraps =
+            w->facts.step_rad[1] * (double)(n - 1) > 2 * FBP_PI - w->facts.step_rad[1] / 2;
+        const double arc = before[FBP_CALIBRATED_ARC], sdd = before[FBP_CALIBRATED_SDD];
+        if (!moves && !wraps && errors[BY_ARC] < 5e-4 &&
+            fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3) &&
+            set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc,
+                      arc * errors[BY_ARC]))
+            fit->change.p[FBP_CALIBRATED_ARC] = offsets[BY_ARC];
+        if (!moves && errors[BY_SDD] < 0.002 &&
+            set_value(w, FBP_CALIBRATED_SDD, sdd * (1 + offsets[BY_SDD]), sdd,
+                      sdd * errors[BY_SDD]))
+            fit->change.p[FBP_CALIBRATED_SDD] = offsets[BY_SDD];
+        /* Roll and row depend on the other values, which are better known now. */
+        free_values[FBP_CALIBRATED_COLUMN] = false;
+        const struct fbp_epipolar_fit first = *fit;
+        st = fbp_epipolar_fit(e, free_values, fit, NULL);
+        if (st == FBP_ERR_UNSUPPORTED) { /* views that do not fit together */
+            fbp_message_clear();
+            *fit = first;
+            fit->misfit = 1;
+            st = FBP_OK;
+        }
+        FBP_TRY(st);
+    }
+    correct_views(w, &fit->change);
+    set_value(w, FBP_CALIBRATED_ROLL, fit->change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
+              fit->error[FBP_CALIBRATED_ROLL] * DEGREES);
+    FBP_TRY(values_of(found, after));
+    set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW],
+              fit->error[FBP_CALIBRATED_ROW] / pitch[1]);
+    return FBP_OK;
+}
+
+static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
+{
+    struct fbp_calibration *out = w->out;
     const size_t n = w->scan->n_views;
     struct fbp_epipolar fine = {0};
     struct fbp_epipolar_fit same, opposite;
-    double before[N], after[N], offsets[BY_COUNT + 1], errors[BY_COUNT];
     fbp_status st;
 
     out->method = "epipolar consistency and opposite rays";
@@ -535,29 +627,43 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     if (!out->sense_known)
         FBP_TRY_GOTO(by_opposite_rays(w, &same, &opposite));
 
-    struct fbp_epipolar_fit fit = out->reversed ? opposite : same;
+    const struct fbp_epipolar_fit start = out->reversed ? opposite : same;
+    struct fbp_epipolar_fit fit = start;
     struct fbp_change none = {{0}};
     FBP_TRY_GOTO(read_views(w, &fine, FINE_COLUMNS, w->drift ? DRIFT_VIEWS : FINE_VIEWS));
     FBP_TRY_GOTO(fbp_epipolar_misfit(&fine, &none, &out->misfit_before));
+    out->misfit_before = sqrt(out->misfit_before);
     if (out->reversed)
         reverse(&fine);
-    FBP_TRY_GOTO(find_drift(w, &fine, &fit, false, false));
-    const fbp_status fitted = fbp_epipolar_fit(&fine, free_values, &fit, NULL);
-    out->misfit_before = sqrt(out->misfit_before);
+    for (size_t k = 0; out->reversed && k < n; k++)
+        w->angles[k] = -w->angles[k];
+    FBP_TRY_GOTO(fit_panel(w, &fine, &fit, false));
 
-    struct fbp_scan *found = w->corrected;
-    const double *moved = fit.change.p, *u = found->views[0].u, *v = found->views[0].v;
-    const double panel_mm[2] = {(double)found->panel.n_columns * fbp_norm(u),
-                                (double)found->panel.n_rows * fbp_norm(v)};
-    FBP_TRY_GOTO(values_of(found, before));
-    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
-    for (int i = 0; i < N; i++)
-        out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
-    if (fitted == FBP_ERR_UNSUPPORTED || fabs(moved[FBP_CALIBRATED_ROLL]) > MOST_ROLL ||
-        fabs(moved[FBP_CALIBRATED_COLUMN]) > panel_mm[0] / 2 ||
-        fabs(moved[FBP_CALIBRATED_ROW]) > panel_mm[1] / 2) {
-        fbp_message_clear();
-        memcpy(found->views, w->scan->views, n * sizeof *found->views);
+    const struct fbp_epipolar_fit still = fit;
+    const struct fbp_calibration rests = *out;
+    bool moves = false;
+    for (int round = 0; w->drift && round < DRIFT_ROUNDS; round++) {
+        struct fbp_epipolar_fit moving = round ? fit : start;
+        correct_views(w, &moving.change);
+        FBP_TRY_GOTO(find_drift(w, &fine, &moving));
+        if (!out->drift[0].found && !out->drift[1].found)
+            continue;
+        moves = true;
+        fit = moving;
+        FBP_TRY_GOTO(fit_panel(w, &fine, &fit, true));
+    }
+    if (w->drift && !(moves && fit.misfit < LESS_MISFIT * still.misfit)) {
+        memcpy(out->values, rests.values, sizeof out->values);
+        memset(w->offsets, 0, n * sizeof *w->offsets);
+        fit = still;
+        if (moves)
+            add_reason(out,
+                       "offsets of single views do not make the views agree better, and are "
+                       "left out: misfit %.2g %%",
+                       100 * sqrt(still.misfit));
+    }
+    if (!isfinite(fit.misfit)) {
+        memcpy(w->corrected->views, w->scan->views, n * sizeof *w->scan->views);
         memset(w->offsets, 0, n * sizeof *w->offsets);
         memset(out->drift, 0, sizeof out->drift);
         out->misfit = out->misfit_before;
@@ -569,91 +675,8 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
             100 * out->misfit);
         goto fail;
     }
-    FBP_TRY_GOTO(fitted);
-    for (size_t k = 0; out->reversed && k < n; k++)
-        w->angles[k] = -w->angles[k];
-    correct_views(w, &fit.change);
-    FBP_TRY_GOTO(values_of(found, after));
-    const struct fbp_epipolar_fit rigid = fit;
-
-    const double pitch[2] = {fbp_norm(found->views[0].u), fbp_norm(found->views[0].v)};
-    st = by_midplane(w, offsets, errors);
-    if (st == FBP_ERR_UNSUPPORTED) { /* no ray is measured from both sides */
-        fbp_message_clear();
-        errors[BY_COLUMN] = errors[BY_SDD] = errors[BY_ARC] = INFINITY;
-        offsets[BY_COLUMN] = 0;
-        st = FBP_OK;
-    }
-    FBP_TRY_GOTO(st);
-    set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
-              fit.error[FBP_CALIBRATED_COLUMN] / pitch[0]);
-    if (isfinite(errors[BY_COLUMN])) {
-        const double middle = ((double)found->panel.n_columns - 1) / 2;
-        const bool centred = fabs(after[FBP_CALIBRATED_COLUMN] - middle) < 0.1 * middle;
-        if (errors[BY_YAW] < 0.0015 && centred &&
-            set_value(w, FBP_CALIBRATED_YAW, offsets[BY_YAW] * DEGREES, 0,
-                      errors[BY_YAW] * DEGREES)) {
-            offsets[BY_COLUMN] += offsets[BY_SHIFT];
-            fit.change.p[FBP_CALIBRATED_YAW] = offsets[BY_YAW];
-        }
-        fit.change.p[FBP_CALIBRATED_COLUMN] -= offsets[BY_COLUMN] * pitch[0];
-        set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
-                  before[FBP_CALIBRATED_COLUMN], errors[BY_COLUMN]);
-        /* more than a full turn: the order of the views by angle is not that of the scan */
-        const bool wraps =
-            w->facts.step_rad[1] * (double)(n - 1) > 2 * FBP_PI - w->facts.step_rad[1] / 2;
-        const double arc = before[FBP_CALIBRATED_ARC], sdd = before[FBP_CALIBRATED_SDD];
-        if (!wraps && errors[BY_ARC] < 5e-4 &&
-            fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3) &&
-            set_value(w, FBP_CALIBRATED_ARC, arc * (1 + offsets[BY_ARC]), arc,
-                      arc * errors[BY_ARC]))
-            fit.change.p[FBP_CALIBRATED_ARC] = offsets[BY_ARC];
-        if (errors[BY_SDD] < 0.002 && set_value(w, FBP_CALIBRATED_SDD, sdd * (1 + offsets[BY_SDD]),
-                                                sdd, sdd * errors[BY_SDD]))
-            fit.change.p[FBP_CALIBRATED_SDD] = offsets[BY_SDD];
-        /* Roll and row depend on the other values, which are better known now. */
-        free_values[FBP_CALIBRATED_COLUMN] = false;
-        const struct fbp_epipolar_fit first = fit;
-        st = fbp_epipolar_fit(&fine, free_values, &fit, NULL);
-        if (st == FBP_ERR_UNSUPPORTED) { /* views that do not fit together */
-            fbp_message_clear();
-            fit = first;
-            fit.misfit = 1;
-            st = FBP_OK;
-        }
-        FBP_TRY_GOTO(st);
-    }
-    /* movement between views */
-    struct fbp_epipolar_fit moving = fit;
-    const bool closed =
-        2 * FBP_PI - fabs(w->sorted[n - 1] - w->sorted[0]) < 1.75 * w->facts.step_rad[1];
-    correct_views(w, &fit.change);
-    FBP_TRY_GOTO(find_drift(w, &fine, &moving, closed, closed));
-    const bool slow = closed && out->drift[0].found;
-    if (slow) {
-        /* Opposite rays do not determine yaw, distance and arc of a panel that moves slowly. */
-        for (int i = FBP_CALIBRATED_YAW; i < N; i++)
-            out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
-        moving = rigid;
-        correct_views(w, &moving.change);
-        FBP_TRY_GOTO(find_drift(w, &fine, &moving, true, false));
-    }
-    if (slow || out->drift[0].found || out->drift[1].found) {
-        fit = moving;
-        free_values[FBP_CALIBRATED_COLUMN] = false;
-        FBP_TRY_GOTO(fbp_epipolar_fit(&fine, free_values, &fit, NULL));
-    }
     correct_views(w, &fit.change);
     out->misfit = sqrt(fit.misfit);
-    set_value(w, FBP_CALIBRATED_ROLL, fit.change.p[FBP_CALIBRATED_ROLL] * DEGREES, 0,
-              fit.error[FBP_CALIBRATED_ROLL] * DEGREES);
-    FBP_TRY_GOTO(values_of(found, after));
-    if (slow)
-        set_value(
-            w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN], before[FBP_CALIBRATED_COLUMN],
-            hypot(rigid.error[FBP_CALIBRATED_COLUMN] / pitch[0], out->drift[0].uncertainty / 2));
-    set_value(w, FBP_CALIBRATED_ROW, after[FBP_CALIBRATED_ROW], before[FBP_CALIBRATED_ROW],
-              fit.error[FBP_CALIBRATED_ROW] / pitch[1]);
     out->reliable = out->sense_known;
     if (out->misfit > 0.3) {
         out->reliable = false;
@@ -965,7 +988,7 @@ static fbp_status by_rows(struct work *w)
     for (int i = 0; i < N; i++)
         out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
     if (!fbp_kind_has_source(found->kind))
-        FBP_TRY_GOTO(find_drift(w, NULL, NULL, false, false));
+        FBP_TRY_GOTO(find_drift(w, NULL, NULL));
     FBP_TRY_GOTO(fbp_centre_find(found, w->params, &centre));
     if (fbp_kind_has_source(found->kind)) { /* parallel beams fit both directions of rotation */
         struct fbp_centre other = {.struct_size = sizeof other};
@@ -1021,7 +1044,7 @@ static fbp_status by_rows(struct work *w)
     change.p[FBP_CALIBRATED_COLUMN] = -(column - before[FBP_CALIBRATED_COLUMN]) * pitch;
     fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
     if (!fbp_kind_has_source(found->kind))
-        FBP_TRY_GOTO(find_drift(w, NULL, NULL, false, false));
+        FBP_TRY_GOTO(find_drift(w, NULL, NULL));
     out->misfit = sqrt(centre.misfit);
     out->misfit_before = NAN;
     out->reliable = out->values[FBP_CALIBRATED_COLUMN].uncertainty < 0.5;

@@ -78,6 +78,7 @@ struct fbp_epipolar {
     struct fbp_panel panel;
     struct fbp_view *views; /**< [n_views] geometry of the scan file, sorted by angle */
     double *angles;         /**< [n_views], ascending [rad] */
+    bool closed;            /**< the views cover a full turn */
     size_t *order;          /**< [n_views] view of the scan */
     double axis[3];
     /** [view][row / 2][column] derivatives along columns of the smoothed views, weighted by the
@@ -129,23 +130,20 @@ fbp_status fbp_calibrate_reduce(const struct fbp_scan *scan, size_t columns, siz
  * Parallel beams: sums along rows at right angles to the axis are the same in all views, except for
  * a shift along columns; the centre of mass along rows moves like a sine (Helgason and Ludwig).
  * Cone beams: pairs of views determine a shift of each view along columns (epipolar.c).  The centre
- * of mass along rows is a sum of a few harmonics of the angle: faster movement is determined, and
- * slower movement of full turns by the sharpness of slices.  Sine and cosine along rows are a
- * movement of the whole object. */
+ * of mass along rows is a sum of a few harmonics of the angle: only faster movement is determined.
+ */
 
 /**
  * Find the offsets[view][2] of the panel along rows and columns [pixels], in addition to the views
  * of the scan; 0 if they are not significant.
  *
- * e          pairs of views, of cone beams; NULL: parallel beams
- * fit        change of e's views, which is fitted together with the offsets
- * by_slices  also search slow movement along rows
+ * e             pairs of views, of cone beams; NULL: parallel beams
+ * fit           change of e's views, which is fitted together with the offsets
  * axis, angles  of rotation, and of the views [rad]
  */
-fbp_status fbp_drift_find(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                          struct fbp_epipolar *e, struct fbp_epipolar_fit *fit, bool by_slices,
-                          const double axis[3], const double *angles, struct fbp_drift out[2],
-                          double (*offsets)[2]);
+fbp_status fbp_drift_find(const struct fbp_scan *scan, fbp_source *source, struct fbp_epipolar *e,
+                          struct fbp_epipolar_fit *fit, const double axis[3], const double *angles,
+                          struct fbp_drift out[2], double (*offsets)[2]);
 
 /* wedge.c */
 

@@ -2,7 +2,7 @@
  * rotation axis (`fbp recon --centre auto`). It combines three methods: agreement of rays that are
  * measured twice (match.c), consistency of all views of half a turn (wedge.c), and sharpness of
  * reconstructed slices (score.c).
- * Used by: cli/recon.c, calibrate.c, drift.c. */
+ * Used by: cli/recon.c, calibrate.c. */
 #include "fbp/analysis.h"
 
 #include "analysis/centre.h"
@@ -164,36 +164,16 @@ static fbp_status compare_rays(struct search *s)
     return FBP_OK;
 }
 
-fbp_status fbp_slices_score(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                            float *slices, double *scores)
-{
-    const struct fbp_grid *grid = &scan->volume;
-    const double *mm = grid->voxel_mm;
-    fbp_plan *plan = NULL;
-    fbp_sink *sink = NULL;
-    fbp_status st = FBP_OK;
-
-    FBP_TRY_GOTO(fbp_plan_create(&plan, scan, params));
-    FBP_TRY_GOTO(fbp_sink_memory(&sink, slices, FBP_F32, grid->n));
-    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
-    const double radius = 0.95 * fbp_plan_info(plan)->facts->fov_radius_mm / fmax(mm[0], mm[1]);
-    for (size_t z = 0; z < grid->n[2]; z++)
-        scores[z] =
-            fbp_slice_score(FBP_SCORE_SHARPNESS, slices + z * grid->n[0] * grid->n[1], grid->n[0],
-                            grid->n[1], -fbp_grid_coordinate(grid, 0, 0) / mm[0],
-                            -fbp_grid_coordinate(grid, 1, 0) / mm[1], radius);
-fail:
-    fbp_sink_close(&sink);
-    fbp_plan_destroy(&plan);
-    return st;
-}
-
 /* Reconstruct a slice with the axis at detector column `column`, and compute its sharpness. */
 static fbp_status score_slice(struct search *s, const struct fbp_grid *grid, double column,
                               double *score)
 {
     const double move = s->sinogram.centre - column;
     struct fbp_scan scan = *s->scan;
+    struct fbp_recon_params p = s->params;
+    fbp_plan *plan = NULL;
+    fbp_sink *sink = NULL;
+    fbp_status st = FBP_OK;
 
     memcpy(s->views, scan.views, scan.n_views * sizeof *s->views);
     for (size_t k = 0; k < scan.n_views; k++)
@@ -201,7 +181,18 @@ static fbp_status score_slice(struct search *s, const struct fbp_grid *grid, dou
             s->views[k].d[i] += move * s->views[k].u[i];
     scan.views = s->views;
     scan.volume = *grid;
-    return fbp_slices_score(&scan, &s->params, s->slice, score);
+    FBP_TRY_GOTO(fbp_plan_create(&plan, &scan, &p));
+    FBP_TRY_GOTO(fbp_sink_memory(&sink, s->slice, FBP_F32, grid->n));
+    FBP_TRY_GOTO(fbp_plan_run_to(plan, NULL, sink, NULL));
+    const double *mm = grid->voxel_mm;
+    const double radius = 0.95 * fbp_plan_info(plan)->facts->fov_radius_mm / fmax(mm[0], mm[1]);
+    *score = fbp_slice_score(FBP_SCORE_SHARPNESS, s->slice, grid->n[0], grid->n[1],
+                             -fbp_grid_coordinate(grid, 0, 0) / mm[0],
+                             -fbp_grid_coordinate(grid, 1, 0) / mm[1], radius);
+fail:
+    fbp_sink_close(&sink);
+    fbp_plan_destroy(&plan);
+    return st;
 }
 
 /* Set by_slice of the result: reconstruct slices, each for several axis columns, and average the

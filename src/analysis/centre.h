@@ -54,13 +54,6 @@ static inline double fbp_vertex(double x, double step, double before, double at,
     return x + fmax(-1, fmin(1, move)) * step;
 }
 
-/* centre.c */
-
-/** Reconstruct the slices of the scan's volume, slices[z][y][x], and compute the sharpness of each,
- * scores[z] (score.h). */
-fbp_status fbp_slices_score(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                            float *slices, double *scores);
-
 /* match.c
  *
  * The ray of column x at angle b is measured again in column 2 c - x at angle b + pi - 2 g, where g

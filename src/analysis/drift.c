@@ -2,7 +2,6 @@
  * (methods: calibrate.h).
  * Used by: calibrate.c. */
 #include "analysis/calibrate.h"
-#include "analysis/centre.h"
 
 #include "base/base.h"
 #include "base/math.h"
@@ -15,18 +14,15 @@
 #include <string.h>
 
 enum {
-    PARTS = FBP_EPIPOLAR_GROUPS, /* of the lines and slices, each left out once (jackknife) */
+    PARTS = FBP_EPIPOLAR_GROUPS, /* of the lines, each left out once (jackknife) */
     ROUNDS = 8,
-    COLUMNS = 512,       /* greatest number of columns whose values are added */
-    SLICE_COLUMNS = 256, /* greatest numbers of columns and views of reconstructed slices */
-    SLICE_VIEWS = 240,
+    COLUMNS = 512, /* greatest number of columns whose values are added */
     HARMONICS = 4, /* of the centre of mass of cone-beam views, as a function of the angle */
 };
 
 /* Least standard deviations of offsets [pixels]: of parallel and of cone beams, along rows and
- * columns, and along rows of slow movement.  They were found on simulated scans
- * (bench/calibration/drift.py). */
-static const double least[2][2] = {{0.005, 0.007}, {0.01, 0.03}}, LEAST_SLOW = 0.12;
+ * columns.  They were found on simulated scans (bench/calibration/drift.py). */
+static const double least[2][2] = {{0.005, 0.007}, {0.01, 0.03}};
 
 /* Sums over lines at right angles to the axis: [view][line][2], of the values, and of the values
  * times their distance from the axis [pixels]. */
@@ -138,77 +134,6 @@ static fbp_status find_offsets(const struct sums *m, const double *rows, double 
     return FBP_OK;
 }
 
-/* Find the slow offsets along rows for which slices are sharpest, and add them to
- * x[PARTS + 1][view]: multiples of the vectors of a basis except sine and cosine of the angle,
- * which move the object. */
-static fbp_status sharpen(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                          const double *basis, size_t n_vectors, double *x)
-{
-    const size_t n = scan->n_views, every = (n + SLICE_VIEWS - 1) / SLICE_VIEWS;
-    const struct fbp_recon_params p = {.struct_size = sizeof p,
-                                       .n_threads = params->n_threads,
-                                       .input.source = params->input.source};
-    struct fbp_scan few = {.struct_size = sizeof few};
-    struct fbp_grid *g = &few.volume;
-    struct fbp_view *views = NULL;
-    float *slices = NULL;
-    double(*found)[PARTS + 1] = NULL; /* of the single slices, and of all */
-    bool moves = true;
-    size_t bin;
-    fbp_status st;
-
-    FBP_TRY_GOTO(fbp_calibrate_reduce(scan, SLICE_COLUMNS, SLICE_VIEWS, &few, &bin));
-    FBP_TRY_GOTO(fbp_calloc((void **)&views, few.n_views, sizeof *views, "views"));
-    FBP_TRY_GOTO(fbp_calloc((void **)&found, n_vectors, sizeof *found, "offsets"));
-    memcpy(views, few.views, few.n_views * sizeof *views);
-    memset(g, 0, sizeof *g);
-    FBP_TRY_GOTO(fbp_grid_resolve(NULL, &few, g));
-    g->voxel_mm[2] *= fmax(1, 0.3 * (double)g->n[2] / PARTS); /* near the plane of the sources */
-    g->n[2] = PARTS;
-    FBP_TRY_GOTO(fbp_alloc((void **)&slices, PARTS * g->n[0] * g->n[1] * sizeof *slices, "slices"));
-    for (int round = 0; round < ROUNDS && moves; round++) {
-        moves = false;
-        for (size_t i = 0; i < n_vectors; i++) {
-            const double step = 0.4 * sqrt((double)n), at = found[i][PARTS];
-            double y[3][PARTS], sum[3] = {0}, squares = 0;
-            for (int t = 0; t < 3 && i != 1 && i != 2; t++) {
-                found[i][PARTS] = at + (t - 1) * step;
-                for (size_t k = 0; k < few.n_views; k++) {
-                    double offset = x[PARTS * n + k * every] / (double)bin;
-                    for (size_t j = 0; j < n_vectors; j++)
-                        offset += found[j][PARTS] * basis[j * n + k * every];
-                    fbp_axpy(views[k].d, offset, views[k].u, few.views[k].d);
-                }
-                FBP_TRY_GOTO(fbp_slices_score(&few, &p, slices, y[t]));
-                for (size_t z = 0; z < PARTS; z++)
-                    sum[t] -= y[t][z];
-            }
-            if (i == 1 || i == 2)
-                continue;
-            found[i][PARTS] = fbp_vertex(at, step, sum[0], sum[1], sum[2]);
-            for (size_t z = 0; z < PARTS; z++) {
-                found[i][z] = fbp_vertex(at, step, -y[0][z], -y[1][z], -y[2][z]);
-                squares += pow(found[i][z] - found[i][PARTS], 2) / (PARTS * (PARTS - 1));
-            }
-            moves |= fabs(found[i][PARTS] - at) > fmax(4 * sqrt(squares), step / 8);
-        }
-        if (round == 0 && !moves)
-            memset(found, 0, n_vectors * sizeof *found);
-    }
-    for (size_t i = 0; i < n_vectors; i++)
-        for (size_t q = 0; q <= PARTS; q++) {
-            const double a = found[i][PARTS] + (found[i][PARTS] - found[i][q]) / (PARTS - 1);
-            for (size_t k = 0; k < n; k++)
-                x[q * n + k] += a * basis[i * n + k] * (double)bin;
-        }
-fail:
-    fbp_scan_clear(&few);
-    free(views);
-    free(found);
-    fbp_free(slices);
-    return st;
-}
-
 /* Offset of a view at an angle from those of the compared views: linear interpolation. */
 static double at_angle(const struct fbp_epipolar *e, const double *x, double angle)
 {
@@ -221,15 +146,14 @@ static double at_angle(const struct fbp_epipolar *e, const double *x, double ang
                                                                                   : e->n_views - 1];
 }
 
-fbp_status fbp_drift_find(const struct fbp_scan *scan, const struct fbp_recon_params *params,
-                          struct fbp_epipolar *e, struct fbp_epipolar_fit *fit, bool by_slices,
-                          const double axis[3], const double *angles, struct fbp_drift out[2],
-                          double (*offsets)[2])
+fbp_status fbp_drift_find(const struct fbp_scan *scan, fbp_source *source, struct fbp_epipolar *e,
+                          struct fbp_epipolar_fit *fit, const double axis[3], const double *angles,
+                          struct fbp_drift out[2], double (*offsets)[2])
 {
-    static const bool values[2][FBP_CALIBRATED_COUNT] = {
-        {[FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true},
-        {[FBP_CALIBRATED_ROLL] = true}};
+    static const bool values[FBP_CALIBRATED_COUNT] = {
+        [FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true};
     const size_t n = scan->n_views, size = (PARTS + 1) * n, waves = e ? HARMONICS : 1;
+    const double middle = e ? (e->angles[0] + e->angles[e->n_views - 1]) / 2 : 0;
     struct fbp_scan reduced = {.struct_size = sizeof reduced};
     struct sums m = {0};
     size_t n_vectors = 0, bin;
@@ -239,14 +163,15 @@ fbp_status fbp_drift_find(const struct fbp_scan *scan, const struct fbp_recon_pa
     memset(out, 0, 2 * sizeof *out); /* also on failure */
     FBP_TRY_GOTO(fbp_calibrate_reduce(scan, COLUMNS, n, &reduced, &bin));
     FBP_TRY_GOTO(fbp_calloc((void **)&x, 3 * size, sizeof *x, "offsets"));
-    FBP_TRY_GOTO(sums_read(&m, &reduced, params->input.source, axis));
+    FBP_TRY_GOTO(sums_read(&m, &reduced, source, axis));
     /* Harmonics of the angle that are not determined by centres of mass: of parallel beams, an
      * object moves like a sine. */
     FBP_TRY_GOTO(fbp_alloc((void **)&basis, (2 * waves + 1) * n * sizeof *basis, "harmonics"));
     for (size_t i = 0; i <= 2 * waves; i++) {
         double *v = basis + n_vectors * n;
         for (size_t k = 0; k < n; k++)
-            v[k] = i % 2 ? sin((double)(i + 1) / 2 * angles[k]) : cos((double)i / 2 * angles[k]);
+            v[k] = i % 2 ? sin((double)(i + 1) / 2 * (angles[k] - middle))
+                         : cos((double)i / 2 * (angles[k] - middle));
         n_vectors += fbp_orthonormalise(basis, n_vectors, n);
     }
     if (!e)
@@ -257,14 +182,12 @@ fbp_status fbp_drift_find(const struct fbp_scan *scan, const struct fbp_recon_pa
             fbp_remove_component(basis + i * n, x + p * n, n);
     for (size_t k = 0; k < 2 * size; k++)
         x[k] *= m.truncated && k < size ? 0 : (double)bin;
-    if (by_slices)
-        FBP_TRY_GOTO(sharpen(scan, params, basis, n_vectors, x));
     if (e) {
         double *compared = x + 2 * size;
         for (size_t k = 0; k < e->n_views; k++)
             fbp_axpy(e->views[k].d, x[PARTS * n + e->order[k]] / (double)bin, e->views[k].u,
                      e->views[k].d);
-        st = fbp_epipolar_fit(e, values[by_slices], fit, compared);
+        st = fbp_epipolar_fit(e, values, fit, compared);
         for (size_t k = 0; k < e->n_views; k++)
             fbp_axpy(e->views[k].d, -x[PARTS * n + e->order[k]] / (double)bin, e->views[k].u,
                      e->views[k].d);
@@ -273,13 +196,14 @@ fbp_status fbp_drift_find(const struct fbp_scan *scan, const struct fbp_recon_pa
             x[size + k] = (double)bin * at_angle(e, compared + k / n * e->n_views, angles[k % n]);
     }
     for (size_t i = 0; i < 2; i++) {
-        double *to = x + i * size, *all = to + PARTS * n, constant = 0, squares = 0;
-        const double floor = by_slices && i == 0 ? LEAST_SLOW : least[e != NULL][i] * (double)bin;
-        double noise = floor * floor;
-        for (size_t k = 0; k < n; k++)
-            constant += i == 0 ? all[k] / (double)n : 0;
+        double *to = x + i * size, *all = to + PARTS * n, squares = 0;
+        double noise = pow(least[e != NULL][i] * (double)bin, 2);
+        /* In less than a full turn, a wrong roll is not distinguished from the sine about the
+         * middle of the arc. */
+        const size_t n_removed = e && !e->closed ? 2 : 1;
         for (size_t p = 0; p <= PARTS; p++)
-            fbp_remove_component(basis, to + p * n, n);
+            for (size_t j = 0; j < n_removed; j++)
+                fbp_remove_component(basis + j * n, to + p * n, n);
         for (size_t k = 0; k < n; k++) {
             double sums[2] = {0};
             for (size_t p = 0; p < PARTS; p++) {
@@ -290,11 +214,11 @@ fbp_status fbp_drift_find(const struct fbp_scan *scan, const struct fbp_recon_pa
             squares += all[k] * all[k] / (double)n;
         }
         out[i] = (struct fbp_drift){.observable = i == 1 || !m.truncated,
-                                    .slow = !e || by_slices,
+                                    .slow = !e || (i == 1 && e->closed),
                                     .found = squares > 4 * noise,
                                     .uncertainty = 1.96 * sqrt(noise)};
         for (size_t k = 0; out[i].found && k < n; k++)
-            offsets[k][i] = all[k] + constant;
+            offsets[k][i] = all[k];
     }
 fail:
     fbp_scan_clear(&reduced);

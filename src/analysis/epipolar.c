@@ -96,9 +96,9 @@ static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs, bool s
 {
     const size_t n = e->n_views;
     const double arc = e->angles[n - 1] - e->angles[0], step = arc / (double)(n - 1);
-    const bool closed = 2 * FBP_PI - arc < 1.75 * step;
     const size_t every = n * SEPARATIONS / most_pairs + 1;
 
+    e->closed = 2 * FBP_PI - arc < 1.75 * step;
     if (n < FEWEST_VIEWS)
         return fbp_fail(
             FBP_ERR_UNSUPPORTED,
@@ -112,7 +112,7 @@ static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs, bool s
             const size_t apart =
                 (size_t)fmax(1, round(separations[i] / step)) | (single ? i % 2 : 0);
             const size_t other = k + apart;
-            if ((k + i) % every != 0 || (other >= n && !closed) || apart >= n / 2)
+            if ((k + i) % every != 0 || (other >= n && !e->closed) || apart >= n / 2)
                 continue;
             e->pairs[e->n_pairs][0] = k;
             e->pairs[e->n_pairs][1] = other % n;
