@@ -131,12 +131,12 @@ def volume(path):
     return path + '.mha'
 
 
-def error(path, truth, angles):
+def error(path, truth, angles, height):
     """Normalised root mean square difference of the volumes of a scan file and of the planted geometry, moved by
-    what no view determines: the position of the object (parallel beams: also its height)."""
+    what no view determines: the position of the object; height: also the mean row."""
     offsets, reference = per_view(path), [list(o) for o in truth['detector']['offset_mm']]
     shift = whole([o[0] - t[0] for o, t in zip(offsets, reference)], angles)
-    rise = sum(o[1] - t[1] for o, t in zip(offsets, reference)) / args.views if truth['kind'] == 'parallel' else 0
+    rise = sum(o[1] - t[1] for o, t in zip(offsets, reference)) / args.views if height else 0
     for t, x in zip(reference, shift):
         t[0] += x
         t[1] += rise
@@ -169,9 +169,12 @@ def measure(geometry, kind, seed):
                     f'+- {drift["uncertainty"]:.3f}, inside {inside:.2f}')
     still = [[o[0] - p[0] * pitch, o[1] - p[1] * pitch] for o, p in zip(truth['detector']['offset_mm'], planted)]
     save(base + '-still.json', dict(truth, detector=dict(truth['detector'], offset_mm=still)))
-    still, rigid, after = (error(f'{base}-{name}.json', truth, angles) for name in ('still', 'rigid', 'found'))
-    print(f'{geometry:8s} {kind:9s} {seed} {found["seconds"]:5.1f} s  {"; ".join(text)}; volume: without the movement '
-          f'{still:.4f}, calibrated without --drift {rigid:.4f}, with {after:.4f}', flush=True)
+    volumes = []
+    for height in [True] if geometry == 'parallel' else [False, True]:
+        still, rigid, after = (error(f'{base}-{name}.json', truth, angles, height) for name in ('still', 'rigid', 'found'))
+        volumes.append(f'without the movement {still:.4f}, calibrated without --drift {rigid:.4f}, with {after:.4f}')
+    print(f'{geometry:8s} {kind:9s} {seed} {found["seconds"]:5.1f} s  {"; ".join(text)}; volume: '
+          f'{"; same height: ".join(volumes)}', flush=True)
     os.unlink(base + '.mha')
 
 
