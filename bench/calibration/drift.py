@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """drift.py [--seeds N] [--first K] [--fbp PATH] [--work DIR] [--only GEOMETRY]: `fbp calibrate --drift` on simulated
-scans whose panel moves between views: linear, quadratic, a jump, jitter. Prints per scan the planted movement, what is
-left of it, how often the 95 % intervals contain the truth, and the error of the volume with and without --drift.
+scans whose panel moves between views: linear, quadratic, a jump, jitter. Prints per scan the planted movement, the
+rest after the correction, how often the 95 % intervals contain the truth, and the errors of the volumes with and without
+--drift. Results: bench/results/calibration.md.
 Needs Python 3.8 and its standard library only."""
 import argparse
 import json

@@ -88,7 +88,7 @@ struct fbp_drift {
     bool observable; /**< false: the views do not determine it */
     bool slow;    /**< false: only movement within about an eighth of the scan is determined (cone
                      beams: along rows, and in less than a full turn along columns, too) */
-    bool found;   /**< true: it is significant, and the corrected scan contains it */
+    bool found;   /**< true: the movement is significant, and the corrected scan contains it */
     double range; /**< greatest minus least offset of a view [pixels] */
     double uncertainty; /**< half of the 95 % confidence interval of one view's offset [pixels] */
 };
@@ -161,8 +161,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_beads(const struct fbp_scan *sca
  * sine of the angle along rows (movement of the whole object); of cone beams, slow movement along
  * rows, in less than a full turn along columns a sine about the middle of the arc, and yaw,
  * distance and arc of a panel that moves; anything along rows if the object is wider than the
- * panel; scans of less than 24 rows. The row of a moving cone-beam scan may be wrong by more than
- * its uncertainty.  Parameters and return values are those of fbp_calibrate().
+ * panel; scans of less than 24 rows. The uncertainty of the row of a moving cone-beam scan is
+ * an experience from simulated scans.  Parameters and return values are those of fbp_calibrate().
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_drift(const struct fbp_scan *scan,
                                                       const struct fbp_recon_params *params,

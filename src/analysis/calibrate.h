@@ -93,7 +93,7 @@ struct fbp_epipolar {
 };
 
 /** Read at most most_views views, and select at most four pairs per view.  scan: reduced so that
- * its panel has a few hundred columns.  single: for offsets of single views. */
+ * its panel has a few hundred columns.  single: an offset per view will be fitted. */
 fbp_status fbp_epipolar_create(struct fbp_epipolar *e, const struct fbp_scan *scan,
                                fbp_source *source, size_t most_views, bool single, fbp_pool *pool);
 void fbp_epipolar_clear(struct fbp_epipolar *e);
@@ -105,8 +105,7 @@ struct fbp_epipolar_fit {
     double misfit; /**< sum of (a - b)^2 over sum of a^2 + b^2 of the compared values */
 };
 
-/** Compute the misfit of a change of the geometry.  reverse: the views rotate in the opposite
- * direction. */
+/** Compute the misfit of a change of the geometry. */
 fbp_status fbp_epipolar_misfit(const struct fbp_epipolar *e, const struct fbp_change *c,
                                double *misfit);
 
@@ -115,8 +114,8 @@ enum { FBP_EPIPOLAR_GROUPS = 8 };
 
 /** Find the change for which pairs of views agree best, beginning with fit->change; only values i
  * with free_values[i] vary.  offsets: NULL, or [FBP_EPIPOLAR_GROUPS + 1][n_views] of single views
- * along their columns [pixels], which vary, too: the last of all planes, the others without one
- * part of them.  e->views is the same before and after. */
+ * along their columns [pixels], which vary, too: the last from all planes, number p from all planes
+ * but part p.  e->views is the same before and after. */
 fbp_status fbp_epipolar_fit(struct fbp_epipolar *e, const bool free_values[FBP_CALIBRATED_COUNT],
                             struct fbp_epipolar_fit *fit, double *offsets);
 

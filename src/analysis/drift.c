@@ -14,14 +14,14 @@
 #include <string.h>
 
 enum {
-    PARTS = FBP_EPIPOLAR_GROUPS, /* of the lines, each left out once (jackknife) */
+    PARTS = FBP_EPIPOLAR_GROUPS, /* parts of the lines, each left out once (jackknife) */
     ROUNDS = 8,
     COLUMNS = 512, /* greatest number of columns whose values are added */
-    HARMONICS = 4, /* of the centre of mass of cone-beam views, as a function of the angle */
+    HARMONICS = 4, /* harmonics of the angle in the centre of mass of cone-beam views */
 };
 
-/* Least standard deviations of offsets [pixels]: of parallel and of cone beams, along rows and
- * columns.  They were found on simulated scans (bench/calibration/drift.py). */
+/* Least standard deviations of offsets [pixels] of [parallel, cone] beams along [rows, columns].
+ * They were found on simulated scans (bench/calibration/drift.py). */
 static const double least[2][2] = {{0.005, 0.007}, {0.01, 0.03}};
 
 /* Sums over lines at right angles to the axis: [view][line][2], of the values, and of the values
@@ -93,7 +93,7 @@ static double at_line(const struct sums *m, size_t view, double line, int i)
     return (double)at[0] + (y - floor(y)) * (double)(at[2] - at[0]);
 }
 
-/* Find offsets x[PARTS + 1][view], the last of all lines, the others without one part of them.
+/* Find offsets x[PARTS + 1][view]: x[PARTS] from all lines, x[p] from all lines but part p.
  * Along columns, if rows is NULL: register the sums of each view with their mean.  Along rows:
  * minus the centre of mass of the lines, which move with the offsets rows[view] along columns. */
 static fbp_status find_offsets(const struct sums *m, const double *rows, double *x)

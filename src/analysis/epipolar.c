@@ -90,8 +90,8 @@ static void filter_view(const struct fbp_epipolar *e, size_t k, float *work, flo
     }
 }
 
-/* Select pairs of views at all separations, evenly over the arc; single: for offsets of single
- * views. */
+/* Select pairs of views at all separations, evenly over the arc; single: an offset per view will
+ * be fitted. */
 static fbp_status select_pairs(struct fbp_epipolar *e, size_t most_pairs, bool single)
 {
     const size_t n = e->n_views;
@@ -436,7 +436,7 @@ static const double spreads[N] = {
     [FBP_CALIBRATED_PITCH] = 0.02, [FBP_CALIBRATED_YAW] = 0.02, [FBP_CALIBRATED_SDD] = 0.02,
     [FBP_CALIBRATED_ARC] = 0.005,
 };
-static const double OFFSET_SPREAD = 5; /* of the offset of a single view [pixels] */
+static const double OFFSET_SPREAD = 5; /* standard deviation of a view's offset [pixels] */
 
 static double scale_of(const struct fbp_epipolar *e, int which)
 {
@@ -445,11 +445,11 @@ static double scale_of(const struct fbp_epipolar *e, int which)
     return which == FBP_CALIBRATED_COLUMN || which == FBP_CALIBRATED_ROW ? fbp_norm(step) : 1;
 }
 
-/* Buffers and equations of a fit of n values: a step of each, [pair][plane], unless stated. */
+/* Buffers and equations of a fit of n values; arrays are [pair][plane] unless stated. */
 struct fitting {
     const size_t *which; /* [n]; the last one is ROW if n_views > 0 */
     size_t n;
-    size_t n_views, n_unknowns; /* n_views: of views with offsets of their own, or 0 */
+    size_t n_views, n_unknowns; /* n_views: number of views whose offsets vary, or 0 */
     bool *valid;
     float (*values)[2]; /* [change][pair][plane][view] change 0: the present one, then a step of
                            each value */

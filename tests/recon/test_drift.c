@@ -1,5 +1,5 @@
 /* Checks that fbp_calibrate_drift() finds planted movement of the panel between views, and none
- * where there is none. */
+ * in scans without movement. */
 #include "recon/fixture.h"
 
 #include "base/math.h"

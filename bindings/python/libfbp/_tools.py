@@ -82,6 +82,8 @@ class Drift:
 
     observable: bool
     """False: the views do not determine the movement, or ``drift`` was not requested"""
+    slow: bool
+    """False: only fast movement is determined, within about an eighth of the scan"""
     found: bool
     """the movement is significant, and the corrected scan contains it"""
     range: float

@@ -145,6 +145,7 @@ static nb::tuple calibrate(nb::object scan_object, nb::object views_object, bool
     for (int i = 0; i < 2; i++) {
         nb::dict one;
         one["observable"] = c.drift[i].observable;
+        one["slow"] = c.drift[i].slow;
         one["found"] = c.drift[i].found;
         one["range"] = c.drift[i].range;
         one["uncertainty"] = c.drift[i].uncertainty;
