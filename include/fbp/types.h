@@ -16,7 +16,7 @@
  * fbp_assumed, fbp_ellipsoid, fbp_half_space, fbp_shape and fbp_phantom,
  * fbp_filtering_params, fbp_region_params, fbp_input_params, fbp_output_params,
  * fbp_epr_params, fbp_cluster_params, fbp_tuning_params, fbp_callbacks, fbp_stopper,
- * fbp_estimate.
+ * fbp_estimate, fbp_drift.
  */
 #ifndef FBP_TYPES_H
 #define FBP_TYPES_H
