@@ -54,7 +54,8 @@ inside "$user" "apt-get update -q >/dev/null
         /packages/libfbp-dev_*.deb /packages/fbp_*.deb /packages/libfbp0_*.deb >/dev/null
     cd /tmp; cc -std=c11 /examples/recon.c \$(pkg-config --cflags --libs fbp) -o recon
     ./recon scan.json again.mha; fbp compare again.mha volume.mha
-    apt-get purge -y -q libfbp0 >/dev/null; ! ls /usr/lib/*/libfbp* 2>/dev/null" ||
+    apt-get purge -y -q libfbp0 >/dev/null
+    [ -z \"\$(ls /usr/lib/*/libfbp.so* /usr/lib/*/libfbp_gl.so 2>/dev/null)\" ]" ||
     fail "the development package"
 finish
 rm -rf "$work"
