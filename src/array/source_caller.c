@@ -45,6 +45,9 @@ static fbp_status create_source(fbp_source **out, const struct fbp_array_info *g
     uint64_t bytes;
 
     FBP_TRY(FBP_COPY_IN(array_info, &info, given));
+    if (fbp_type_size(info.type) == 0)
+        return FBP_INVALID("%s: type: found %d, expected an element type, such as FBP_F32", kind,
+                           (int)info.type);
     FBP_TRY(fbp_array_bytes(kind, &info, &bytes));
     if (info.big_endian)
         return FBP_UNSUPPORTED("%s: samples must be in the byte order of this machine; swap "

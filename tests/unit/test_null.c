@@ -64,6 +64,9 @@ TEST(sources_and_sinks)
     INVALID(fbp_source_follow, &(fbp_source *){0}, NULL, NULL, 1);
     INVALID(fbp_source_memory, NULL, samples, &info);
     INVALID(fbp_source_memory, &(fbp_source *){0}, samples, NULL);
+    struct fbp_array_info untyped = info;
+    untyped.type = FBP_TYPE_NONE;
+    INVALID(fbp_source_memory, &(fbp_source *){0}, samples, &untyped);
     RETURNS("fbp_name", !fbp_name((enum fbp_list)99, 0) && fbp_name(FBP_LIST_TYPES, FBP_F64) &&
                             !fbp_name(FBP_LIST_TYPES, FBP_F64 + 1));
     RETURNS("fbp_name_find",
