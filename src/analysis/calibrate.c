@@ -372,9 +372,9 @@ static void set_line(struct lines *m, double column, double row, double slope, d
     }
 }
 
-/* Store an estimate.  False: it differs from the value of the scan by less than its uncertainty;
- * then the value of the scan is stored and should be kept, because a panel that is rotated by next
- * to nothing costs a resampling.  Column, row and roll are always changed. */
+/* Store an estimate.  False: it hardly differs from the value of the scan; then the value of the
+ * scan is stored and should be kept, because a panel that is rotated needlessly requires
+ * resampling.  Column, row and roll are always changed. */
 static bool set_value(struct work *w, int i, double value, double before, double error)
 {
     /* Least uncertainties, of interpolation and of values that are not fitted [pixels, deg,
@@ -384,10 +384,13 @@ static bool set_value(struct work *w, int i, double value, double before, double
         [FBP_CALIBRATED_YAW] = 0.2,     [FBP_CALIBRATED_SDD] = 3e-3, [FBP_CALIBRATED_ARC] = 0.1};
     const double floor = least[i] * (i == FBP_CALIBRATED_SDD ? value : 1);
 
-    const double uncertainty = hypot(2.4 * error, floor);
-    const bool differs = i <= FBP_CALIBRATED_ROLL || fabs(value - before) > uncertainty;
+    /* yaw and distance are correlated with values that are not fitted, such as the pitch */
+    const double more = i == FBP_CALIBRATED_YAW || i == FBP_CALIBRATED_SDD ? 1.35 : 1;
+    const double least_change = hypot(2.4 * error, floor);
+    const bool differs = i <= FBP_CALIBRATED_ROLL || fabs(value - before) > least_change;
 
-    w->out->values[i] = (struct fbp_estimate){differs ? value : before, before, uncertainty, true};
+    w->out->values[i] =
+        (struct fbp_estimate){differs ? value : before, before, more * least_change, true};
     return differs;
 }
 
