@@ -16,6 +16,8 @@ import random
 import subprocess
 import sys
 
+from objects import ellipsoids
+
 parser = argparse.ArgumentParser()
 parser.add_argument('--cases', type=int, default=200)
 parser.add_argument('--beads', action='store_true', help='phantoms of beads, instead of random objects')
@@ -58,15 +60,7 @@ def make(case, kind):
     sdd = sod * rng.uniform(1.3, 2.2)
     mag = 1 if parallel else sdd / sod
     pitch *= mag
-    radius = 100 * 0.78
-    wide = kind == 'wide object'
-    lines = [f'0 0 0 {radius * rng.uniform(.75, .95) * (1.6 if wide else 1):.3f} {radius * rng.uniform(.6, .9) * (1.6 if wide else 1):.3f} '
-             f'{(220 if kind == "long object" else radius * rng.uniform(.7, .9)):.3f} {rng.uniform(0, 180):.1f} 0.01']
-    for _ in range(rng.randint(5, 14)):
-        r, a, z = radius * .62 * math.sqrt(rng.random()), rng.uniform(0, 2 * math.pi), rng.uniform(-.6, .6) * radius
-        s = [rng.uniform(3, 16) for _ in range(3)]
-        lines.append(f'{r * math.cos(a):.3f} {r * math.sin(a):.3f} {z:.3f} {s[0]:.3f} {s[1]:.3f} {s[2]:.3f} '
-                     f'{rng.uniform(0, 180):.1f} {rng.uniform(.004, .02) * rng.choice([1, 1, -1 / 2]):.4f}')
+    lines = ellipsoids(rng, 78, kind == 'long object', 1.6 if kind == 'wide object' else 1)
     if args.beads:
         n = rng.choice([160, 192, 224])
         pitch, lines = 200 / n * mag, beads(rng, kind)

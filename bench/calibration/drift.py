@@ -11,6 +11,8 @@ import os
 import random
 import subprocess
 
+from objects import ellipsoids
+
 parser = argparse.ArgumentParser()
 parser.add_argument('--seeds', type=int, default=1)
 parser.add_argument('--first', type=int, default=1)
@@ -46,18 +48,11 @@ def movement(kind, rng):
 def make(name, geometry, kind, seed):
     """Simulate a scan view by view; returns planted offsets and the scan with them."""
     rng, n = random.Random(seed), args.size
-    parallel, radius = geometry == 'parallel', 78
+    parallel = geometry == 'parallel'
     pitch = 200 / n * (1 if parallel else SDD / SOD)
-    lines = [f'0 0 0 {radius * rng.uniform(.75, .95)} {radius * rng.uniform(.6, .9)} {radius * rng.uniform(.7, .9)} '
-             f'{rng.uniform(0, 180)} .01']
-    for _ in range(rng.randint(5, 14)):
-        r, a, z = radius * .62 * math.sqrt(rng.random()), rng.uniform(0, 2 * math.pi), rng.uniform(-.6, .6) * radius
-        size = [rng.uniform(3, 16) for _ in range(3)]
-        lines.append(f'{r * math.cos(a)} {r * math.sin(a)} {z} {size[0]} {size[1]} {size[2]} {rng.uniform(0, 180)} '
-                     f'{rng.uniform(.004, .02) * rng.choice([1, 1, -1 / 2])}')
     base = f'{args.work}/{name}'
     with open(base + '.txt', 'w') as f:
-        f.write('\n'.join(lines) + '\n')
+        f.write('\n'.join(ellipsoids(rng, 78)) + '\n')
     planted = movement(kind, rng)
     column, row, roll = rng.uniform(-4, 4), 0 if parallel else rng.uniform(-2, 2), rng.uniform(-.8, .8)
     offsets = [[(column + u) * pitch, (row + v) * pitch] for u, v in planted]
