@@ -82,6 +82,21 @@ near "$(json roll.value)" -0.9 0.1
 run 0 calibrate parallel.json
 has out '^rotation  direction not observable'
 
+# Every second view is said to be 2 mm, .75 pixel, higher than it is.
+run 0 simulate --phantom object.txt --size 96 --views 90 --kind parallel --arc 180 --noise 1e6 -o still.json -q
+offsets=$(for k in $(seq 90); do printf '[0, %s], ' $((k % 2 * 2)); done)
+sed "s/\"offset_mm\": \[0, 0\]/\"offset_mm\": [${offsets%, }]/" still.json >moved.json
+run 0 calibrate moved.json --drift --json -o fixed.json
+near "$(json drift_v.range)" 0.75 0.03
+[ "$(json drift_v.found) $(json drift_v.slow)" = "true true" ] || say "$last: drift_v $(json drift_v.found)"
+[ "$(json drift_u.found)" = false ] || say "$last: drift_u $(json drift_u.found)"
+has fixed.json '"offset_mm": \[\[.*\], \[.*\]\]'
+run 0 calibrate fixed.json --drift # nothing is left to correct
+has out '^drift_v   none'
+has out '^drift_u   none'
+run 2 calibrate moved.json --drift --beads
+has err '--drift: excludes --beads; omit one of the two'
+
 # A fan: the column and the direction only.
 plain="--views 180 --noise 1e6 --sod 500 --sdd 800 --detector 112x1"
 planted fan $plain --offset -7.7,0
