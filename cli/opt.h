@@ -116,7 +116,7 @@ int opt_parse(const struct command *command, void *args, int argc, char **argv);
 int opt_usage(const struct command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The option whose long name is the first len bytes of `name`; NULL: there is none. */
+/** The option whose long name is the first len bytes of `name`; NULL: no such option. */
 const struct opt *opt_find(const struct command *command, const char *name, size_t len);
 bool opt_takes_value(const struct opt *opt);
 /** Permitted value i of an option; "": value i cannot be given; NULL: beyond the last. */

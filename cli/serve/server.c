@@ -33,7 +33,7 @@ static bool is_token(char c)
     return isalnum((unsigned char)c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Move the text before the first `end` of *rest to *out, and skip `end`; false: there is none. */
+/* Move the text before the first `end` of *rest to *out, and skip `end`; false: *rest has no `end`. */
 static bool take(struct span *rest, char end, struct span *out)
 {
     const char *found = rest->n ? memchr(rest->at, end, rest->n) : NULL;

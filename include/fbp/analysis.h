@@ -122,8 +122,7 @@ FBP_API const char *fbp_calibrated_unit(enum fbp_calibrated which);
  * consistency, Aichert et al., IEEE Trans. Med. Imaging 34 (2015) 2205), and rays in the plane of
  * the sources with the rays that are measured from the opposite side.  Parallel beams: a line is
  * fitted to the columns of the axis at several heights, and rows at right angles to the axis must
- * be consistent.  The scale (distance from source to
- * axis) is not observable without a known length.
+ * be consistent.  The scale (distance from source to axis) is not observable without a known length.
  *
  * params          threads and source are used; NULL: defaults
  * @param[out] corrected  the scan with the geometry found; it is overwritten, and empty on failure;
@@ -139,8 +138,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate(const struct fbp_scan *scan,
  * Determine the geometry of a cone-beam scan of a phantom: at least two small dense beads, at
  * unknown positions, in or on an object of low density.  Positions and geometry are fitted to the
  * centroids of the beads, which trace ellipses on the panel (Noo et al., Phys. Med. Biol. 45 (2000)
- * 3489).  Arguments as fbp_calibrate().
- * @return as fbp_calibrate(); FBP_ERR_UNSUPPORTED also if the views show fewer than two beads, or
+ * 3489).  Parameters and return values are those of fbp_calibrate().
+ * @return FBP_ERR_UNSUPPORTED also if the views show fewer than two beads, or
  *         are not a cone beam of at least 24 views and rows.
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_beads(const struct fbp_scan *scan,
@@ -161,8 +160,8 @@ FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_beads(const struct fbp_scan *sca
  * sine of the angle along rows (movement of the whole object); of cone beams, slow movement along
  * rows, in less than a full turn along columns a sine about the middle of the arc, and yaw,
  * distance and arc of a panel that moves; anything along rows if the object is wider than the
- * panel; scans of less than 24 rows. The uncertainty of the row of a moving cone-beam scan is
- * an experience from simulated scans.  Parameters and return values are those of fbp_calibrate().
+ * panel; scans of less than 24 rows. The uncertainty of the row of a moving cone-beam scan
+ * comes from simulated scans.  Parameters and return values are those of fbp_calibrate().
  */
 FBP_API FBP_MUST_CHECK fbp_status fbp_calibrate_drift(const struct fbp_scan *scan,
                                                       const struct fbp_recon_params *params,

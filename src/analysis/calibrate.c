@@ -260,6 +260,23 @@ fail:
     return st;
 }
 
+/* Compute the values of the scan, and make them the result: none is observable yet. */
+static fbp_status keep_values(struct work *w, double before[N])
+{
+    FBP_TRY(values_of(w->scan, before));
+    before[FBP_CALIBRATED_ARC] = (w->sorted[w->scan->n_views - 1] - w->sorted[0]) * DEGREES;
+    for (int i = 0; i < N; i++)
+        w->out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+    return FBP_OK;
+}
+
+/* Reverse the angles of the views, if the direction of rotation is the opposite one. */
+static void reverse_angles(struct work *w)
+{
+    for (size_t k = 0; w->out->reversed && k < w->scan->n_views; k++)
+        w->angles[k] = -w->angles[k];
+}
+
 /* Set the views of the corrected scan: those of the scan with all offsets and a change. */
 static void correct_views(struct work *w, const struct fbp_change *c)
 {
@@ -535,7 +552,6 @@ static fbp_status fit_panel(struct work *w, struct fbp_epipolar *e, struct fbp_e
 {
     bool free_values[N] = {
         [FBP_CALIBRATED_COLUMN] = true, [FBP_CALIBRATED_ROLL] = true, [FBP_CALIBRATED_ROW] = true};
-    struct fbp_calibration *out = w->out;
     struct fbp_scan *found = w->corrected;
     const struct fbp_view *view = &w->scan->views[0];
     const double pitch[2] = {fbp_norm(view->u), fbp_norm(view->v)};
@@ -543,13 +559,9 @@ static fbp_status fit_panel(struct work *w, struct fbp_epipolar *e, struct fbp_e
                                 (double)found->panel.n_rows * pitch[1]};
     double before[N], after[N], offsets[BY_COUNT + 1], errors[BY_COUNT];
     const double *moved = fit->change.p;
-    const size_t n = found->n_views;
     fbp_status st;
 
-    FBP_TRY(values_of(w->scan, before));
-    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
-    for (int i = 0; i < N; i++)
-        out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+    FBP_TRY(keep_values(w, before));
     st = fbp_epipolar_fit(e, free_values, fit, NULL);
     if (st == FBP_ERR_UNSUPPORTED || fabs(moved[FBP_CALIBRATED_ROLL]) > MOST_ROLL ||
         fabs(moved[FBP_CALIBRATED_COLUMN]) > panel_mm[0] / 2 ||
@@ -583,8 +595,8 @@ static fbp_status fit_panel(struct work *w, struct fbp_epipolar *e, struct fbp_e
         set_value(w, FBP_CALIBRATED_COLUMN, after[FBP_CALIBRATED_COLUMN] + offsets[BY_COLUMN],
                   before[FBP_CALIBRATED_COLUMN], errors[BY_COLUMN]);
         /* more than a full turn: the order of the views by angle is not that of the scan */
-        const bool wraps =
-            w->facts.step_rad[1] * (double)(n - 1) > 2 * FBP_PI - w->facts.step_rad[1] / 2;
+        const bool wraps = w->facts.step_rad[1] * (double)(found->n_views - 1) >
+                           2 * FBP_PI - w->facts.step_rad[1] / 2;
         const double arc = before[FBP_CALIBRATED_ARC], sdd = before[FBP_CALIBRATED_SDD];
         if (!moves && !wraps && errors[BY_ARC] < 5e-4 &&
             fabs(offsets[BY_ARC]) > fmax(6 * errors[BY_ARC], 1.5e-3) &&
@@ -643,13 +655,13 @@ static fbp_status by_epipolar(struct work *w, struct fbp_epipolar *coarse)
     out->misfit_before = sqrt(out->misfit_before);
     if (out->reversed)
         reverse(&fine);
-    for (size_t k = 0; out->reversed && k < n; k++)
-        w->angles[k] = -w->angles[k];
+    reverse_angles(w);
     FBP_TRY_GOTO(fit_panel(w, &fine, &fit, false));
 
     const struct fbp_epipolar_fit still = fit;
     const struct fbp_calibration rests = *out;
     bool moves = false;
+    /* The second round begins with the geometry found, even if the first has found no movement. */
     for (int round = 0; w->drift && round < DRIFT_ROUNDS; round++) {
         struct fbp_epipolar_fit moving = round ? fit : start;
         correct_views(w, &moving.change);
@@ -991,10 +1003,7 @@ static fbp_status by_rows(struct work *w)
     fbp_status st;
 
     out->method = "axis column of single rows, and consistency of all rows";
-    FBP_TRY_GOTO(values_of(found, before));
-    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
-    for (int i = 0; i < N; i++)
-        out->values[i] = (struct fbp_estimate){before[i], before[i], INFINITY, false};
+    FBP_TRY_GOTO(keep_values(w, before));
     if (!fbp_kind_has_source(found->kind))
         FBP_TRY_GOTO(find_drift(w, NULL, NULL));
     FBP_TRY_GOTO(fbp_centre_find(found, w->params, &centre));
@@ -1073,36 +1082,31 @@ fail:
 /* Cone beams: fit the geometry to a phantom of beads. */
 static fbp_status by_beads(struct work *w)
 {
-    struct fbp_scan reduced = {.struct_size = sizeof reduced}, *found = w->corrected;
-    const size_t n = found->n_views;
+    struct fbp_scan reduced = {.struct_size = sizeof reduced};
+    const struct fbp_view *view = &w->scan->views[0];
     struct fbp_change change;
     double before[N], error[N];
     size_t bin;
     fbp_status st;
 
     w->out->method = "phantom of beads";
-    if (!fbp_kind_has_source(found->kind) || found->panel.n_rows < FEWEST_ROWS)
-        return fbp_fail(FBP_ERR_UNSUPPORTED,
-                        "calibrate: a phantom of beads needs a cone beam and at least %d rows; "
-                        "calibrate without one",
-                        FEWEST_ROWS);
+    if (!fbp_kind_has_source(w->scan->kind) || w->scan->panel.n_rows < FEWEST_ROWS)
+        return FBP_UNSUPPORTED("calibrate: a phantom of beads needs a cone beam and at least %d "
+                               "rows; calibrate without one",
+                               FEWEST_ROWS);
     FBP_TRY_GOTO(fbp_calibrate_reduce(w->scan, LINE_COLUMNS, FBP_BEADS_VIEWS, &reduced, &bin));
     FBP_TRY_GOTO(fbp_beads_fit(&reduced, w->params->input.source, &change, error, w->out));
-    FBP_TRY_GOTO(values_of(found, before));
-    before[FBP_CALIBRATED_ARC] = (w->sorted[n - 1] - w->sorted[0]) * DEGREES;
+    FBP_TRY_GOTO(keep_values(w, before));
     for (int i = 0; i < N; i++) {
-        const double unit = i == FBP_CALIBRATED_COLUMN ? -1 / fbp_norm(found->views[0].u)
-                            : i == FBP_CALIBRATED_ROW  ? -1 / fbp_norm(found->views[0].v)
+        const double unit = i == FBP_CALIBRATED_COLUMN ? -1 / fbp_norm(view->u)
+                            : i == FBP_CALIBRATED_ROW  ? -1 / fbp_norm(view->v)
                             : i < FBP_CALIBRATED_SDD   ? DEGREES
                                                        : before[i];
         w->out->values[i] = (struct fbp_estimate){before[i] + change.p[i] * unit, before[i],
                                                   error[i] * fabs(unit), isfinite(error[i])};
     }
-    if (w->out->reversed)
-        fbp_views_flip(found->views, n, FBP_FLIP_DIRECTION);
-    for (size_t k = 0; w->out->reversed && k < n; k++)
-        w->angles[k] = -w->angles[k];
-    fbp_views_change(found->views, found->views, n, found->kind, w->facts.axis, w->angles, &change);
+    reverse_angles(w);
+    correct_views(w, &change);
 fail:
     fbp_scan_clear(&reduced);
     return st;

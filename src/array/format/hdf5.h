@@ -89,7 +89,7 @@ const struct fbp_hdf5_entry *fbp_hdf5_find(const struct fbp_hdf5_list *list, con
 
 /** Find, among the numeric data sets whose path ends with `name`, such as "control/data", the one
  * whose path has the longest beginning in common with the path `to`; n > 0: only a list of n
- * numbers.  Returns NULL if there is none. */
+ * numbers.  NULL: no such array. */
 const struct fbp_hdf5_entry *fbp_hdf5_nearest(const struct fbp_hdf5_list *list, const char *name,
                                               const char *to, hsize_t n);
 

@@ -85,7 +85,8 @@ static fbp_status open_vgi(struct fbp_source *src)
     src->offset = (uint64_t)skip;
     const char *last = strrchr(name, '\\'); /* a path on the computer of the scanner */
     path = fbp_path_join(src->file, last ? last + 1 : name);
-    st = path ? fbp_source_use_file(src, path, &bytes) : fbp_fail_nomem(strlen(name), "a path");
+    FBP_TRY_GOTO(fbp_check_path(path));
+    st = fbp_source_use_file(src, path, &bytes);
 fail:
     free(path);
     fbp_ini_clear(&ini);
