@@ -10,8 +10,8 @@
  *   begin
  *
  * The next lines are "z0 nz hash" for nz slices from slice z0 on, "layer L K WHAT" for layer K of
- * level L of chunks that was reduced (1) or compressed (2), "file 0 IDENTITY" for the file with the
- * samples, and "synced" when all data of the lines before it are on disk.
+ * level L of chunks that was reduced (1) or compressed (2), and "synced" when all data of the lines
+ * before it are on disk.
  * Used by: shared_output.c, sink_chunks.c, sink_file.c. */
 #include "array/file/bytes.h"
 #include "array/file/outfile.h"

@@ -19,11 +19,6 @@
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__linux__)
-#    include <sys/statfs.h>
-#else
-#    include <sys/mount.h>
-#endif
 
 static const struct fbp_sink_calls shared_calls;
 
@@ -47,76 +42,6 @@ enum { LINE = 120 };
  * If a single process without --part began the output, the manifest was its journal: its lines "z0
  * nz hash" (stored slices) precede the lines described above.
  */
-
-/* --- Temporary files that other programs changed --- */
-
-/* Identity of the file PATH.part: a hash of its inode number and, if known, of its birth time,
- * because a new file may get the inode number of a removed one. 0: unknown. */
-static uint64_t identity_of(struct fbp_output *o)
-{
-#if defined(__linux__)
-    struct statx is = {0};
-
-    if (statx(o->fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &is) < 0)
-        return 0;
-    const int64_t what[] = {(int64_t)is.stx_ino, is.stx_btime.tv_sec, is.stx_btime.tv_nsec};
-#else
-    struct stat is;
-
-    if (fstat(o->fd, &is) < 0)
-        return 0;
-    const int64_t what[] = {(int64_t)is.st_ino, is.st_birthtimespec.tv_sec,
-                            is.st_birthtimespec.tv_nsec};
-#endif
-    return fbp_hash(1, what, sizeof what);
-}
-
-/* Check that PATH.part is the file into which all processes wrote samples. If a journal records
- * another identity, PATH.part was copied or replaced: its samples are then compared with the hashes
- * in that journal. Outputs in several files are not checked. */
-static fbp_status check_file(struct fbp_output *o)
-{
-    /* FUSE, CIFS and SMB2 are not checked: inode numbers may differ between machines or mounts. */
-    static const unsigned others[] = {0x65735546u, 0xff534d42u, 0xfe534d42u};
-    struct fbp_peers w = {.output = o, .own = true};
-    unsigned long long identity;
-    fbp_status st = FBP_OK;
-    void *scratch = NULL;
-    struct statfs fs;
-    uint64_t hash;
-
-    if (fbp_output_is_stack(o) || o->block || fstatfs(o->fd, &fs) < 0)
-        return FBP_OK;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if ((unsigned)fs.f_type == others[i])
-            return FBP_OK;
-    FBP_TRY(fbp_alloc(&scratch, FBP_WRITE_BUFFER_BYTES, "a piece of the output"));
-    while (fbp_peers_next(&w, &st)) {
-        const struct fbp_peer *p = &w.peer;
-        struct fbp_peer_line line;
-        bool other = false;
-
-        for (const char *at = p->lines; at < p->synced; at = strchr(at, '\n') + 1)
-            /* NOLINTNEXTLINE(cert-err34-c): 16 hexadecimal digits always fit */
-            if (sscanf(at, "file 0 %16llx", &identity) == 1)
-                other |= identity != identity_of(o);
-        for (const char *at = p->lines; st == FBP_OK && other && fbp_peer_next(o, p, &at, &line);) {
-            if (!line.synced)
-                continue;
-            st = fbp_check_cancelled();
-            if (st == FBP_OK)
-                st = fbp_output_hash(o, &p->boundary, line.z0, line.nz, scratch, &hash);
-            if (st == FBP_OK && hash != line.hash)
-                st = fbp_fail(FBP_ERR_IO,
-                              "%s: this temporary file was changed by another program while the "
-                              "output was written; "
-                              "restore it and continue, or remove %s* and start again",
-                              o->part, o->part);
-        }
-    }
-    fbp_free(scratch);
-    return st;
-}
 
 /* --- Names of a complete output --- */
 
@@ -537,16 +462,17 @@ static fbp_status open_part(struct fbp_output *o)
         FBP_TRY(o->store->open(o, true));
         return o->store->reserve(o);
     }
+    if (o->block)
+        return FBP_OK;
+    if (fstat(o->fd, &is) < 0)
+        return fbp_fail_status(o->part);
+    if ((uint64_t)is.st_size >= fbp_output_part_bytes(o))
+        return FBP_OK;
     while (fbp_peers_next(&w, &st))
         journals++;
     FBP_TRY(st);
-    const bool known = o->block || fstat(o->fd, &is) == 0;
-    if (o->block || (known && (uint64_t)is.st_size >= fbp_output_part_bytes(o)))
-        return check_file(o); /* before samples are written to it */
     if (journals == 0)
         return o->store->reserve(o);
-    if (!known)
-        return fbp_fail_status(o->part);
     return fbp_fail(FBP_ERR_IO,
                     "%s: this temporary file is too short, because another program changed it "
                     "while the output was "
@@ -741,7 +667,6 @@ static fbp_status finish(struct fbp_output *o)
     struct fbp_peers w = {.output = o};
     struct fbp_peer_line synced;
     bool left, made, unpublished = false;
-    char line[60];
     fbp_status st;
     int fd;
 
@@ -752,10 +677,6 @@ static fbp_status finish(struct fbp_output *o)
     FBP_TRY(o->store->sync(o));
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_sync_file(j->boundary.fd, j->boundary.path));
-    if (!fbp_output_is_stack(o) && !o->block) {
-        snprintf(line, sizeof line, "file 0 %016llx\n", (unsigned long long)identity_of(o));
-        FBP_TRY(fbp_append(o->log_fd, o->log, line));
-    }
     FBP_TRY(fbp_append(o->log_fd, o->log, "synced\n"));
     FBP_TRY(fbp_sync_file(o->log_fd, o->log));
     fbp_sync_folder(o->path);
@@ -799,7 +720,6 @@ static fbp_status finish(struct fbp_output *o)
          * while it gave the output its final name. */
         const struct fbp_file_name side = fbp_file_name("%s.side", o->part);
 
-        FBP_TRY_GOTO(check_file(o));
         if (o->store->check)
             FBP_TRY_GOTO(o->store->check(o));
         FBP_TRY_GOTO(fbp_part_clear(o, side.text, true));

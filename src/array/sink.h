@@ -186,8 +186,9 @@ struct fbp_store {
     /** Counts slices that were recovered or written, to find layers of chunks whose slices are all
      * written; NULL: the output has no chunks. */
     fbp_status (*count)(struct fbp_output *o, size_t z0, size_t nz);
-    /** Whether the stored slices [z0, z0 + nz) have this hash. boundary: see fbp_output_hash();
-     * scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
+    /** Whether the stored slices [z0, z0 + nz) have this hash. boundary: file with the boundary
+     * blocks of the process that wrote the slices, NULL: none. scratch: buffer of
+     * FBP_WRITE_BUFFER_BYTES. */
     bool (*has)(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                 uint64_t hash, void *scratch);
     /** Creates the temporary output PATH.part, or opens an existing one; o->fd is then -1 if it
@@ -301,12 +302,6 @@ fbp_status fbp_output_write_header(struct fbp_output *o);
 /** Write slices to the unfinished output PATH.part as floats or doubles, or converted to integers,
  * and list them in the journal; the function store->write of outputs in one file. */
 fbp_status fbp_output_write(struct fbp_sink *s, size_t z0, size_t nz, const void *data);
-
-/** Hash slices [z0, z0 + nz) of the unfinished output PATH.part. boundary: file with the boundary
- * blocks of the process that wrote the slices, NULL: none. scratch: buffer of
- * FBP_WRITE_BUFFER_BYTES. */
-fbp_status fbp_output_hash(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
-                           size_t nz, void *scratch, uint64_t *hash);
 
 /** Whether slices [z0, z0 + nz) in the unfinished output PATH.part have this hash; the function
  * store->has of outputs in one file. */

@@ -126,33 +126,22 @@ fail:
     return st;
 }
 
-fbp_status fbp_output_hash(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,
-                           size_t nz, void *scratch, uint64_t *hash)
-{
-    const uint64_t total = (uint64_t)nz * o->sink.slice_bytes;
-    const uint64_t at = o->part_offset + (uint64_t)z0 * o->sink.slice_bytes;
-
-    *hash = 0;
-    for (uint64_t done = 0; done < total;) {
-        const size_t n =
-            total - done < FBP_WRITE_BUFFER_BYTES ? (size_t)(total - done) : FBP_WRITE_BUFFER_BYTES;
-        FBP_TRY(boundary ? fbp_boundary_get(o, boundary, at + done, scratch, n)
-                         : o->store->get(o, at + done, scratch, n));
-        *hash = fbp_hash(*hash, scratch, n);
-        done += n;
-    }
-    return FBP_OK;
-}
-
 bool fbp_output_has(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0, size_t nz,
                     uint64_t hash, void *scratch)
 {
-    uint64_t h;
+    uint64_t at = o->part_offset + (uint64_t)z0 * o->sink.slice_bytes, found = 0;
+    const uint64_t end = at + (uint64_t)nz * o->sink.slice_bytes;
 
-    if (fbp_output_hash(o, boundary, z0, nz, scratch, &h) == FBP_OK)
-        return h == hash;
-    fbp_message_clear(); /* these slices are computed again */
-    return false;
+    for (size_t n; at < end; at += n) {
+        n = end - at < FBP_WRITE_BUFFER_BYTES ? (size_t)(end - at) : FBP_WRITE_BUFFER_BYTES;
+        if ((boundary ? fbp_boundary_get(o, boundary, at, scratch, n)
+                      : o->store->get(o, at, scratch, n)) != FBP_OK) {
+            fbp_message_clear(); /* these slices are computed again */
+            return false;
+        }
+        found = fbp_hash(found, scratch, n);
+    }
+    return found == hash;
 }
 
 /* --- Publication --- */

@@ -123,39 +123,6 @@ static void assert_refused(const struct output *o, size_t p, size_t n, const cha
     assert_says(why);
 }
 
-/* A file is another one by the end: with other samples it is refused, also where header and size
- * are the same; a copy with the same samples is as good. */
-TEST(a_file_that_was_replaced_between_parts_is_noticed)
-{
-    static const struct {
-        struct output o;
-        const char *file, *says;
-    } cases[] = {
-        {{"v.h5", 0, 0},
-         "v.h5.part",
-         "v.h5.part: this temporary file was changed by another program"},
-        {{"v.mha", 0, 0},
-         "v.mha.part",
-         "v.mha.part: this temporary file was changed by another program"},
-    };
-
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct output *o = &cases[i].o;
-        begin_output(o);
-        do_part(o, 1, 3);
-        assert_int_equal(shell("f=$(echo %s) && mv $f kept && cp kept $f", cases[i].file, ""), 0);
-        do_part(o, 2, 3);
-        (void)shell("f=$(echo %s) && rm kept && mv $f kept && cp kept $f && n=$(stat -c %%s $f) && "
-                    "printf x | dd of=$f bs=1 seek=$((n / 2)) conv=notrunc 2>/dev/null",
-                    cases[i].file, "");
-        assert_refused(o, 3, 3, cases[i].says);
-        assert_says("restore it and continue");
-        assert_int_equal(shell("mv kept $(echo %s)", cases[i].file, ""), 0);
-        assert_int_equal(do_part(o, 3, 3), 0);
-        assert_same_folders();
-    }
-}
-
 /* Whole pages of PATH.part have one process that writes to them; what they share is elsewhere until
  * the end. */
 TEST(no_two_processes_write_to_one_page)
