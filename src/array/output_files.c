@@ -134,7 +134,7 @@ static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, 
                                 bool *made)
 {
     static const char journal[] = "fbp-journal ";
-    char text[sizeof FBP_PART_LOCK] = "";
+    char text[sizeof journal] = "";
     struct stat st;
 
     if (fstat(fd, &st) < 0)
@@ -144,7 +144,7 @@ static fbp_status check_journal(struct fbp_output *o, int fd, const char *path, 
     FBP_TRY(fbp_read_at(fd, path, 0, text, n));
     if (n > 0 && strncmp(text, journal, sizeof journal - 1) != 0)
         return fbp_part_refuse(path, "it is not a journal of fbp");
-    *left = n > 0 && strcmp(text, FBP_PART_LOCK) != 0;
+    *left = n > 0;
     *made |= !*left;
     return FBP_OK;
 }
@@ -290,9 +290,8 @@ fbp_status fbp_journal_find(struct fbp_output *o, bool *found)
     FBP_TRY(fbp_read_text(o->log, FBP_JOURNAL_MOST_BYTES, &text, &n));
     fbp_journal_first(o, line);
     const char *old = behind_version(text), *ours = behind_version(line);
-    /* No newline: a process was killed while it wrote the first line. "lock": the file only locks
-     * the name of an output. Neither describes an output. */
-    const bool none = !strchr(text, '\n') || strncmp(old, "lock ", 5) == 0;
+    /* no newline: a process was killed while it wrote the first line */
+    const bool none = !strchr(text, '\n');
     *found = !none && strncmp(old, ours, strlen(ours)) == 0;
     free(text);
     if (none || *found)
@@ -365,7 +364,7 @@ void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
     o->format = rq->format;
     o->compress = rq->params->compress;
     o->resume = rq->params->resume;
-    o->fd = o->log_fd = o->lock_fd = -1;
+    o->fd = o->log_fd = -1;
 }
 
 fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place)
@@ -410,35 +409,6 @@ fbp_status fbp_output_name_parts(struct fbp_output *o, const char *extensions)
         return FBP_INVALID("%.100s...: the file name is too long; choose a shorter one", o->path);
     FBP_TRY(fbp_print_path(&o->part, "%s.part", o->path));
     return fbp_print_path(&o->log, "%s.log", o->part);
-}
-
-fbp_status fbp_output_lock_second(struct fbp_output *o)
-{
-    bool left = false;
-    char *line;
-
-    if (!o->lock_path)
-        return FBP_OK;
-    FBP_TRY(fbp_part_lock(o, o->lock_path, true, false, &o->lock_fd, &left, &o->lock_made));
-    if (left) /* the file is the journal of another, unfinished output: lock it, but do not change
-               * it */
-        return FBP_OK;
-    if (ftruncate(o->lock_fd, 0) < 0)
-        return fbp_fail_write(o->lock_path, errno, 0);
-    FBP_TRY(fbp_print_path(&line, FBP_PART_LOCK "of %s\n", o->path));
-    const fbp_status st = fbp_append(o->lock_fd, o->lock_path, line);
-    free(line);
-    return st;
-}
-
-void fbp_output_unlock_second(struct fbp_output *o)
-{
-    if (o->lock_made)
-        unlink(o->lock_path);
-    if (o->lock_fd >= 0)
-        close(o->lock_fd);
-    o->lock_made = false;
-    o->lock_fd = -1;
 }
 
 /* Begin or resume an output that this process alone writes, and whose journal it has locked. left:
@@ -510,7 +480,6 @@ fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *
     }
     FBP_TRY_GOTO(fbp_part_spare(o, stack ? o->log : o->part));
     FBP_TRY_GOTO(fbp_part_lock(o, o->log, true, false, &o->log_fd, &left, &o->log_made));
-    FBP_TRY_GOTO(fbp_output_lock_second(o));
     if (left)
         FBP_TRY_GOTO(fbp_shared_output_yield(o, &is_shared));
     if (stack && left && !is_shared)
@@ -556,8 +525,6 @@ void fbp_output_close(struct fbp_sink *s)
     } else if (own && !o->owned && o->log_made) {
         unlink(o->log);
     }
-    o->lock_made &= own;
-    fbp_output_unlock_second(o);
     if (own && o->made_folder && !s->finished)
         rmdir(o->folder); /* fails if the folder is not empty */
     if (o->log_fd >= 0)
@@ -570,6 +537,5 @@ void fbp_output_close(struct fbp_sink *s)
     free(o->path);
     free(o->part);
     free(o->log);
-    free(o->lock_path);
     free(o->folder);
 }

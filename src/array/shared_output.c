@@ -535,11 +535,7 @@ fbp_status fbp_shared_output_join(struct fbp_output *o, const struct fbp_sink_sh
     if (!fbp_output_is_stack(o))
         FBP_TRY(fbp_part_spare(o, o->part));
     FBP_TRY(fbp_part_lock(o, o->shared->manifest, true, true, &m.fd, &m.left, &made));
-    st = fbp_output_lock_second(o); /* other names may lead to the same files */
-    if (st == FBP_OK) {
-        fbp_output_unlock_second(o);
-        st = join(o, &m);
-    }
+    st = join(o, &m);
     if (!m.left && !o->shared->joined)
         unlink(o->shared->manifest); /* this process holds its lock */
     close(m.fd);
@@ -588,7 +584,6 @@ fbp_status fbp_shared_output_take_over(struct fbp_output *o, const struct fbp_si
     close(o->log_fd);
     o->log_fd = -1;
     o->log_made = false;
-    fbp_output_unlock_second(o);
     if (!share) { /* a single process resumes an output of several processes as part 1 of 1 */
         FBP_TRY(fbp_alloc((void **)&o->sink.mine, o->sink.info.n[2], "a table of slices"));
         memset(o->sink.mine, 1, o->sink.info.n[2]);
@@ -723,10 +718,7 @@ static fbp_status finish(struct fbp_output *o)
         if (o->store->check)
             FBP_TRY_GOTO(o->store->check(o));
         FBP_TRY_GOTO(fbp_part_clear(o, side.text, true));
-        FBP_TRY_GOTO(fbp_output_lock_second(o));
-        st = publish(o, fd);
-        fbp_output_unlock_second(o);
-        FBP_TRY_GOTO(fbp_output_excuse(o, st));
+        FBP_TRY_GOTO(fbp_output_excuse(o, publish(o, fd)));
         complete(o, fd);
         fbp_sync_folder(o->path);
     } else { /* the process that renamed PATH.part ended before it removed the journals */

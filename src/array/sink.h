@@ -127,9 +127,7 @@ void fbp_sink_mark_clipped(struct fbp_sink *s, size_t z0, size_t nz, uint64_t cl
  * an input of the run. o NULL: nothing is checked. */
 fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
 
-/** FBP_PART_LOCK: first bytes of a journal that only locks the name of an output;
- * FBP_PART_MANIFEST: first bytes of the manifest of an output that several processes write. */
-#define FBP_PART_LOCK     "fbp-journal 2 lock "
+/** First bytes of the manifest of an output that several processes write. */
 #define FBP_PART_MANIFEST "fbp-journal 3 "
 
 /**
@@ -138,8 +136,8 @@ fbp_status fbp_part_spare(struct fbp_output *o, const char *path);
  * create  create a missing file; otherwise *fd is -1 for a missing file
  * wait    wait up to ten minutes for a locked manifest, because processes that share an output lock
  *         it for short times; any other locked file is an error
- * left    *left: an earlier run wrote the journal; false: it is new, empty, or only a lock
- * made    *made: the file may be removed, because it is new or describes no temporary files
+ * left    *left: an earlier run wrote the journal; false: it is new or empty
+ * made    *made: the file may be removed, because it is new or empty
  * @return FBP_ERR_IO if another process holds the lock, FBP_ERR_INVALID if the file is not a
  *         journal
  */
@@ -229,16 +227,12 @@ struct fbp_output {
     bool passing;
     bool owned;     /**< this sink created or resumed the temporary files: it may remove them */
     bool log_made;  /**< this sink is allowed to remove the journal */
-    bool lock_made; /**< this sink is allowed to remove the second lock */
     bool published; /**< the output has its final name; later errors go to sink.note */
     char *path, *part, *log;
-    /** Lock file of a second name for the same output: the name of the data file beside a header,
-     * or the pattern with "%d" in place of "%04d"; NULL: no second name. */
-    char *lock_path;
     char *folder; /**< folder of an output of one file per slice; else NULL */
     bool made_folder;
     int fd; /**< descriptor of PATH.part; -1: not open */
-    int log_fd, lock_fd;
+    int log_fd;
     uint64_t block;     /**< size of a layer of chunks [bytes]; 0: the output has no chunks */
     size_t part_offset; /**< byte of the first sample in PATH.part */
     const struct fbp_sink_format *format; /**< NULL: one file per slice */
@@ -284,10 +278,6 @@ fbp_status fbp_output_open(struct fbp_output *o, const struct fbp_sink_request *
 /** If `st` is a failure after the output got its final name: move its message to sink.note, and
  * return FBP_OK. Otherwise return st. */
 fbp_status fbp_output_excuse(struct fbp_output *o, fbp_status st);
-
-/** Lock o->lock_path, if it is set. */
-fbp_status fbp_output_lock_second(struct fbp_output *o);
-void fbp_output_unlock_second(struct fbp_output *o);
 
 /** Remove the temporary files that are created while an output of one file gets its final name, if
  * they are known to be fbp's (`ours`) or empty. */

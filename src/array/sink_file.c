@@ -208,21 +208,9 @@ fail:
     return st;
 }
 
-/* Fail if `to` is a folder, to which the file `from` cannot be renamed. Called before any file of
- * the output is removed or renamed. */
-static fbp_status check_rename(const char *from, const char *to)
-{
-    if (fbp_is_folder(to))
-        return fbp_fail(FBP_ERR_IO,
-                        "%s: this finished temporary file cannot be renamed to %s: %s; choose "
-                        "another name for the output",
-                        from, to, strerror(EISDIR));
-    return FBP_OK;
-}
-
 /* Remove an older integer output of the same name together with its description PATH.json, whose
  * scale would otherwise be applied to the new samples. */
-static fbp_status remove_described(struct fbp_output *o, const char *data)
+static fbp_status remove_described(struct fbp_output *o)
 {
     const char *old = o->layout.data_path;
     const struct fbp_file_name beside = fbp_file_name("%s.json", old);
@@ -232,7 +220,6 @@ static fbp_status remove_described(struct fbp_output *o, const char *data)
     FBP_TRY(fbp_parse_description_beside(old, &info, &described));
     if (!described)
         return FBP_OK;
-    FBP_TRY(check_rename(data, old));
     if (unlink(old) < 0 && errno != ENOENT)
         return fbp_part_cannot("replace", old);
     return unlink(beside.text) < 0 ? fbp_part_cannot("remove", beside.text) : FBP_OK;
@@ -247,7 +234,7 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
     int fd;
 
     if (!l->side_path) {
-        FBP_TRY(remove_described(o, data));
+        FBP_TRY(remove_described(o));
         st = fbp_part_rename(data, l->data_path);
         o->published = st == FBP_OK;
         return st;
@@ -265,10 +252,8 @@ static fbp_status publish_names(struct fbp_output *o, const char *data)
     /* The text file must never describe samples of another volume: the old samples are removed
      * first, and the new ones renamed last. After an interruption either one complete volume
      * exists, or none. */
-    FBP_TRY_GOTO(check_rename(data, l->data_path));
-    FBP_TRY_GOTO(check_rename(side.text, l->side_path));
     if (!fbp_has_extension(l->side_path, ".json"))
-        FBP_TRY_GOTO(remove_described(o, data));
+        FBP_TRY_GOTO(remove_described(o));
     if (unlink(l->data_path) < 0 && errno != ENOENT)
         FBP_TRY_GOTO(fbp_part_cannot("replace", l->data_path));
     FBP_TRY_GOTO(fbp_part_rename(side.text, l->side_path));
@@ -372,8 +357,6 @@ fbp_status fbp_output_name_file(struct fbp_output *o, const struct fbp_sink_requ
             (int)n, path, o->path);
     if (!o->compress || o->format->packs_header)
         o->part_offset = l->header_bytes;
-    if (strcmp(l->data_path, o->path) != 0)
-        FBP_TRY(fbp_print_path(&o->lock_path, "%s.part.log", l->data_path));
 
     /* Fail if a file exists that check() refuses to replace, or an input (without --force). */
     FBP_TRY(check(l->data_path));

@@ -329,11 +329,6 @@ static fbp_status open_stack(struct fbp_sink *s, const struct fbp_sink_request *
         FBP_TRY(fbp_output_name_parts(o, NULL));
     }
     FBP_TRY(fbp_print_path(&o->layout.data_path, "%s", fbp_sink_slice_name(o, 0, "").text));
-    /* the pattern "out/%d.tif" can lead to the same files as "out/%04d.tif", so its name is locked,
-     * too */
-    if (p->suffix && p->width > 0)
-        FBP_TRY(fbp_print_path(&o->lock_path, "%.*s%%d%.*s.part.log", p->n_prefix, p->prefix,
-                               p->n_suffix, p->suffix));
 
     /* Limits of the format. */
     if (f->integers_only && o->sink.info.type != FBP_U8 && o->sink.info.type != FBP_U16)

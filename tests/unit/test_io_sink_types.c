@@ -158,17 +158,6 @@ TEST(stale_description)
     write_whole(STEM ".mhd", FBP_F32);
     assert_true(is_there(json));
     remove(json);
-
-    /* The older output stays if the text file of the new one cannot have its name. */
-    write_whole(STEM ".raw", FBP_U16);
-    fbp_sink *s = sink(STEM ".mhd", FBP_F32, 0, false);
-    put(s, 0, NZ);
-    remove(STEM ".mhd");
-    assert_int_equal(mkdir(STEM ".mhd", 0777), 0);
-    assert_fails(fbp_sink_finish(s), FBP_ERR_IO, "cannot be renamed");
-    fbp_sink_close(&s);
-    assert_true(is_there(STEM ".raw") && is_there(json));
-    assert_int_equal(rmdir(STEM ".mhd"), 0);
 }
 
 /* Numbers never stand under their name without what they mean: neither of two files is there if
@@ -195,7 +184,7 @@ TEST(both_files_or_none)
             if (late) { /* between opening and finishing */
                 put(s, 0, NZ);
                 assert_int_equal(mkdir(cases[i].second, 0777), 0);
-                assert_fails(fbp_sink_finish(s), FBP_ERR_IO, "cannot be renamed");
+                assert_int_equal(fbp_sink_finish(s), FBP_ERR_IO);
             }
             fbp_sink_close(&s);
             assert_false(is_there(cases[i].path));
