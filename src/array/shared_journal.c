@@ -105,13 +105,6 @@ static struct place place_of(struct fbp_output *o, const struct fbp_boundary *e,
     return (struct place){.n = 0};
 }
 
-bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *e, size_t z)
-{
-    const struct place p = place_of(o, e, o->part_offset + z * (uint64_t)o->sink.slice_bytes, 1);
-
-    return p.n > 0 && p.fd != o->fd;
-}
-
 /* Whether a process's boundary file has the bytes of slices [z0, z0 + nz) outside PATH.part. */
 static bool has_boundary(struct fbp_output *o, const struct fbp_boundary *e, size_t z0, size_t nz)
 {

@@ -715,8 +715,6 @@ static fbp_status finish(struct fbp_output *o)
          * while it gave the output its final name. */
         const struct fbp_file_name side = fbp_file_name("%s.side", o->part);
 
-        if (o->store->check)
-            FBP_TRY_GOTO(o->store->check(o));
         FBP_TRY_GOTO(fbp_part_clear(o, side.text, true));
         FBP_TRY_GOTO(fbp_output_excuse(o, publish(o, fd)));
         complete(o, fd);

@@ -100,10 +100,6 @@ fbp_status fbp_boundary_put(void *output, uint64_t at, const void *data, size_t 
 fbp_status fbp_boundary_get(struct fbp_output *o, const struct fbp_boundary *boundary, uint64_t at,
                             void *out, size_t n);
 
-/** Whether a process stored the first byte of slice z in its boundary file instead of the
- * unfinished output PATH.part. */
-bool fbp_boundary_has_start(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z);
-
 /** Copy those bytes of slices [z0, z0 + nz) that a process stored in its boundary file to
  * PATH.part, the unfinished output. scratch: buffer of FBP_WRITE_BUFFER_BYTES. */
 fbp_status fbp_boundary_copy(struct fbp_output *o, const struct fbp_boundary *boundary, size_t z0,

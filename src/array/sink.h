@@ -202,8 +202,6 @@ struct fbp_store {
     fbp_status (*reserve)(struct fbp_output *o);
     fbp_status (*sync)(struct fbp_output *o);    /**< syncs the temporary samples to disk */
     fbp_status (*publish)(struct fbp_output *o); /**< gives the complete output its final name */
-    /** Checks that all chunks with slices of several processes exist. NULL: nothing to check. */
-    fbp_status (*check)(struct fbp_output *o);
     /** Completes an interrupted publish(). NULL: nothing to do. */
     fbp_status (*settle)(struct fbp_output *o);
     /** frees the members that this kind of sink adds; NULL: nothing to free */

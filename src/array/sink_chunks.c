@@ -250,8 +250,8 @@ static fbp_status open_plain(struct chunks *c, const struct chunk *k, bool creat
 }
 
 /* Fail with FBP_ERR_IO if the file of a chunk, compressed or not, is missing or has an impossible
- * size. remedy: end of the message, after the name PATH.part; NULL: "* and start again". */
-static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, const char *remedy)
+ * size. */
+static fbp_status check_chunk(const struct chunks *c, const struct chunk *k)
 {
     const char *const names[] = {k->plain, k->packed};
     const size_t most = compressBound(c->chunk_bytes);
@@ -269,14 +269,14 @@ static fbp_status check_chunk(const struct chunks *c, const struct chunk *k, con
         return FBP_OK;
     return fbp_fail(FBP_ERR_IO,
                     "%s/%s: %s, because another program changed it while the output was written; "
-                    "restore it and continue, or remove %s%s%s",
+                    "restore it and continue, or remove %s* and start again",
                     c->out.part, k->packed, there ? "has another size" : "is missing",
-                    there ? "it and " : "", c->out.part, remedy ? remedy : "* and start again");
+                    c->out.part);
 }
 
 static fbp_status read_chunk(const struct chunks *c, const struct chunk *k, void *out)
 {
-    FBP_TRY(check_chunk(c, k, NULL));
+    FBP_TRY(check_chunk(c, k));
     const int fd = open_in(c, k->plain, O_RDONLY);
     if (fd < 0 && errno == ENOENT && c->compression)
         return read_packed(c, k, out);
@@ -594,49 +594,6 @@ static fbp_status write_chunks(struct fbp_sink *s, size_t z0, size_t nz, const v
     return FBP_OK;
 }
 
-/* Check that the files of all chunks of a layer exist. remedy: as in check_chunk(). */
-static fbp_status check_layer(const struct chunks *c, size_t level, size_t layer,
-                              const char *remedy)
-{
-    for (size_t i = 0; i < chunks_in(c, level); i++) {
-        const struct chunk k = chunk_of(c, level, layer, i);
-        FBP_TRY(check_chunk(c, &k, remedy));
-    }
-    return FBP_OK;
-}
-
-/* Check that all chunks exist that contain written slices, before boundary blocks are copied: this
- * copying would create a missing chunk with zeros. */
-static fbp_status check_peers(struct fbp_output *o)
-{
-    struct chunks *c = (struct chunks *)o;
-    const size_t n = c->levels.level[0].chunks[2], deep = c->levels.chunk[2];
-    struct fbp_peers w = {.output = o, .own = true};
-    struct writer {
-        /* last process that wrote slices into the layer's chunks; n_parts 0: none did */
-        size_t part, n_parts;
-    } *layers = NULL;
-    struct fbp_peer_line line;
-    fbp_status st = FBP_OK;
-
-    FBP_TRY(fbp_calloc((void **)&layers, n, sizeof *layers, "a table of layers"));
-    while (fbp_peers_next_line(&w, &line, &st))
-        for (size_t z = line.z0; line.synced && z < line.z0 + line.nz; z++)
-            if (!fbp_boundary_has_start(o, &w.peer.boundary, z))
-                layers[z / deep] = (struct writer){w.peer.part, w.peer.n_parts};
-    for (size_t k = 0; k < n && st == FBP_OK; k++) {
-        const size_t part = layers[k].part, n_parts = layers[k].n_parts;
-        char remedy[120];
-
-        snprintf(remedy, sizeof remedy, ".log.%zuof%zu.* and run part %zu of %zu again", part,
-                 n_parts, part, n_parts);
-        if (n_parts > 0)
-            st = check_layer(c, 0, k, remedy);
-    }
-    free(layers);
-    return st;
-}
-
 /* --- The folder --- */
 
 static int remove_one(const char *path, const struct stat *is, int kind, struct FTW *at)
@@ -817,7 +774,10 @@ static fbp_status complete(struct chunks *c)
         }
     for (size_t level = 0; level < l->n_levels; level++)
         for (size_t k = 0; k < l->level[level].chunks[2]; k++)
-            FBP_TRY(check_layer(c, level, k, NULL));
+            for (size_t i = 0; i < chunks_in(c, level); i++) {
+                const struct chunk chunk = chunk_of(c, level, k, i);
+                FBP_TRY(check_chunk(c, &chunk));
+            }
     return FBP_OK;
 }
 
@@ -896,7 +856,6 @@ static fbp_status open_chunks(struct fbp_sink *s, const struct fbp_sink_request 
         .remove = remove_part,
         .reserve = check_room,
         .sync = sync_chunks,
-        .check = check_peers,
         .publish = publish,
         .settle = settle,
         .close = close_chunks,
