@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 100 };
-
 /* ---- folders and syncing */
 
 fbp_status fbp_output_check(const char *path)
@@ -105,15 +103,6 @@ uint64_t fbp_random_number(void)
     return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 16;
 }
 
-/* Make a hidden random file name in the folder of `path`, malloc'ed; hidden files are no views. */
-static char *temporary_name(const char *path)
-{
-    char name[40];
-
-    snprintf(name, sizeof name, ".fbp-%016llx.part", (unsigned long long)fbp_random_number());
-    return fbp_path_join(path, name);
-}
-
 /* Write callback of the stream of an output file. A failure records fbp's message, because stdio
  * only sets a flag. */
 static ssize_t put_bytes(void *cookie, const char *data, size_t n)
@@ -127,64 +116,29 @@ static ssize_t put_bytes(void *cookie, const char *data, size_t n)
     return (ssize_t)n;
 }
 
-static fbp_status cannot_create(const char *path)
-{
-    return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", path, strerror(errno),
-                    errno == ENOENT ? "; create its folder first" : "");
-}
-
 fbp_status fbp_outfile_open(struct fbp_outfile *out, const char *path)
 {
+    char name[40]; /* hidden files are no views */
+
     *out = (struct fbp_outfile){.path = fbp_strdup(path), .fd = -1};
     FBP_TRY(fbp_check_path(out->path));
     FBP_TRY(fbp_output_check(path));
+    snprintf(name, sizeof name, ".fbp-%016llx.part", (unsigned long long)fbp_random_number());
+    char *part = fbp_path_join(path, name);
+    FBP_TRY(fbp_check_path(part));
+    do
+        out->fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    while (out->fd < 0 && errno == EINTR);
+    if (out->fd < 0) {
+        const int error = errno;
 
-    /* First choice: a file without a name (O_TMPFILE), which a killed process does not leave. */
-    char *folder = fbp_path_join(path, ".");
-    out->fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
-    free(folder);
-    if (out->fd >= 0) {
-        out->part = fbp_format("/proc/self/fd/%d", out->fd);
-        if (!out->part || access(out->part, F_OK) != 0) {
-            close(out->fd);
-            out->fd = -1;
-        }
+        free(part);
+        return fbp_fail(FBP_ERR_IO, "%s: cannot create: %s%s", path, strerror(error),
+                        error == ENOENT ? "; create its folder first" : "");
     }
-
-    /* Second choice: a file with a temporary name. */
-    for (int i = 0; i < TRIES && out->fd < 0; i++) {
-        free(out->part);
-        out->part = temporary_name(path);
-        if (!out->part)
-            break;
-        out->fd = open(out->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        out->named = out->fd >= 0;
-        if (!out->named && errno != EEXIST && errno != EINTR)
-            break;
-    }
-    if (out->fd < 0)
-        return cannot_create(path);
+    out->part = part;
     out->f = fopencookie(out, "w", (cookie_io_functions_t){.write = put_bytes});
     return out->f ? FBP_OK : fbp_fail_nomem(BUFSIZ, "an output file");
-}
-
-/* Link a file without a name to a temporary name: only a file with a name can replace another. */
-static fbp_status give_name(struct fbp_outfile *out)
-{
-    for (int i = 0; i < TRIES; i++) {
-        char *name = temporary_name(out->path);
-        FBP_TRY(fbp_check_path(name));
-        if (linkat(AT_FDCWD, out->part, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
-            free(out->part);
-            out->part = name;
-            out->named = true;
-            return FBP_OK;
-        }
-        free(name);
-        if (errno != EEXIST)
-            break;
-    }
-    return cannot_create(out->path);
 }
 
 fbp_status fbp_outfile_settle(struct fbp_outfile *out)
@@ -197,8 +151,6 @@ fbp_status fbp_outfile_settle(struct fbp_outfile *out)
     if (bad || !closed)
         return fbp_fail(FBP_ERR_IO, "%s: cannot write: %s", out->path, strerror(errno));
     FBP_TRY(fbp_sync_file(out->fd, out->path));
-    if (!out->named)
-        FBP_TRY(give_name(out));
     const int fd = out->fd;
     out->fd = -1;
     return close(fd) == 0 ? FBP_OK : fbp_fail_write(out->path, errno, 0);
@@ -259,7 +211,7 @@ void fbp_outfile_clear(struct fbp_outfile *out)
         fclose(out->f);
     if (out->fd >= 0 && out->path) /* path NULL: not opened yet */
         close(out->fd);
-    if (out->part && out->named)
+    if (out->part)
         unlink(out->part);
     free(out->part);
     free(out->path);

@@ -1,9 +1,8 @@
 /** @file outfile.h  Output files that are published when complete, temporary files without a name,
- * and free disk space (internal; outfile.c). An output file is written without a name, or, if the
- * file system does not support that, under a hidden random name in the output's folder: no existing
- * file is opened for writing. The file is synced to disk before it replaces an older file. After a
- * full disk, a kill or a power failure, either the old file or the new one exists, complete.
- * Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
+ * and free disk space (internal; outfile.c). An output file is written under a hidden random name
+ * in the output's folder: no existing file is opened for writing. The file is synced to disk before
+ * it replaces an older file. After a full disk, a kill or a power failure, either the old file or
+ * the new one exists, complete. Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
 #ifndef FBP_SRC_ARRAY_FILE_OUTFILE_H
 #define FBP_SRC_ARRAY_FILE_OUTFILE_H
 
@@ -12,12 +11,10 @@
 #include <stdio.h>
 
 struct fbp_outfile {
-    FILE *f;    /**< stream for writing; a failed write records a message */
-    int fd;     /**< descriptor of the file that `f` writes, for fbp_write_at() */
-    char *path; /**< final name */
-    /** malloc'ed temporary name, or /proc/self/fd/N; NULL: the file has its final name */
-    char *part;
-    bool named;     /**< `part` is a name in the output's folder */
+    FILE *f;        /**< stream for writing; a failed write records a message */
+    int fd;         /**< descriptor of the file that `f` writes, for fbp_write_at() */
+    char *path;     /**< final name */
+    char *part;     /**< malloc'ed temporary name; NULL: the file has its final name */
     bool exclusive; /**< An existing file is not replaced. */
     uint64_t at;    /**< byte at which `f` writes next */
 };
