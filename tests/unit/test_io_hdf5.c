@@ -351,27 +351,15 @@ TEST(virtual_sources_are_found)
     remove(VOL);
 }
 
-/* A file a slice: as many slices as there are files. */
-TEST(virtual_blocks_end_with_their_files)
+TEST(virtual_sources_of_a_pattern_are_refused)
 {
-    static const char *const part[2] = {FBP_TEST_DIR "/io_hdf5_part0.h5",
-                                        FBP_TEST_DIR "/io_hdf5_part1.h5"};
-    float out[N];
+    fbp_source *src = NULL;
 
     put_virtual_sets();
-    for (int k = 0; k < 2; k++)
-        put_part(part[k], 1);
-    fbp_source *src = open_source(H5 ":/blocks", NULL);
-    assert_int_equal(fbp_source_info(src)->n[2], 2);
-    OK(fbp_source_read(src, 0, 2, 0, NY, FBP_F32, out));
-    for (size_t i = 0; i < (size_t)2 * NY * NX; i++)
-        assert_true((double)out[i] == value(i % (NY * NX)));
-    fbp_source_close(&src);
-    remove(part[1]);
-    src = open_source(H5 ":/blocks", NULL);
-    assert_int_equal(fbp_source_info(src)->n[2], 1);
-    fbp_source_close(&src);
-    remove(part[0]);
+    put_part(FBP_TEST_DIR "/io_hdf5_part0.h5", 1);
+    assert_fails(fbp_source_open(&src, H5 ":/blocks", NULL), FBP_ERR_UNSUPPORTED,
+                 "(io_hdf5_part%b.h5:/d), which is not supported");
+    remove(FBP_TEST_DIR "/io_hdf5_part0.h5");
 }
 
 enum { MANY = 300, MOST_OPEN = 40 };

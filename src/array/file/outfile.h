@@ -2,7 +2,8 @@
  * and free disk space (internal; outfile.c). An output file is written under a hidden random name
  * in the output's folder: no existing file is opened for writing. The file is synced to disk before
  * it replaces an older file. After a full disk, a kill or a power failure, either the old file or
- * the new one exists, complete. Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
+ * the new one exists, complete.
+ * Used by: bench/, cli/, array/, picture/, pipeline/, scan/. */
 #ifndef FBP_SRC_ARRAY_FILE_OUTFILE_H
 #define FBP_SRC_ARRAY_FILE_OUTFILE_H
 

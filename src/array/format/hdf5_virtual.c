@@ -171,55 +171,30 @@ static fbp_status check_source(struct virtual_set *v, size_t i, const char *file
     return st;
 }
 
-/* Print a name such as "part_%b.h5" with the number `block` in place of "%b", and "%" in place of
- * "%%". */
-static void expand(const char *name, unsigned long long block, char *out)
-{
-    size_t n = 0;
-
-    for (const char *p = name; *p && n + 24 < NAME; p++) {
-        if (p[0] == '%' && p[1] == 'b')
-            n += (size_t)snprintf(out + n, NAME - n, "%llu", block);
-        else
-            out[n++] = *p;
-        p += p[0] == '%' && (p[1] == 'b' || p[1] == '%');
-    }
-    out[n] = '\0';
-}
-
 static fbp_status check_mapping(struct virtual_set *v, size_t i)
 {
     struct {
-        char file[NAME], set[NAME], one_file[NAME], one_set[NAME];
+        char file[NAME], set[NAME];
     } *s = NULL; /* not on the stack, because check_set() is recursive */
-    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
-    hsize_t size[H5S_MAX_RANK], blocks = 1;
-    fbp_status st = FBP_OK;
+    fbp_status st;
 
     FBP_TRY(fbp_calloc((void **)&s, 1, sizeof *s, "names of a source"));
     const ssize_t n = H5Pget_virtual_filename(v->plist, i, s->file, NAME);
     const ssize_t m = H5Pget_virtual_dsetname(v->plist, i, s->set, NAME);
+    /* "%b" in a name stands for the number of a block, "%%" for a percent sign */
+    const bool pattern = strstr(s->file, "%b") || strstr(s->set, "%b") || strstr(s->file, "%%") ||
+                         strstr(s->set, "%%");
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME)
         st = FBP_INVALID("%s: the name of source %zu of the virtual data set is too long or "
                          "damaged; give the source a shorter name, or copy the file again",
                          v->path, i);
-    if (strstr(s->file, "%b") || strstr(s->set, "%b")) {
-        /* In the names of sources, "%b" stands for the number of a block of an unlimited selection:
-         * count the blocks in the current size of the data set. */
-        const hid_t to = H5Pget_virtual_vspace(v->plist, i), space = H5Dget_space(v->data);
-        const int rank = H5Sget_simple_extent_dims(space, size, NULL);
-        if (rank > 0 && H5Sget_regular_hyperslab(to, start, stride, count, block) >= 0)
-            for (int d = 0; d < rank; d++)
-                if (count[d] == H5S_UNLIMITED)
-                    blocks = size[d] > start[d] ? (size[d] - start[d] - 1) / stride[d] + 1 : 0;
-        H5Sclose(space);
-        H5Sclose(to);
-    }
-    for (hsize_t k = 0; k < blocks && st == FBP_OK; k++) {
-        expand(s->file, k, s->one_file);
-        expand(s->set, k, s->one_set);
-        st = check_source(v, i, s->one_file, s->one_set);
-    }
+    else if (pattern)
+        st = FBP_UNSUPPORTED(
+            "%s: is a virtual data set with samples in files or data sets that a pattern names "
+            "(%.300s:%.200s), which is not supported; rewrite it as a plain data set",
+            v->path, s->file, s->set);
+    else
+        st = check_source(v, i, s->file, s->set);
     free(s);
     return st;
 }
