@@ -271,7 +271,13 @@ double fbp_number(const char *text, char **end)
 
 char *fbp_number_text(char buf[32], double x)
 {
-    snprintf(buf, 32, "%.17g", x);
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buf, 32, "%.*g", digits, x);
+        const double again = strtod(buf, NULL);
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): compare bits, -0 is not 0 */
+        if (memcmp(&again, &x, sizeof x) == 0)
+            break;
+    }
     for (char *p = buf; *p; p++)
         if (*p == ',')
             *p = '.';

@@ -72,7 +72,8 @@ fbp_status fbp_read_open_text(int fd, const char *path, size_t max_bytes, char *
 /** strtod() that expects a decimal point in every locale. */
 double fbp_number(const char *text, char **end);
 
-/** Print x as "%.17g" with a decimal point in every locale; returns buf. */
+/** Print x with as few digits, from 15 on, as reproduce it exactly, and with a decimal point in
+ * every locale; returns buf. */
 char *fbp_number_text(char buf[32], double x);
 
 /** Print three numbers, separated by the text `between`, to buf[n]; returns buf. */

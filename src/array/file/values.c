@@ -4,6 +4,7 @@
  * Used by: cli/, array/, pipeline/, scan/. */
 #include "array/file/bytes.h"
 #include "array/file/format.h"
+#include "base/math.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -214,11 +215,6 @@ enum fbp_type fbp_type_from_numpy(const char *code, size_t n)
 
 /* ---- functions for several formats: axes of grids, complex samples, order of indices */
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (*step)[3],
                                 const double origin[3])
 {
@@ -227,13 +223,13 @@ fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (
     struct fbp_array_info *info = &src->info;
 
     for (size_t i = 0; i < 3; i++) {
-        const double length = i < n ? sqrt(dot(step[i], step[i])) : 1;
+        const double length = i < n ? fbp_norm(step[i]) : 1;
         if (!(length > 0) || !isfinite(length))
             return FBP_INVALID(
                 "%s: the spacing along axis %zu is %g mm, which is invalid; correct the header",
                 src->path, i, length);
         info->spacing_mm[i] = length;
-        info->origin_mm[i] = i < n ? dot(origin, step[i]) / length : 0;
+        info->origin_mm[i] = i < n ? fbp_dot(origin, step[i]) / length : 0;
         if (i < n && fabs(step[i][i]) == length) /* axis-parallel steps, without rounding */
             info->origin_mm[i] = step[i][i] > 0 ? origin[i] : 0 - origin[i];
         if (!isfinite(info->origin_mm[i]))
@@ -242,7 +238,7 @@ fbp_status fbp_source_take_axes(struct fbp_source *src, size_t n, const double (
     }
     for (size_t i = 1; i < n; i++)
         for (size_t j = 0; j < i; j++)
-            if (fabs(dot(step[i], step[j])) > skew * info->spacing_mm[i] * info->spacing_mm[j])
+            if (fabs(fbp_dot(step[i], step[j])) > skew * info->spacing_mm[i] * info->spacing_mm[j])
                 return FBP_UNSUPPORTED(
                     "%s: axes %zu and %zu are not orthogonal; resample the volume to "
                     "an orthogonal grid",

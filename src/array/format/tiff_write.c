@@ -23,21 +23,13 @@
 static const char first[] = "ImageJ=";
 static const char *const origins[] = {"xorigin", "yorigin", "zorigin"};
 
-/* Append a line "key=x" to buf[n], with as few digits as reproduce x exactly. */
+/* Append a line "key=x" to buf[n]. */
 static void append(char *buf, size_t n, const char *key, double x)
 {
     const size_t at = strlen(buf);
     char text[32];
 
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x)
-            break;
-    }
-    for (char *p = text; *p; p++)
-        if (*p == ',')
-            *p = '.';
-    snprintf(buf + at, n - at, "%s=%s\n", key, text);
+    snprintf(buf + at, n - at, "%s=%s\n", key, fbp_number_text(text, x));
 }
 
 /* Number of ImageJ for a sample of 0: ImageJ adds 32768 to samples of int16. */

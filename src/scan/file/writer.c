@@ -4,6 +4,8 @@
  * Used by: picture/, scan/, scan/format/. */
 #include "scan/file/text.h"
 
+#include "array/file/bytes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -81,22 +83,12 @@ void fbp_put_text(struct fbp_writer *w, const char *text)
     fputc('"', w->f);
 }
 
-/* Write a number with the fewest digits, from 15 to 17, from which strtod() returns the same
- * number. */
 void fbp_put_number(struct fbp_writer *w, double x)
 {
-    char text[40] = "0";
+    char text[32];
 
-    if (!isfinite(x))
-        w->not_finite = true;
-    for (int digits = 15; isfinite(x) && digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        const double again = strtod(text, NULL);
-        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): compare bits, -0 is not 0 */
-        if (memcmp(&again, &x, sizeof x) == 0)
-            break;
-    }
-    fputs(text, w->f);
+    w->not_finite |= !isfinite(x);
+    fputs(isfinite(x) ? fbp_number_text(text, x) : "0", w->f);
 }
 
 void fbp_put_numbers(struct fbp_writer *w, const double *v, size_t n)

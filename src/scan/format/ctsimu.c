@@ -14,7 +14,6 @@
 #include "geometry/view.h"
 #include "scan/file/text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -402,17 +401,12 @@ static const char tiff[] = ".tif .tiff";
  * the pattern contains no %d. */
 static fbp_status file_is_there(const char *pattern, size_t k, bool *there)
 {
-    const char *at = strrchr(pattern, '%'), *end = at ? at + 1 : NULL;
-    int width = 0;
+    struct fbp_pattern p;
 
-    if (at && end[0] == '0' && isdigit((unsigned char)end[1])) {
-        width = end[1] - '0';
-        end += 2;
-    }
     *there = false;
-    if (!at || *end != 'd')
+    if (!fbp_pattern_place(pattern, strlen(pattern), &p))
         return FBP_OK;
-    char *name = fbp_format("%.*s%0*zu%s", (int)(at - pattern), pattern, width, k, end + 1);
+    char *name = fbp_pattern_name(&p, k);
     const fbp_status st = fbp_file_exists(name, there);
     free(name);
     return st;
