@@ -4,7 +4,6 @@
  * bench/papers/qiao2015/, bench/papers/zinsser2013/. */
 #include "bench/common/truth.h"
 
-#include "backend/ref/ref.h"
 #include "backend/slab.h"
 #include "backend/views.h"
 #include "base/base.h"
@@ -111,19 +110,23 @@ static void add_samples(void *user, size_t piece, int worker)
 {
     const struct chunk *c = user;
     struct fbp_bench_truth *t = c->truth;
-    const struct fbp_grid *g = &c->job->grid;
-    const size_t begin = piece * PIECE, end = begin + PIECE < t->n ? begin + PIECE : t->n;
+    const size_t nx = c->job->grid.n[0], begin = piece * PIECE;
+    const size_t end = begin + PIECE < t->n ? begin + PIECE : t->n;
     size_t slice = 0;
 
-    (void)worker;
     for (size_t i = begin; i < end && (i % 256 || !fbp_stopped()); i++) {
         while (t->first[slice + 1] <= i)
             slice++;
-        const size_t row = t->voxel[i] / g->n[0], column = t->voxel[i] % g->n[0];
-        const double x[3] = {fbp_grid_coordinate(g, 0, (double)column),
-                             fbp_grid_coordinate(g, 1, (double)row),
-                             fbp_grid_coordinate(g, 2, (double)(t->z0 + slice))};
-        t->value[i] += ref_value(c->job, &c->batch, c->filtered, x);
+        const struct fbp_slab voxel = {.x0 = t->voxel[i] % nx,
+                                       .y0 = t->voxel[i] / nx,
+                                       .z0 = t->z0 + slice,
+                                       .nx = 1,
+                                       .ny = 1,
+                                       .nz = 1};
+        const fbp_status st = c->ref->backproject(c->devices[worker], &c->batch, c->filtered,
+                                                  &voxel, voxel.z0, voxel.z0 + 1, &t->value[i]);
+        if (st != FBP_OK)
+            c->st[worker] = st;
     }
 }
 
@@ -176,9 +179,11 @@ fbp_status fbp_bench_truth_make(struct fbp_bench_truth *out, const struct fbp_jo
                                 const float *views, size_t z0, size_t nz, fbp_pool *pool,
                                 int n_threads)
 {
-    struct chunk c = {.truth = out, .job = job, .views = views, .ref = fbp_backend_find("ref")};
+    struct fbp_job first = *job; /* the first channel only */
+    struct chunk c = {.truth = out, .job = &first, .views = views, .ref = fbp_backend_find("ref")};
     fbp_status st = FBP_OK;
 
+    first.channels = 1;
     *out = (struct fbp_bench_truth){.z0 = z0, .nz = nz};
     FBP_TRY_GOTO(choose(out, job));
     FBP_TRY_GOTO(fbp_calloc((void **)&out->value, out->n, sizeof *out->value, "samples"));

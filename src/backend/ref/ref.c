@@ -1,9 +1,9 @@
 /* The reference device (fbp_backend_ref, --device ref): plain C in double, one thread. It computes
- * any geometry, and is the specification of the other devices, which tests compare with it;
- * ref_value() returns the value at one point. Filtered views are [view][row][column] of the padded
- * detector, slabs (blocks of slices) [channel][z][y][x].
- * Used by: bench/common/truth.c, backend/backend.c. */
-#include "backend/ref/ref.h"
+ * any geometry, and is the specification of the other devices, which tests compare with it.
+ * Filtered views are [view][row][column] of the padded detector, slabs (blocks of slices)
+ * [channel][z][y][x].
+ * Used by: backend/backend.c. */
+#include "backend/backend.h"
 #include "backend/rows.h"
 #include "backend/slab.h"
 
@@ -264,12 +264,6 @@ static double sum_at(const struct fbp_job *job, const struct fbp_batch *batch,
         sum += value_at(job, batch, filtered + k * view_size, u, v) / (w * w);
     }
     return sum;
-}
-
-double ref_value(const struct fbp_job *job, const struct fbp_batch *batch, const double *filtered,
-                 const double x[3])
-{
-    return sum_at(job, batch, filtered, batch->n_rows * job->padded.panel.n_columns, x, 0);
 }
 
 /* Add a batch of views to the voxels of row y in slice z of one channel (time point); `out` is the
