@@ -31,12 +31,11 @@ static fbp_status run_time(void *device, void *command)
 /* Only the computing lane can be timed. */
 static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *seconds)
 {
-    struct gl_queue *queue = gl_of(device)->queue;
-
-    if (gl_queue_copies(queue, (enum gl_order)stage))
+    if (stage == FBP_STAGE_IN || stage == FBP_STAGE_OUT)
         return gpu_host->fail(FBP_ERR_UNSUPPORTED,
                               "gl: the renderer cannot time copies: time only the computing stage");
-    return gl_queue_call_in(queue, (enum gl_order)stage, run_time, &seconds, sizeof(double *));
+    return gl_queue_call_in(gl_of(device)->queue, (enum gl_order)stage, run_time, &seconds,
+                            sizeof(double *));
 }
 
 FBP_API bench_device_fn fbp_bench_gl;

@@ -284,14 +284,6 @@ static fbp_status start(struct gl_queue *q, enum gl_lane id)
     return FBP_OK;
 }
 
-static void wait_for_begin(struct gl_queue *q, enum gl_lane id)
-{
-    pthread_mutex_lock(&q->lock);
-    while (q->lanes[id].started && !q->lanes[id].begun)
-        pthread_cond_wait(&q->changed, &q->lock);
-    pthread_mutex_unlock(&q->lock);
-}
-
 fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device)
 {
     static const struct {
@@ -320,8 +312,11 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
 
     fbp_status st = start(q, GL_LANE_COMPUTES);
     if (st == FBP_OK) {
-        wait_for_begin(q, GL_LANE_COMPUTES);
+        pthread_mutex_lock(&q->lock);
+        while (!q->lanes[GL_LANE_COMPUTES].begun)
+            pthread_cond_wait(&q->changed, &q->lock);
         st = failure_of(q);
+        pthread_mutex_unlock(&q->lock);
     }
     if (st != FBP_OK) {
         gl_queue_close(out);
@@ -466,14 +461,4 @@ fbp_status gl_queue_point(struct gl_queue *q, enum gl_order order, struct gl_poi
 fbp_status gl_queue_wait(struct gl_queue *q, struct gl_point point)
 {
     return wait_for(q, &q->lists[point.order].finished, point.ticket);
-}
-
-bool gl_queue_copies(struct gl_queue *q, enum gl_order order)
-{
-    wait_for_begin(q, GL_LANE_IN);
-    wait_for_begin(q, GL_LANE_OUT);
-    pthread_mutex_lock(&q->lock);
-    const bool copies = q->lists[order].lane != GL_LANE_COMPUTES;
-    pthread_mutex_unlock(&q->lock);
-    return copies;
 }

@@ -105,7 +105,4 @@ fbp_status gl_queue_point(struct gl_queue *queue, enum gl_order order, struct gl
 /** Wait until the device has reached a point; returns the queue's first failure. */
 fbp_status gl_queue_wait(struct gl_queue *queue, struct gl_point point);
 
-/** Returns whether a thread that only copies runs this sequence of commands. */
-bool gl_queue_copies(struct gl_queue *queue, enum gl_order order);
-
 #endif /* FBP_SRC_GL_QUEUE_H */
