@@ -185,19 +185,6 @@ bool say_keep(cJSON *result, bool compact)
     return true;
 }
 
-void say_add(cJSON *measurement)
-{
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(said.result, "measurements");
-
-    if (!said.result) {
-        said.result = cJSON_CreateObject();
-        said.has_result = said.compact = true;
-        list = cJSON_AddArrayToObject(said.result, "measurements");
-    }
-    if (!cJSON_AddItemToArray(list, measurement))
-        cJSON_Delete(measurement); /* cJSON ran out of memory, which json_memory() has recorded */
-}
-
 bool say_failed(void)
 {
     return said.error[0] != '\0';

@@ -31,10 +31,6 @@ int say_close(int rc);
  * and the caller prints and frees the result. */
 bool say_keep(cJSON *result, bool compact);
 
-/** Append the measurement of a benchmark to the list "measurements" of the JSON result, which is
- * then printed on one line. Takes ownership of the measurement. */
-void say_add(cJSON *measurement);
-
 /** True if an error was reported. say_first_error(): the first, without "fbp: "; "": none. */
 bool say_failed(void);
 const char *say_first_error(void);

@@ -33,7 +33,8 @@
 cJSON *bench_json_begin(const char *bench, const char *name, const char *backend,
                         const char *kernel, const char *isa);
 
-/** Add a measurement to the object of --json, which is printed when the command ends; returns 0. */
+/** Append a measurement to the list "measurements" of the object of --json, which is printed on one
+ * line when the command ends. Takes ownership of the measurement; returns 0. */
 int bench_json_add(cJSON *measurement);
 
 /** Add n numbers to a JSON object; a value that is not finite is unknown, and is omitted. */
