@@ -254,21 +254,12 @@ static void complete(struct fbp_model *m)
     to->begin = BEGIN;
 }
 
-static void rates_of(const struct fbp_nodes *nodes, const struct fbp_job *job,
-                     struct fbp_rates *out)
-{
-    const char *model = (const char *)nodes - offsetof(struct fbp_model, nodes);
-
-    fbp_model_rates((const struct fbp_model *)(const void *)model, job, out);
-}
-
 fbp_status fbp_model_read(const char *text, struct fbp_model *out)
 {
     struct words words = {.model = {.card = gpu_card_at(0), .nodes = {.ranks = 1}}};
 
     FBP_TRY(key_values_read("model", text, keys, sizeof keys / sizeof *keys, &words));
     *out = words.model;
-    out->nodes.rates = rates_of;
     if (words.card[0] || strstr(text, "gpu="))
         FBP_TRY(find_card(words.card, &out->card));
     if (out->n_nodes > 1 && out->nodes.net <= 0)

@@ -55,7 +55,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &offer);
 }
 
-/* Rates of the first known card; a plan uses those of its model instead. */
+/* Rates of the first known card; predict.c replaces them by those of its model. */
 static void rates(const struct fbp_job *job, struct fbp_rates *out)
 {
     gpu_rates(gpu_card_at(0), job, out);

@@ -11,12 +11,12 @@
 
 #include <string.h>
 
-static void rates_of(const struct fbp_plan_target *target, const struct fbp_job *job,
-                     struct fbp_rates *out)
-{
-    const char *p = (const char *)target - offsetof(struct prediction, target);
+/* The model whose rates the backend states. */
+static const struct fbp_model *described;
 
-    fbp_model_rates(&((const struct prediction *)(const void *)p)->model, job, out);
+static void rates_of_described(const struct fbp_job *job, struct fbp_rates *out)
+{
+    fbp_model_rates(described, job, out);
 }
 
 /* Cards copy from and to the caller's memory if no rate of a file is given. */
@@ -46,18 +46,19 @@ fbp_status prediction_plan(struct prediction *p, const char *model, const struct
         return fbp_fail(FBP_ERR_INVALID,
                         "device: a model describes its own cards (gpus=, gpu=): omit --device");
     FBP_TRY(fbp_model_read(model, &p->model));
+    described = m;
     const size_t sharers = m->n_nodes ? m->nodes.ranks : 1;
     fbp_backend_complete(&fbp_backend_model, &p->backend);
     p->backend.can.own_memory = p->backend.can.shares = true; /* as real cards have */
     p->backend.in_host = false;
+    p->backend.rates = rates_of_described;
     p->target = (struct fbp_plan_target){.backend = &p->backend,
                                          .n_devices = m->n_nodes ? 1 : m->nodes.ranks,
                                          .device_bytes = m->device_bytes,
                                          .host_bytes = m->host_bytes / sharers,
                                          .machine = m->nodes.machine,
                                          .nodes = m->n_nodes ? &m->nodes : NULL,
-                                         .n_ranks = m->n_nodes * m->nodes.ranks,
-                                         .rates = rates_of};
+                                         .n_ranks = m->n_nodes * m->nodes.ranks};
     if (own.n_threads == 0)
         own.n_threads = m->nodes.n_threads;
     FBP_TRY(fbp_plan_create_for(out, scan, &own, &p->target));
@@ -116,6 +117,7 @@ fbp_status prediction_cluster(const struct prediction *p, const fbp_plan *plan, 
         return fbp_fail(FBP_ERR_INVALID,
                         "cluster: %zu nodes: expected up to %d, or 0: the nodes of the model",
                         n_nodes, FBP_MODEL_MOST_NODES);
+    described = &p->model;
     fbp_plan_work_request(plan, &plan->tables.job, &request);
     FBP_TRY(fbp_cluster_choose(ranks, &request, n_nodes * ranks->ranks, view_ranks, &grid));
     FBP_TRY(fbp_cluster_predict(ranks, &request, &grid, &time));

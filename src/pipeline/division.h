@@ -316,26 +316,6 @@ struct fbp_ranks {
 fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t size,
                            size_t n_parts);
 
-/** Callback that predicts the time of a grid of n_slabs x n_parts processes [s]. */
-struct fbp_ranks_cost {
-    fbp_status (*seconds)(void *user, const struct fbp_ranks *grid, double *out);
-    void *user;
-};
-
-/**
- * Choose the quickest grid of `size` processes.  Views are shared only if that takes less than 0.7
- * of the time of slabs alone.  Grids for which how->seconds() fails are not taken.  *out has no
- * position yet; see fbp_ranks_place().
- *
- * job: its kernel is chosen (fbp_job_arrange())
- * group_views: batches of the backend have a multiple of this number of views
- * n_parts: number of processes that share views; 0: chosen here
- * @return errors of fbp_ranks_check()
- */
-fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t size,
-                            size_t n_parts, const struct fbp_ranks_cost *how,
-                            struct fbp_ranks *out);
-
 /** Set the position of process `rank` in the grid; processes that share views are consecutive. */
 void fbp_ranks_place(struct fbp_ranks *ranks, size_t rank);
 
@@ -366,8 +346,6 @@ struct fbp_nodes {
     struct fbp_machine machine; /**< rates of one node */
     bool on_host;  /**< true: ranks compute on CPU cores, which also add partial volumes */
     int n_threads; /**< threads per rank */
-    /** Computes the speeds of a rank's device for a job; NULL: those of the request. */
-    void (*rates)(const struct fbp_nodes *nodes, const struct fbp_job *job, struct fbp_rates *out);
 };
 
 struct fbp_cluster_time {
@@ -386,10 +364,14 @@ struct fbp_cluster_time {
 struct fbp_machine fbp_cluster_rank(const struct fbp_nodes *nodes, const struct fbp_ranks *grid);
 
 /**
- * Choose the quickest grid of `size` ranks by fbp_ranks_choose() and fbp_cluster_predict().
+ * Choose the grid of `size` ranks for which fbp_cluster_predict() predicts the shortest time. Views
+ * are shared only if that takes less than 0.7 of the time of slabs alone. *out has no position yet;
+ * see fbp_ranks_place().
  *
- * request: work of one rank; the slices and views of request->job->part are ignored
+ * request: work of one rank, whose kernel is chosen; the slices and views of request->job->part are
+ * ignored
  * n_parts: number of ranks that share views; 0: chosen here
+ * @return errors of fbp_ranks_check()
  */
 fbp_status fbp_cluster_choose(const struct fbp_nodes *nodes, const struct fbp_work_request *request,
                               size_t size, size_t n_parts, struct fbp_ranks *out);

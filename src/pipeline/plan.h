@@ -59,9 +59,6 @@ struct fbp_plan_target {
      * that computes the middle slab. NULL: a single machine. */
     const struct fbp_nodes *nodes;
     size_t n_ranks; /**< ranks of all nodes */
-    /** Sets *out to the speeds of one device of the machine for a job whose kernel is chosen. */
-    void (*rates)(const struct fbp_plan_target *target, const struct fbp_job *job,
-                  struct fbp_rates *out);
 };
 
 struct fbp_plan {

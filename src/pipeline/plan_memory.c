@@ -126,9 +126,6 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
                          fbp_plan_team_bytes(p, fbp_team_rank(params->cluster.team) == 0) +
                          p->needs.level_bytes;
     const uint64_t resident = fbp_resident_bytes();
-    struct fbp_rates rates = {0};
-    if (p->target)
-        p->target->rates(p->target, job, &rates);
     *out = (struct fbp_work_request){
         .job = job,
         .backend = p->backend,
@@ -151,7 +148,6 @@ void fbp_plan_work_request(const fbp_plan *p, const struct fbp_job *job,
         .sharers = p->ranks.n_parts,
         .even = params->tuning.no_overlap,
         .on_device = reads_on_device(p),
-        .rates = rates,
         .machine = p->has_machine || (p->target && p->target->nodes) ? &p->machine
                    : p->target                                       ? &p->target->machine
                                                                      : NULL,

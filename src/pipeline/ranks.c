@@ -1,7 +1,7 @@
 /* Grids of several processes (ranks): which rank computes which slab of slices from which views
  * (fbp_ranks_place()), and the choice of the grid with the shortest predicted time
- * (fbp_ranks_choose(), fbp_cluster_choose()), for a running team (team_plan.c) or a cluster for
- * which times are predicted (bench/predict). A grid has n_slabs x n_parts ranks: the n_parts ranks
+ * (fbp_cluster_choose()), for a running team (team_plan.c) or a cluster for which times are
+ * predicted (bench/predict). A grid has n_slabs x n_parts ranks: the n_parts ranks
  * of a slab backproject different views, and add their partial volumes.
  * Used by: bench/predict/predict.c, team_plan.c, team_run.c. */
 #include "base/threads.h"
@@ -44,72 +44,11 @@ fbp_status fbp_ranks_check(const struct fbp_job *job, size_t group_views, size_t
     return FBP_OK;
 }
 
-static void note_other(size_t slabs, size_t parts, double cost, struct fbp_ranks *out)
-{
-    if (cost <= 0 || (out->other_cost > 0 && cost >= out->other_cost))
-        return;
-    out->other_slabs = slabs;
-    out->other_parts = parts;
-    out->other_cost = cost;
-}
-
 void fbp_ranks_place(struct fbp_ranks *r, size_t rank)
 {
     r->idle = rank >= r->n_slabs * r->n_parts;
     r->slab = r->idle ? 0 : rank / r->n_parts;
     r->part = rank % r->n_parts;
-}
-
-/* Predict the time of the grid of `slabs` slabs with `parts` ranks each. It becomes the choice in
- * *out if it is allowed (may_be) and faster; otherwise it may become the fastest alternative, for a
- * note. Sharing views changes last digits, so it must save time (WORTH_IT). Impossible grids, such
- * as slabs that do not fit in memory, are skipped. */
-static fbp_status weigh(const struct fbp_ranks_cost *how, size_t slabs, size_t parts, bool may_be,
-                        struct fbp_ranks *out)
-{
-    struct fbp_ranks grid = {.n_slabs = slabs, .n_parts = parts};
-    double seconds = 0;
-
-    if (how->seconds(how->user, &grid, &seconds) != FBP_OK) {
-        FBP_TRY(fbp_check_cancelled());
-        fbp_message_clear();
-        return FBP_OK;
-    }
-    const double least = out->n_parts == 1 && parts > 1 ? WORTH_IT * out->cost : out->cost;
-    if (!may_be || (out->cost > 0 && seconds >= least)) {
-        note_other(slabs, parts, seconds, out);
-        return FBP_OK;
-    }
-    note_other(out->n_slabs, out->n_parts, out->cost, out);
-    out->n_slabs = slabs;
-    out->n_parts = parts;
-    out->cost = seconds;
-    return FBP_OK;
-}
-
-fbp_status fbp_ranks_choose(const struct fbp_job *job, size_t group_views, size_t size,
-                            size_t n_parts, const struct fbp_ranks_cost *how, struct fbp_ranks *out)
-{
-    struct fbp_job whole = *job;
-
-    const size_t n_groups = groups_of(job, group_views);
-    const size_t most = fbp_in_double(job) ? 1 : size < n_groups ? size : n_groups;
-    size_t first, n;
-
-    FBP_TRY(fbp_ranks_check(job, group_views, size, n_parts));
-    whole.part.slices[0] = whole.part.slices[1] = 0;
-    fbp_job_slices(&whole, &first, &n);
-    *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
-    if (n_parts > 0) /* the caller gives the number of processes per slab */
-        *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
-                                  .n_parts = n_parts};
-    /* Try numbers of processes per slab: n_parts, divisors of `size`, powers of two, `most`. */
-    for (size_t parts = 1; size > 1 && parts <= most; parts++)
-        if (parts == n_parts || size % parts == 0 || parts == most || (parts & (parts - 1)) == 0)
-
-            FBP_TRY(weigh(how, size / parts < n ? size / parts : n, parts,
-                          n_parts == 0 || parts == n_parts, out));
-    return FBP_OK;
 }
 
 fbp_status fbp_ranks_share(const struct fbp_ranks *r, size_t group_views, struct fbp_job *job)
@@ -194,9 +133,8 @@ static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_
     rq.n_workers = rq.slabs_each = 1;
     rq.sharers = grid->n_parts;
     rq.plain = m->on_host;
-    if (m->rates)
-        m->rates(m, &job, &rq.rates);
     FBP_TRY(fbp_work_divide(&rq, &out->work));
+    rq.rates = fbp_work_rates(&rq);
     return fbp_predict(&machine, &rq.rates, &job, &out->work, &out->rank, &out->sum);
 }
 
@@ -217,28 +155,63 @@ fbp_status fbp_cluster_predict(const struct fbp_nodes *m, const struct fbp_work_
     return FBP_OK;
 }
 
-struct weighing {
-    const struct fbp_nodes *nodes;
-    const struct fbp_work_request *request;
-};
-
-/* Callback `seconds` of struct fbp_ranks_cost: predict the time of a grid of ranks [s]. */
-static fbp_status cluster_seconds(void *user, const struct fbp_ranks *grid, double *seconds)
+static void note_other(size_t slabs, size_t parts, double cost, struct fbp_ranks *out)
 {
-    const struct weighing *w = user;
+    if (cost <= 0 || (out->other_cost > 0 && cost >= out->other_cost))
+        return;
+    out->other_slabs = slabs;
+    out->other_parts = parts;
+    out->other_cost = cost;
+}
+
+/* Predict the time of the grid of `slabs` slabs with `parts` ranks each. It becomes the choice in
+ * *out if it is allowed (may_be) and faster; otherwise it may become the fastest alternative, for a
+ * note. Sharing views changes last digits, so it must save time (WORTH_IT). Impossible grids, such
+ * as slabs that do not fit in memory, are skipped. */
+static fbp_status weigh(const struct fbp_nodes *m, const struct fbp_work_request *request,
+                        size_t slabs, size_t parts, bool may_be, struct fbp_ranks *out)
+{
+    const struct fbp_ranks grid = {.n_slabs = slabs, .n_parts = parts};
     struct fbp_cluster_time time;
 
-    FBP_TRY(fbp_cluster_predict(w->nodes, w->request, grid, &time));
-    *seconds = time.rank.total;
+    if (fbp_cluster_predict(m, request, &grid, &time) != FBP_OK) {
+        FBP_TRY(fbp_check_cancelled());
+        fbp_message_clear();
+        return FBP_OK;
+    }
+    const double seconds = time.rank.total;
+    const double least = out->n_parts == 1 && parts > 1 ? WORTH_IT * out->cost : out->cost;
+    if (!may_be || (out->cost > 0 && seconds >= least)) {
+        note_other(slabs, parts, seconds, out);
+        return FBP_OK;
+    }
+    note_other(out->n_slabs, out->n_parts, out->cost, out);
+    out->n_slabs = slabs;
+    out->n_parts = parts;
+    out->cost = seconds;
     return FBP_OK;
 }
 
 fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_request *request,
                               size_t size, size_t n_parts, struct fbp_ranks *out)
 {
-    struct weighing with = {m, request};
-    const struct fbp_ranks_cost how = {cluster_seconds, &with};
+    struct fbp_job whole = *request->job;
+    const size_t group_views = request->backend->can.group_views;
+    const size_t n_groups = groups_of(&whole, group_views);
+    const size_t most = fbp_in_double(&whole) ? 1 : size < n_groups ? size : n_groups;
+    size_t first, n;
 
-    return fbp_ranks_choose(request->job, request->backend->can.group_views, size, n_parts, &how,
-                            out);
+    FBP_TRY(fbp_ranks_check(&whole, group_views, size, n_parts));
+    whole.part.slices[0] = whole.part.slices[1] = 0;
+    fbp_job_slices(&whole, &first, &n);
+    *out = (struct fbp_ranks){.n_slabs = size < n ? size : n, .n_parts = 1};
+    if (n_parts > 0) /* the caller gives the number of processes per slab */
+        *out = (struct fbp_ranks){.n_slabs = size / n_parts < n ? size / n_parts : n,
+                                  .n_parts = n_parts};
+    /* Try numbers of processes per slab: n_parts, divisors of `size`, powers of two, `most`. */
+    for (size_t parts = 1; size > 1 && parts <= most; parts++)
+        if (parts == n_parts || size % parts == 0 || parts == most || (parts & (parts - 1)) == 0)
+            FBP_TRY(weigh(m, request, size / parts < n ? size / parts : n, parts,
+                          n_parts == 0 || parts == n_parts, out));
+    return FBP_OK;
 }
