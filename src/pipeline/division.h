@@ -405,50 +405,16 @@ size_t fbp_row_bitmap_bytes(const struct fbp_job *job);
 
 /* links.c: rates of copies between the memories of host and devices, measured once and cached */
 
-/** Rates between the host's memory and devices [bytes/s]. */
-struct fbp_link {
-    double up;   /**< from the host to devices */
-    double down; /**< from devices to the host */
-    double both; /**< rate per direction, while both directions are used */
-};
-
-/** Rates of copies between n devices and host memory (pinned, written before), and between devices
- * [bytes/s]; 0: not known. Devices have the order of the caller's list. */
-struct fbp_links {
-    size_t n;
-    struct fbp_link alone[FBP_MOST_LINKED]; /**< each device, while others copy nothing */
-    /** Rates to and from the host, summed over all devices, which copy at the same time. */
-    struct fbp_link together;
-    /** peer[i][j]: rate of direct copies from device i to device j, without the host's memory; 0:
-     * not possible. If i and j are the same device: rate of copies within its memory. */
-    double peer[FBP_MOST_LINKED][FBP_MOST_LINKED];
-    /** peer_both[i][j]: rate per direction if device i copies to j and j to i at once; 0: not
-     * possible, or the same device. */
-    double peer_both[FBP_MOST_LINKED][FBP_MOST_LINKED];
-    /** Sum of the rates of all devices if each copies to the next one by index, and the last to the
-     * first; 0: two neighbours cannot copy directly, or there is only one device. */
-    double ring;
-};
-
-/** Memory of a measurement of links [bytes]: *host in total, *device per device; 0: no links. */
-void fbp_links_bytes(const struct fbp_backend *backend, size_t n_devices, size_t *host,
-                     size_t *device);
-
 /**
- * Get the rates from the cache.  If they are not there and `may_measure` is set, measure and cache
- * them, which takes about 50 ms per device.
+ * Get the rates of the links of n devices from the cache: members up to `peer` of *out, of the
+ * slowest device or pair of devices, or of all devices together; 0: not known. If they are not
+ * there and `may_measure` is set, measure and cache them, which takes about 50 ms per device.
  *
  * devices: [n] indices of the backend's devices; a device may occur more than once
- * @return false, with all rates 0 and no message, if they are not known: the backend has no links,
- * n > FBP_MOST_LINKED, FBP_TUNE=0, they were not measured, or the measurement failed.
+ * @return false, with *out unchanged and no message, if they are not known: the backend has no
+ * links, n > FBP_MOST_LINKED, FBP_TUNE=0, they were not measured, or the measurement failed.
  */
 bool fbp_links_get(const struct fbp_backend *backend, const int *devices, size_t n,
-                   bool may_measure, struct fbp_links *out);
-
-/** Measure the rates of the links of n devices and cache them.
- *  @return FBP_ERR_UNSUPPORTED if the backend has no links; FBP_ERR_INVALID if n > FBP_MOST_LINKED,
- * or a device occurs twice; errors of the backend. */
-fbp_status fbp_links_measure(const struct fbp_backend *backend, const int *devices, size_t n,
-                             struct fbp_links *out);
+                   bool may_measure, struct fbp_machine *out);
 
 #endif /* FBP_SRC_PIPELINE_DIVISION_H */

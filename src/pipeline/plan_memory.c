@@ -216,31 +216,17 @@ static fbp_status divide_within(fbp_plan *p, uint64_t device_limit, struct fbp_w
  * predicted time is at least LONG_SECONDS and memory allows it. Returns whether they were set. */
 static bool learn_machine(fbp_plan *p)
 {
-    struct fbp_machine *m = &p->machine;
+    const struct fbp_link_meter *meter = p->backend->links;
     const uint64_t limit = p->info.memory_limit;
-    struct fbp_links links;
-    size_t host, device;
 
-    if (p->n_devices < 2 || p->target || p->has_machine || p->info.predicted.total <= 0)
+    if (p->n_devices < 2 || !meter || p->target || p->has_machine || p->info.predicted.total <= 0)
         return false;
-    fbp_links_bytes(p->backend, p->n_devices, &host, &device);
+    const uint64_t needed = fbp_resident_bytes() + p->n_devices * meter->host_bytes;
     const bool may_measure = p->info.predicted.total >= LONG_SECONDS &&
-                             (limit == 0 || fbp_resident_bytes() + host <= limit) &&
-                             (p->device_limit == 0 || device <= p->device_limit);
-    if (!fbp_links_get(p->backend, p->devices, p->n_devices, may_measure, &links))
-        return false;
-    *m = (struct fbp_machine){.up_all = links.together.up,
-                              .down_all = links.together.down,
-                              .both_all = links.together.both};
-    for (size_t i = 0; i < links.n; i++) {
-        m->up = fbp_least_rate(links.alone[i].up, m->up);
-        m->down = fbp_least_rate(links.alone[i].down, m->down);
-        m->both = fbp_least_rate(links.alone[i].both, m->both);
-        for (size_t j = 0; j < links.n; j++)
-            m->peer = i == j ? m->peer : fbp_least_rate(links.peer[i][j], m->peer);
-    }
-    p->has_machine = true;
-    return true;
+                             (limit == 0 || needed <= limit) &&
+                             (p->device_limit == 0 || meter->device_bytes <= p->device_limit);
+    p->has_machine = fbp_links_get(p->backend, p->devices, p->n_devices, may_measure, &p->machine);
+    return p->has_machine;
 }
 
 /* Divide the work among all devices. If their free memory is too small for any division, omit the

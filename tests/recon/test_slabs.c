@@ -135,13 +135,13 @@ TEST(links_decide)
     static const double peer[] = {1e3, 1e15};
     const struct fbp_backend *mock = fbp_backend_find("mock");
     AUTO_DROP struct fbp_scan scan = make_scan();
-    struct fbp_links links;
+    struct fbp_machine links;
     fbp_plan *plan;
 
     for (unsigned i = 0; i < 2; i++) {
         fbp_mock_faults = (struct fbp_mock_faults){
             .rates = linked, .links = {.place = 70 + i, .up = 1e9, .host = 2e9, .peer = peer[i]}};
-        OK(fbp_links_measure(mock, (int[]){0, 1}, 2, &links));
+        assert_true(fbp_links_get(mock, (int[]){0, 1}, 2, true, &links));
         OK(fbp_plan_create(&plan, &scan,
                            fbp_recon_params(.device = "mock:0,1", .tuning.batch_views = 8,
                                             .tuning.slab_slices = 3)));
