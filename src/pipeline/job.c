@@ -131,12 +131,10 @@ static bool is_sparse(const struct fbp_job *job)
 }
 
 /* Make the ramp filter and the weights for views of line integrals. */
-static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p,
-                               const struct fbp_scan *scan)
+static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p)
 {
     struct fbp_job *job = &t->job;
 
-    (void)scan;
     if (p->epr.periodic || p->epr.response)
         return FBP_UNSUPPORTED(
             "%s: applies to plane integrals (kind planes) only; omit it for this scan",
@@ -344,12 +342,6 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
     return FBP_OK;
 }
 
-/* Functions that make the filter and weights of a job, per kind of integral. */
-typedef fbp_status filter_fn(struct fbp_job_tables *t, const struct fbp_recon_params *p,
-                             const struct fbp_scan *scan);
-static filter_fn *const filter_of[FBP_N_INTEGRALS] = {
-    [FBP_OVER_LINES] = filter_lines, [FBP_OVER_PLANES] = filter_planes};
-
 fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
                           const struct fbp_recon_params *p, bool top_down)
 {
@@ -432,12 +424,9 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
     widen(job);
     job->sparse = is_sparse(job);
-    if (!scan->filtered && !filter_of[kind->integral])
-        FBP_TRY_GOTO(FBP_UNSUPPORTED(
-            "scan.kind: this build cannot filter kind %s; give filtered views", kind->name));
     if (!scan->filtered)
-        FBP_TRY_GOTO(filter_of[kind->integral](t, p, scan));
-
+        FBP_TRY_GOTO(kind->integral == FBP_OVER_PLANES ? filter_planes(t, p, scan)
+                                                       : filter_lines(t, p));
     FBP_TRY_GOTO(fbp_prep_create(&t->prep, scan, top_down));
     return FBP_OK;
 fail:
