@@ -1,7 +1,6 @@
 /* Loads libfbp_bench_cuda.so and libfbp_bench_gl.so, finds the device of --device, and measures
  * its limits. Called by all commands that measure on a device.
- * Used by: bench/kernels/, bench/papers/ino2009/, bench/papers/ino2010/, bench/papers/okitsu2008/,
- * bench/papers/qiao2015/, bench/papers/zinsser2013/. */
+ * Used by: bench/. */
 #include "bench/common/modules.h"
 
 #include "backend/module.h"

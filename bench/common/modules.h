@@ -60,10 +60,19 @@ struct fbp_s4_kernels {
                       unsigned block, double *object, struct fbp_s4_launch *out);
 };
 
+/** Properties, reported by the driver, of copies from one device to another. */
+struct bench_peer {
+    bool direct;  /**< copies need not pass through host memory */
+    bool atomics; /**< atomics work in the other's memory: the link is direct, not the PCI bus */
+    int rank;     /**< rank of the link's speed among the links of the machine; 0: fastest */
+};
+
 /** Functions that a GPU module has for benchmarks; NULL: not in this module. */
 struct bench_device {
     /** Measure the limits of the device of this index. */
     fbp_status (*limits)(int index, struct fbp_limits *out);
+    /** Sets *out to the driver's report about copies from one device to another, if it is known. */
+    void (*peer)(int from, int to, struct bench_peer *out);
     /** Start the clock of the device (seconds NULL); or wait for the work of the stage and read the
      * clock. */
     fbp_status (*time)(fbp_device *dev, enum fbp_stage stage, double *seconds);

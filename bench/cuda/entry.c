@@ -18,6 +18,20 @@ static fbp_status limits(int index, struct fbp_limits *out)
     return cuda_limits(cuda_ordinal(index), out);
 }
 
+static void peer(int from, int to, struct bench_peer *out)
+{
+    const int a = cuda_ordinal(from), b = cuda_ordinal(to);
+    int direct = 0, atomics = 0, rank = 0;
+
+    if (from == to ||
+        !cuda_is_done(cudaDeviceGetP2PAttribute(&direct, cudaDevP2PAttrAccessSupported, a, b)) ||
+        !cuda_is_done(
+            cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, a, b)) ||
+        !cuda_is_done(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, a, b)))
+        return;
+    *out = (struct bench_peer){.direct = direct != 0, .atomics = atomics != 0, .rank = rank};
+}
+
 static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *seconds)
 {
     static cudaEvent_t begin, end;
@@ -61,8 +75,12 @@ FBP_API bench_device_fn fbp_bench_cuda;
 
 const struct bench_device *fbp_bench_cuda(void)
 {
-    static const struct bench_device functions = {
-        .limits = limits, .time = time_stage, .s0_code = s0_code, .s1 = &cuda_s1, .s4 = &cuda_s4};
+    static const struct bench_device functions = {.limits = limits,
+                                                  .peer = peer,
+                                                  .time = time_stage,
+                                                  .s0_code = s0_code,
+                                                  .s1 = &cuda_s1,
+                                                  .s4 = &cuda_s4};
 
     return &functions;
 }

@@ -1,11 +1,11 @@
 /* Command `fbp bench links`: transfer rates between the memories of host and devices.
  * Used by: bench/commands.c. */
 #include "bench/common/bench.h"
+#include "bench/common/modules.h"
 
 #include "backend/backend.h"
 #include "base/system.h"
 #include "fbp/recon.h"
-#include "pipeline/division.h"
 #include "pipeline/job.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ struct report {
      * neighbours cannot copy directly, or there is only one device. */
     double ring;
     struct fbp_device_info devices[FBP_MOST_LINKED];
-    struct fbp_peer peers[FBP_MOST_LINKED][FBP_MOST_LINKED];
+    struct bench_peer peers[FBP_MOST_LINKED][FBP_MOST_LINKED];
     double seconds; /* that the measurement took */
 };
 
@@ -106,7 +106,7 @@ static fbp_status measure_all(const struct fbp_link_meter *meter, void *own, str
 static void describe(const struct fbp_backend *backend, const int *devices, size_t n,
                      struct report *out)
 {
-    const struct fbp_link_meter *meter = backend->links;
+    const struct bench_device *functions = bench_device_of(backend);
 
     for (size_t i = 0; i < n; i++) {
         struct fbp_device_info *d = &out->devices[i];
@@ -115,8 +115,8 @@ static void describe(const struct fbp_backend *backend, const int *devices, size
         snprintf(d->name, sizeof d->name, "%s:%d", backend->name, devices[i]);
         snprintf(d->text, sizeof d->text, "%s", backend->summary);
         backend->discovery.describe(devices[i], d);
-        for (size_t j = 0; j < n; j++)
-            meter->peer(devices[i], devices[j], &out->peers[i][j]);
+        for (size_t j = 0; j < n && functions->peer; j++)
+            functions->peer(devices[i], devices[j], &out->peers[i][j]);
     }
 }
 
@@ -179,7 +179,7 @@ static cJSON *json_device(const struct report *r, size_t i)
 
 static cJSON *json_peer(const struct report *r, size_t i, size_t j)
 {
-    const struct fbp_peer *p = &r->peers[i][j];
+    const struct bench_peer *p = &r->peers[i][j];
     cJSON *one = cJSON_CreateObject();
 
     cJSON_AddStringToObject(one, "from", r->devices[i].name);
@@ -244,7 +244,7 @@ static void print_peers(const struct report *r)
     for (size_t i = 0; i < l->n; i++) {
         printf("%-10s", r->devices[i].name);
         for (size_t j = 0; j < l->n; j++) {
-            const struct fbp_peer *p = &r->peers[i][j];
+            const struct bench_peer *p = &r->peers[i][j];
             if (i == j)
                 snprintf(text, sizeof text, "(%.0f)", 1e-9 * l->peer[i][j]);
             else if (l->peer[i][j] > 0)

@@ -414,13 +414,6 @@ enum { FBP_HOST = -1 };
 /** Greatest number of devices whose links are measured together. */
 enum { FBP_MOST_LINKED = 16 };
 
-/** Properties, reported by the driver, of copies from one device to another. */
-struct fbp_peer {
-    bool direct;  /**< copies need not pass through host memory */
-    bool atomics; /**< atomics work in the other's memory: the link is direct, not the PCI bus */
-    int rank;     /**< rank of the link's speed among the links of the machine; 0: fastest */
-};
-
 /** Repeated copies from one memory to another. from, to: index in the list of devices of open(), or
  * FBP_HOST (host memory near the device at the other end). All flows that are measured together
  * copy equal sizes. */
@@ -436,9 +429,6 @@ struct fbp_link_meter {
     /** Writes a text that identifies the device, its position in the machine and its driver,
      * without tabs and line ends.  Returns false if they are unknown. */
     bool (*identify)(int index, char *out, size_t n);
-    /** Sets *out to the driver's report about copies from one device to another. */
-    void (*peer)(int from, int to, struct fbp_peer *out);
-
     /** Prepares measurements between n different devices. *out is NULL on failure. */
     fbp_status (*open)(void **out, const int *devices, size_t n);
     void (*close)(void **meter);

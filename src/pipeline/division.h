@@ -3,8 +3,8 @@
  *
  * A plan divides the work between devices and between processes, and chooses the division with the
  * shortest predicted time; the workers of a run process its tasks. Also here: rates of the links
- * between devices, bitmaps of detector rows, and a parser of KEY=VALUE texts.
- * Used by: bench/common/, bench/kernels/, bench/links/, bench/pipeline/, bench/predict/, pipeline/.
+ * between devices, and bitmaps of detector rows.
+ * Used by: bench/common/, bench/kernels/, bench/pipeline/, bench/predict/, pipeline/.
  */
 #ifndef FBP_SRC_PIPELINE_DIVISION_H
 #define FBP_SRC_PIPELINE_DIVISION_H

@@ -226,14 +226,13 @@ fbp_status cuda_peer_reach(int to, int from);
 extern unsigned cuda_peer_fault;
 
 /* links.c: measures rates of copies between memories; functions of struct fbp_link_meter.
- * cuda_link_identify(), cuda_link_peer() and cuda_link_open() take CUDA's ordinals. */
+ * cuda_link_identify() and cuda_link_open() take CUDA's ordinals. */
 
 /** Bytes of device memory and of host memory that the measurement of links allocates per device:
  * the lower half is the source of copies, the upper half is the target. */
 enum { CUDA_LINK_DEVICE_BYTES = 256 << 20, CUDA_LINK_HOST_BYTES = 128 << 20 };
 
 bool cuda_link_identify(int ordinal, char *out, size_t n);
-void cuda_link_peer(int from, int to, struct fbp_peer *out);
 fbp_status cuda_link_open(void **out, const int *ordinals, size_t n);
 void cuda_link_close(void **meter);
 bool cuda_link_connect(void *meter, size_t from, size_t to);

@@ -245,11 +245,6 @@ static bool identify(int index, char *out, size_t n)
     return cuda_link_identify(found.ordinal[index], out, n);
 }
 
-static void peer(int from, int to, struct fbp_peer *out)
-{
-    cuda_link_peer(found.ordinal[from], found.ordinal[to], out);
-}
-
 static fbp_status open_links(void **out, const int *devices, size_t n)
 {
     int ordinals[FBP_MOST_LINKED];
@@ -262,7 +257,6 @@ static fbp_status open_links(void **out, const int *devices, size_t n)
 static const struct fbp_link_meter links = {.host_bytes = CUDA_LINK_HOST_BYTES,
                                             .device_bytes = CUDA_LINK_DEVICE_BYTES,
                                             .identify = identify,
-                                            .peer = peer,
                                             .open = open_links,
                                             .close = cuda_link_close,
                                             .connect = cuda_link_connect,

@@ -51,21 +51,6 @@ bool cuda_link_identify(int ordinal, char *out, size_t n)
     return true;
 }
 
-void cuda_link_peer(int from, int to, struct fbp_peer *out)
-{
-    int direct = 0, atomics = 0, rank = 0;
-
-    *out = (struct fbp_peer){.rank = 0};
-    if (from == to ||
-        !cuda_is_done(
-            cudaDeviceGetP2PAttribute(&direct, cudaDevP2PAttrAccessSupported, from, to)) ||
-        !cuda_is_done(
-            cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to)) ||
-        !cuda_is_done(cudaDeviceGetP2PAttribute(&rank, cudaDevP2PAttrPerformanceRank, from, to)))
-        return;
-    *out = (struct fbp_peer){.direct = direct != 0, .atomics = atomics != 0, .rank = rank};
-}
-
 static fbp_status open_end(struct end *e, int ordinal)
 {
     e->ordinal = ordinal;

@@ -114,13 +114,6 @@ static bool identify(int index, char *out, size_t n)
     return true;
 }
 
-static void peer(int from, int to, struct fbp_peer *out)
-{
-    const unsigned bit = 1u << (FBP_MOCK_DEVICES * from + to);
-
-    *out = (struct fbp_peer){.direct = from != to && !(fbp_mock_faults.links.no_peers & bit)};
-}
-
 static fbp_status open_meter(void **out, const int *devices, size_t n)
 {
     struct meter *m = calloc(1, sizeof *m);
@@ -141,11 +134,10 @@ static void close_meter(void **meter)
 static bool connect_devices(void *meter, size_t from, size_t to)
 {
     struct meter *m = meter;
-    struct fbp_peer p;
+    const unsigned bit = 1u << (FBP_MOCK_DEVICES * m->devices[from] + m->devices[to]);
 
-    peer(m->devices[from], m->devices[to], &p);
-    m->connected[from][to] = p.direct;
-    return p.direct;
+    m->connected[from][to] = from != to && !(fbp_mock_faults.links.no_peers & bit);
+    return m->connected[from][to];
 }
 
 /* The part of the machine that needs most time per byte of each flow limits all of them. */
@@ -189,7 +181,6 @@ const struct fbp_link_meter fbp_mock_link_meter = {
     .host_bytes = 32 << 20, /* as a real one would take */
     .device_bytes = 64 << 20,
     .identify = identify,
-    .peer = peer,
     .open = open_meter,
     .close = close_meter,
     .connect = connect_devices,
