@@ -3,7 +3,9 @@
  * failures, recon/device_gl values. */
 #include "recon/planted.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* `auto` takes no renderer in software (unit/choose). */
