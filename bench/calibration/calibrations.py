@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""calibrations.py [--beads] [--cases N] [--first K] [--jobs J] [--threads T] [--fbp PATH] [--work DIR]: `fbp calibrate` on
-simulated scans with planted errors of the geometry. Each case has a random object, noise, and errors that the scan file
+"""calibrations.py [--beads] [--cases N] [--first K] [--jobs J] [--threads T] [--photons FACTOR] [--fbp PATH] [--work DIR]:
+`fbp calibrate` on simulated scans with planted errors of the geometry. Each case has a random object, noise, and errors that the scan file
 does not contain; a few classes add rings, few views, an object longer or wider than the panel, a panel off centre.
 --beads: `fbp calibrate --beads` on phantoms of beads instead.
 Prints one line per case and a table per class: greatest errors, and how often the 95 % intervals contain the truth.
@@ -26,6 +26,7 @@ parser.add_argument('--fbp', default='build/release/bin/fbp')
 parser.add_argument('--work', default='/tmp/calibrations')
 parser.add_argument('--jobs', type=int, default=1, help='number of cases at the same time')
 parser.add_argument('--threads', type=int, default=2, help='threads of each fbp')
+parser.add_argument('--photons', type=float, default=1, help='factor of the number of photons: 1000 leaves hardly any noise')
 parser.add_argument('--only', help='run one class only')
 parser.add_argument('--list', help='run these cases only, such as 3,17')
 parser.add_argument('--keep', action='store_true', help='keep the simulated scans, and use those of an earlier run')
@@ -75,7 +76,7 @@ def make(case, kind):
     elif rng.random() < .4:
         arc = -360
     views = rng.randint(50, 90) if kind == 'few views' else rng.choice([100, 120] if args.beads else [120, 180, 240, 360])
-    noise = 10 ** rng.uniform(4, 5.7)
+    noise = args.photons * 10 ** rng.uniform(4, 5.7)
     small = 1 if rng.random() < .5 else 0
     truth = {'column': rng.uniform(-8, 8), 'row': 0 if parallel else rng.uniform(-2, 2) * rng.choice([1, 1, 1, 6]), 'roll': rng.uniform(-1.2, 1.2),
              'pitch': 0, 'yaw': 0, 'sdd': 0}
