@@ -1,6 +1,6 @@
 /* Implementation of server.h: an HTTP server on the loopback address (server_open(),
- * server_run()), with one thread per connection and a random token in the address, and a strict
- * parser of HTTP requests (http_parse()), for `fbp view --serve`.
+ * server_run()), with one thread per connection and a random token in the address, and a parser of
+ * HTTP requests (http_parse()), for `fbp view --serve`.
  * Used by: cli/cmd_tune.c, cli/cmd_view.c, slices.c. */
 #include "serve/server.h"
 #include "cli.h"
@@ -9,7 +9,6 @@
 #include "base/system.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -22,123 +21,38 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A part of the received bytes, not terminated by 0. */
-struct span {
-    const char *at;
-    size_t n;
-};
-
-static bool is_token(char c)
+static bool copy(char out[HTTP_TEXT], const char *text)
 {
-    return isalnum((unsigned char)c) || (c && strchr("!#$%&'*+-.^_`|~", c));
+    return snprintf(out, HTTP_TEXT, "%s", text) < HTTP_TEXT;
 }
 
-/* Move the text before the first `end` of *rest to *out, and skip `end`; false: *rest has no `end`. */
-static bool take(struct span *rest, char end, struct span *out)
+/* Split a line "GET /path?query HTTP/1.1"; the target is visible ASCII without '%'. Returns the
+ * HTTP status. */
+static int take_first_line(char *line, struct http_request *out)
 {
-    const char *found = rest->n ? memchr(rest->at, end, rest->n) : NULL;
+    char *target = strchr(line, ' '), *version = target ? strchr(target + 1, ' ') : NULL;
 
-    if (!found)
-        return false;
-    *out = (struct span){rest->at, (size_t)(found - rest->at)};
-    rest->n -= out->n + 1;
-    rest->at = found + 1;
-    return true;
-}
-
-/* Set *out to the first line in *rest, which must end in CR LF, and remove it; false: there is no
- * line, or it contains a CR or LF that is not part of CR LF. */
-static bool take_line(struct span *rest, struct span *out)
-{
-    if (!take(rest, '\n', out) || out->n == 0 || out->at[out->n - 1] != '\r')
-        return false;
-    out->n--;
-    return memchr(out->at, '\r', out->n) == NULL;
-}
-
-static bool copy(char *out, struct span text)
-{
-    if (text.n >= HTTP_TEXT)
-        return false;
-    if (text.n)
-        memcpy(out, text.at, text.n);
-    out[text.n] = '\0';
-    return true;
-}
-
-static bool is(struct span text, const char *word)
-{
-    return text.n == strlen(word) && memcmp(text.at, word, text.n) == 0;
-}
-
-static bool is_name(struct span text, const char *name)
-{
-    return text.n == strlen(name) && strncasecmp(text.at, name, text.n) == 0;
-}
-
-/* Split a target "/path?query" of visible ASCII without '%'. Returns the HTTP status. */
-static int take_target(struct span target, struct http_request *out)
-{
-    struct span path = target, query = {"", 0};
-
-    if (target.n == 0 || target.at[0] != '/')
+    if (!version || target == line ||
+        (strcmp(version, " HTTP/1.1") != 0 && strcmp(version, " HTTP/1.0") != 0))
         return 400;
-    for (size_t i = 0; i < target.n; i++)
-        if (target.at[i] <= ' ' || target.at[i] > '~' || strchr("%#\\\"<>", target.at[i]))
+    *target++ = *version = '\0';
+    if (strcmp(line, "GET") != 0)
+        return 405;
+    if (*target != '/')
+        return 400;
+    for (const char *p = target; *p; p++)
+        if (*p <= ' ' || *p > '~' || strchr("%#\\\"<>", *p))
             return 400;
-    const char *mark = memchr(target.at, '?', target.n);
-    if (mark) {
-        path.n = (size_t)(mark - target.at);
-        query = (struct span){mark + 1, target.n - path.n - 1};
-    }
-    return copy(out->path, path) && copy(out->query, query) ? 200 : 431;
-}
-
-static int take_first_line(struct span line, struct http_request *out)
-{
-    struct span method, target;
-
-    if (!take(&line, ' ', &method) || !take(&line, ' ', &target) || method.n == 0)
-        return 400;
-    for (size_t i = 0; i < method.n; i++)
-        if (!is_token(method.at[i]))
-            return 400;
-    if (!is(line, "HTTP/1.1") && !is(line, "HTTP/1.0"))
-        return 400;
-    return is(method, "GET") ? take_target(target, out) : 405;
-}
-
-/* Check a header line, and copy the value of Host; bodies are refused. Returns the status. */
-static int take_header(struct span line, struct http_request *out, bool *has_host)
-{
-    struct span name, value;
-
-    if (!take(&line, ':', &name) || name.n == 0)
-        return 400;
-    for (size_t i = 0; i < name.n; i++)
-        if (!is_token(name.at[i]))
-            return 400;
-    for (value = line; value.n && (*value.at == ' ' || *value.at == '\t'); value.n--)
-        value.at++;
-    while (value.n && (value.at[value.n - 1] == ' ' || value.at[value.n - 1] == '\t'))
-        value.n--;
-    for (size_t i = 0; i < value.n; i++)
-        if ((unsigned char)value.at[i] < ' ' && value.at[i] != '\t')
-            return 400;
-    if (is_name(name, "Transfer-Encoding") || (is_name(name, "Content-Length") && !is(value, "0")))
-        return 400;
-    if (!is_name(name, "Host"))
-        return 200;
-    if (*has_host || value.n == 0 || !copy(out->host, value))
-        return 400;
-    *has_host = true;
-    return 200;
+    char *query = strchr(target, '?');
+    if (query)
+        *query++ = '\0';
+    return copy(out->path, target) && copy(out->query, query ? query : "") ? 200 : 431;
 }
 
 int http_parse(const char *bytes, size_t n, struct http_request *out)
 {
-    struct span rest = {bytes, n}, line;
-    bool has_host = false;
+    char text[HTTP_MOST];
+    int status = 0; /* until the first line was read */
 
     *out = (struct http_request){0};
     if (n && memchr(bytes, '\0', n))
@@ -146,18 +60,27 @@ int http_parse(const char *bytes, size_t n, struct http_request *out)
     const char *end = memmem(bytes, n, "\r\n\r\n", 4);
     if (!end)
         return n < HTTP_MOST ? 0 : 431;
-    rest.n = (size_t)(end + 4 - bytes);
-    if (rest.n > HTTP_MOST)
+    if (end + 4 - bytes > HTTP_MOST)
         return 431;
-    int status = take_line(&rest, &line) ? take_first_line(line, out) : 400;
-    while (status == 200) {
-        if (!take_line(&rest, &line))
-            return 400;
-        if (line.n == 0)
-            break;
-        status = take_header(line, out, &has_host);
+    snprintf(text, sizeof text, "%.*s", (int)(end - bytes), bytes);
+    for (char *line = text, *next; line; line = next) {
+        next = strstr(line, "\r\n");
+        if (next) {
+            *next = '\0';
+            next += 2;
+        }
+        if (status == 0) {
+            status = take_first_line(line, out);
+            if (status != 200)
+                return status;
+        } else if (strncasecmp(line, "Host:", 5) == 0) {
+            char *value = line + 5 + strspn(line + 5, " \t");
+            value[strcspn(value, " \t")] = '\0';
+            if (*out->host || !copy(out->host, value))
+                return 400;
+        }
     }
-    return status == 200 && !has_host ? 400 : status;
+    return *out->host ? 200 : 400;
 }
 
 bool http_number(const char *query, const char *key, size_t most, size_t *out)
@@ -233,7 +156,6 @@ int server_open(struct server *s, unsigned port)
     socklen_t n = sizeof here;
     const int on = 1;
     unsigned char bytes[16];
-    ssize_t got;
 
     s->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->socket < 0)
@@ -246,10 +168,7 @@ int server_open(struct server *s, unsigned port)
         return cli_error("port %u of 127.0.0.1: %s; give another --port, or omit it", port,
                          strerror(errno));
     s->port = ntohs(here.sin_port);
-    do
-        got = getrandom(bytes, sizeof bytes, 0);
-    while (got < 0 && errno == EINTR && !signals_status());
-    if (got != (ssize_t)sizeof bytes)
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         return cli_error("--serve: cannot get random numbers from the system: %s; write a page "
                          "instead (-o FILE.html)",
                          strerror(errno));

@@ -11,24 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 << 20, OUT_BYTES = 256 << 20, BAND_BYTES = 1 << 20, NEIGHBOURS = 32 };
+enum { BLOCK_BYTES = 64 << 20, BAND_BYTES = 1 << 20, NEIGHBOURS = 32 };
 
 void slices_open(struct slices *s, const struct reduced *r)
 {
     *s = (struct slices){.r = r};
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->room, NULL);
 }
 
 void slices_close(struct slices *s)
 {
-    pthread_mutex_lock(&s->lock);
-    while (s->out > 0) /* slices are still being sent */
-        pthread_cond_wait(&s->room, &s->lock);
-    pthread_mutex_unlock(&s->lock);
     for (int i = 0; i < 3; i++)
         free(s->blocks[i].values);
-    pthread_cond_destroy(&s->room);
     pthread_mutex_destroy(&s->lock);
 }
 
@@ -110,27 +104,15 @@ float *slices_get(struct slices *s, int plane, size_t index, size_t frame, size_
 
     *n = samples;
     pthread_mutex_lock(&s->lock);
-    while (s->out > 0 && s->out + bytes > OUT_BYTES && !fbp_stopped())
-        pthread_cond_wait(&s->room, &s->lock);
     if (fbp_source_unchanged(s->r->source) == FBP_OK &&
         hold_block(s, plane, index, frame) == FBP_OK) {
         const struct slice_block *b = &s->blocks[plane];
         out = malloc(bytes);
         if (out)
             memcpy(out, b->values + (index - b->first) * samples, bytes);
-        s->out += out ? bytes : 0;
     }
     pthread_mutex_unlock(&s->lock);
     return out;
-}
-
-void slices_release(struct slices *s, float *values, size_t n)
-{
-    free(values);
-    pthread_mutex_lock(&s->lock);
-    s->out -= n * sizeof *values;
-    pthread_cond_broadcast(&s->room);
-    pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- The page, and its server ---- */
@@ -168,11 +150,6 @@ void volume_server_close(struct volume_server *v)
     reduced_clear(&v->reduced);
     fbp_source_close(&v->volume);
     memset(v, 0, sizeof *v);
-}
-
-static void release_slice(struct answer *a)
-{
-    slices_release(a->user, (float *)(uintptr_t)a->bytes, a->n / sizeof(float));
 }
 
 void volume_server_answer(struct volume_server *v, const char *path, const char *query,
@@ -217,6 +194,6 @@ void volume_server_answer(struct volume_server *v, const char *path, const char 
                            .type = "application/octet-stream",
                            .bytes = values,
                            .n = n * sizeof *values,
-                           .release = release_slice,
-                           .user = &v->slices};
+                           .release = answer_free,
+                           .user = values};
 }

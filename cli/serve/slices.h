@@ -20,25 +20,21 @@ struct slice_block {
  * xz one row per slice. Up to 32 slices yz or xz, within 64 MiB, are read together and cached,
  * because they lie in the same or neighbouring rows; of plane xy, one slice is cached. */
 struct slices {
-    const struct reduced *r; /**< sizes of the volume, and its open file */
-    pthread_mutex_t lock;    /**< protects the file and all members below */
-    pthread_cond_t room;     /**< signalled by slices_release(); slices_get() waits for it */
-    uint64_t out; /**< size of the slices that were returned and not yet released [bytes] */
+    const struct reduced *r;      /**< sizes of the volume, and its open file */
+    pthread_mutex_t lock;         /**< protects the file and all members below */
     struct slice_block blocks[3]; /**< block of each plane: xy, xz, yz */
 };
 
 void slices_open(struct slices *s, const struct reduced *r);
-/** Waits until all slices are released. */
 void slices_close(struct slices *s);
 
 /**
  * Read one slice, float32 in this machine's byte order: [rows][columns] of reduced_axes[plane].
- * Waits while more than 256 MiB would be unreleased.  Safe to call from several threads.
+ * Safe to call from several threads.
  * index, frame: inside the volume; *n: receives the number of values
- * @return values, to be freed by slices_release(); NULL on failure, see fbp_message().
+ * @return values, to be freed by the caller; NULL on failure, see fbp_message().
  */
 float *slices_get(struct slices *s, int plane, size_t index, size_t frame, size_t *n);
-void slices_release(struct slices *s, float *values, size_t n);
 
 /** Page of a volume, and its slices, for a browser. */
 struct volume_server {
