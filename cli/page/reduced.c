@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,22 +62,9 @@ void histogram_add(struct histogram *h, const float *values, size_t n)
 
     if (finite == 0)
         return;
-    if (!h->begun) {
-        if (h->n_only == 0)
-            h->only = least;
-        if (!(least < h->only) && !(greatest > h->only)) { /* all values until now are equal */
-            h->n_only += finite;
-            return;
-        }
-        /* Two values were found: choose bins for both, and count the n_only earlier values. */
-        const double lo = fmin(least, h->only), hi = fmax(greatest, h->only);
-        h->begun = true;
-        h->width = h->step > 0 ? h->step : (hi - lo) * 2 / HISTOGRAM_BINS;
-        h->lo = lo - h->width / 2;
-        cover(h, lo, hi);
-        const double place = (h->only - h->lo) / h->width;
-        const size_t i = place > 0 ? (size_t)place : 0;
-        h->counts[i < HISTOGRAM_BINS ? i : HISTOGRAM_BINS - 1] += h->n_only;
+    if (h->width == 0) { /* fine bins about the first value, which are joined as the range grows */
+        h->width = h->step > 0 ? h->step : fmax(fabs(least) * 0x1p-24, (double)FLT_MIN);
+        h->lo = least - h->width * (HISTOGRAM_BINS + 1) / 2;
     }
     cover(h, least, greatest);
     const double lo = h->lo, scale = 1 / h->width;
@@ -93,12 +81,8 @@ size_t histogram_tell(const struct histogram *h, size_t most, double *lo, double
 {
     size_t first = 0, end = HISTOGRAM_BINS;
 
-    if (!h->begun) { /* all values of the volume are equal */
-        *width = h->step > 0 ? h->step : fabs(h->only) > 0 ? fabs(h->only) * 1e-3 : 1;
-        *lo = h->only - *width / 2;
-        counts[0] = h->n_only;
-        return h->n_only > 0;
-    }
+    if (h->width == 0)
+        return 0;
     while (h->counts[first] == 0)
         first++;
     while (h->counts[end - 1] == 0)

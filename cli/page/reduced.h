@@ -17,12 +17,9 @@ enum { HISTOGRAM_BINS = 4096 };
  * lies outside, pairs of bins are joined until the range contains the value, so all counts are
  * exact. Initialise with {.step = …}. */
 struct histogram {
-    double step; /**< distance between values stored as integers; 0: real numbers */
-    double lo, width;
+    double step;      /**< distance between values stored as integers; 0: real numbers */
+    double lo, width; /**< lower end of bin 0, and width of a bin; width 0: no values */
     uint64_t counts[HISTOGRAM_BINS];
-    bool begun; /**< true: two different values were counted, and the range of the bins is chosen */
-    double only;     /**< value of all numbers counted so far, while `begun` is false */
-    uint64_t n_only; /**< number of occurrences of the value `only` */
 };
 
 /** Count n values in a histogram; values that are not finite are skipped. */

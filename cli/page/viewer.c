@@ -147,9 +147,7 @@ static void packed_put(struct markup *page, const struct reduced *r, struct pack
         }
 }
 
-enum { BINS = 512 };
-
-enum { SAMPLE = 1 << 18 };
+enum { BINS = 512, SAMPLE = 1 << 18 };
 
 /* Choose a grey window: the range of at most 2^18 shown values (means, or with mip greatest values)
  * without 0.1 % at either end. False: out of memory. */
@@ -178,21 +176,18 @@ static void tell_scale(cJSON *out, const struct packed_scale *s)
     cli_json_add(out, {"scale", s->scale}, {"offset", s->offset}, {"none", (double)s->none});
 }
 
-static bool tell_histogram(cJSON *root, const struct histogram *h)
+static void tell_histogram(cJSON *root, const struct histogram *h)
 {
-    uint64_t *counts = calloc(BINS, sizeof *counts);
-    const bool there = counts != NULL;
+    uint64_t counts[BINS];
     cJSON *out = cJSON_AddObjectToObject(root, "histogram");
     double lo = 0, width = 1;
-    const size_t n = counts ? histogram_tell(h, BINS, &lo, &width, counts) : 0;
+    const size_t n = histogram_tell(h, BINS, &lo, &width, counts);
     cJSON *list = cJSON_AddArrayToObject(out, "counts");
 
     cJSON_AddNumberToObject(out, "lo", lo);
     cJSON_AddNumberToObject(out, "width", width);
     for (size_t i = 0; i < n; i++)
         cJSON_AddItemToArray(list, cJSON_CreateNumber((double)counts[i]));
-    free(counts);
-    return there;
 }
 
 static void tell_numbers(cJSON *root, const struct reduced *r)
@@ -246,7 +241,7 @@ static cJSON *describe(const struct reduced *r, const struct page_wish *wish, bo
     tell_scale(root, &scales[0]);
     tell_scale(cJSON_AddObjectToObject(root, "greatest"), &scales[1]);
     all = tell_window(root, "window_mip", r, wish, true) && all;
-    all = tell_histogram(root, &r->histogram) && all;
+    tell_histogram(root, &r->histogram);
     for (int a = 0; a < 3; a++)
         at[a] = wish->volume.slice ? wish->volume.slice[a] : r->n[a] / 2;
     cli_json_sizes(root, "start", at, 3);
