@@ -420,7 +420,7 @@ fail:
 
 /* A contact sheet: images in rows and columns, with a common grey window, each with a label. */
 
-enum { MOST = 384, SHEET_LEAST = 128, MARGIN = 12, FRAME = 3, SHEET_BACKGROUND = 24 };
+enum { SHEET_LEAST = 128, MARGIN = 12, FRAME = 3, SHEET_BACKGROUND = 24 };
 
 static const uint8_t plain_colour[3] = {200, 200, 200}, marked_colour[3] = {255, 196, 0};
 
@@ -428,10 +428,8 @@ struct sheet {
     size_t n_tiles;
     const struct fbp_sheet_params *p;
     double lo, hi;
-    size_t reduce, enlarge; /* reduce: number of values per pixel; enlarge: number of pixels per
-                               value; both are the same along x and y, and at least one of them is
-                               1 */
-    size_t w, h;            /* pixels of a picture */
+    size_t enlarge; /* number of pixels per value along x and y */
+    size_t w, h;    /* pixels of a picture */
     size_t columns, rows;
     /* lines: number of lines of the label with most lines; letters: number of letters of the
      * longest line of all labels */
@@ -454,10 +452,9 @@ static void sheet_layout(struct sheet *s)
 {
     const size_t nx = s->p->n[0], ny = s->p->n[1], longest = nx > ny ? nx : ny;
 
-    s->reduce = (longest + MOST - 1) / MOST;
     s->enlarge = longest < SHEET_LEAST ? SHEET_LEAST / longest : 1;
-    s->w = (nx + s->reduce - 1) / s->reduce * s->enlarge;
-    s->h = (ny + s->reduce - 1) / s->reduce * s->enlarge;
+    s->w = nx * s->enlarge;
+    s->h = ny * s->enlarge;
     s->dot = s->w >= larger(s->letters, 10) * FBP_GLYPH_WIDTH * 2 ? 2 : 1;
     s->title = s->p->title ? (FBP_GLYPH_HEIGHT + 3) * s->dot : 0;
     const size_t title = s->p->title ? strlen(s->p->title) * FBP_GLYPH_WIDTH * s->dot + MARGIN : 0;
@@ -482,24 +479,15 @@ size_t fbp_sheet_bytes(size_t n_tiles, size_t label_lines, const struct fbp_shee
     return 3 * s.canvas.w * s.canvas.h + sample + png;
 }
 
-/* Draw an image of a contact sheet: each pixel is the mean of its values; a value that is not
- * finite counts as the lower end of the grey window. */
+/* Draw an image of a contact sheet; a value that is not finite is drawn black. */
 static void draw_picture(const struct sheet *s, const struct fbp_tile *tile, size_t x0, size_t y0)
 {
-    const size_t nx = s->p->n[0], ny = s->p->n[1], k = s->reduce;
-
     for (size_t y = 0; y < s->h; y++)
         for (size_t x = 0; x < s->w; x++) {
-            const size_t i0 = x / s->enlarge * k, j0 = (s->h - 1 - y) / s->enlarge * k;
-            double sum = 0;
-            size_t n = 0;
-            for (size_t j = j0; j < j0 + k && j < ny; j++)
-                for (size_t i = i0; i < i0 + k && i < nx; i++, n++) {
-                    const float value = tile->values[j * nx + i];
-                    sum += isfinite(value) ? (double)value : s->lo;
-                }
+            const size_t i = x / s->enlarge, j = (s->h - 1 - y) / s->enlarge;
+            const float value = tile->values[j * s->p->n[0] + i];
             memset(s->canvas.rgb + 3 * ((y0 + y) * s->canvas.w + x0 + x),
-                   grey_of(sum / (double)n, s->lo, s->hi), 3);
+                   grey_of(isfinite(value) ? (double)value : s->lo, s->lo, s->hi), 3);
         }
 }
 
@@ -512,28 +500,17 @@ fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, s
     fbp_status st;
 
     fbp_message_clear();
-    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[0]", (double)p->n[0]));
-    FBP_TRY(fbp_check_range(&fbp_range_side, "sheet: n[1]", (double)p->n[1]));
-    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: lo", p->lo));
-    FBP_TRY(fbp_check_range(&fbp_range_value, "sheet: hi", p->hi));
-    if (n_tiles == 0)
-        return FBP_INVALID("%s: a contact sheet needs at least one image; give one", png_path);
-    /* Get the grey window: as given, or all values without the lowest and the highest 0.5 %. */
-    s.lo = p->lo;
-    s.hi = p->hi;
-    if (!(s.hi > s.lo)) {
-        const size_t each = p->n[0] * p->n[1];
-        const size_t every = (each * n_tiles + SAMPLE - 1) / SAMPLE;
-        float *sample = NULL;
-        size_t n = 0;
-        FBP_TRY(fbp_calloc((void **)&sample, n_tiles * (each / every + 1), sizeof *sample,
-                           "a grey window"));
-        for (size_t i = 0; i < n_tiles; i++)
-            for (size_t k = 0; k < each; k += every)
-                if (isfinite(tiles[i].values[k]))
-                    sample[n++] = tiles[i].values[k];
-        fbp_grey_window(sample, n, 200, &s.lo, &s.hi);
-    }
+    /* The grey window contains all values without the lowest and the highest 0.5 %. */
+    const size_t each = p->n[0] * p->n[1], every = (each * n_tiles + SAMPLE - 1) / SAMPLE;
+    float *sample = NULL;
+    size_t n_sample = 0;
+    FBP_TRY(fbp_calloc((void **)&sample, n_tiles * (each / every + 1), sizeof *sample,
+                       "a grey window"));
+    for (size_t i = 0; i < n_tiles; i++)
+        for (size_t k = 0; k < each; k += every)
+            if (isfinite(tiles[i].values[k]))
+                sample[n_sample++] = tiles[i].values[k];
+    fbp_grey_window(sample, n_sample, 200, &s.lo, &s.hi);
     for (size_t i = 0; i < n_tiles; i++) { /* the longest label and line */
         const char *text = tiles[i].label;
         for (size_t lines = 1;; lines++) {

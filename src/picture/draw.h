@@ -156,21 +156,18 @@ struct fbp_tile {
     bool marked;
 };
 
-/** Parameters of fbp_sheet_write().  0 means the default. */
+/** Parameters of fbp_sheet_write(). */
 struct fbp_sheet_params {
-    size_t n[2];       /**< number of values of each image along x and y; required */
+    size_t n[2];       /**< number of values of each image along x and y */
     const char *title; /**< one line of ASCII at the top; NULL: none */
-    double lo, hi; /**< lo is drawn black, hi white; unless hi > lo: the 0.5 and 99.5 percentiles of
-                      all images */
 };
 
 /**
- * Draw a contact sheet: several images of the same size in rows, with one grey window, as one RGB
- * PNG. Images whose longer side has more than 384 values are reduced by a whole factor (means);
- * those whose longer side has at most 64 are enlarged by a whole factor. Lines of a label are cut
- * off after 79 characters.
+ * Draw a contact sheet: at least one image, all of the same size, in rows, as one RGB PNG. One grey
+ * window extends from the 0.5 to the 99.5 percentile of all images. Images whose longer side has at
+ * most 64 values are enlarged by a whole factor. Lines of a label are cut off after 79 characters.
  *
- * @return FBP_ERR_INVALID (no images, sizes of 0), FBP_ERR_IO, FBP_ERR_NOMEM.
+ * @return FBP_ERR_IO, FBP_ERR_NOMEM.
  */
 fbp_status fbp_sheet_write(const char *png_path, const struct fbp_tile *tiles, size_t n_tiles,
                            const struct fbp_sheet_params *params);

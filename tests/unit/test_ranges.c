@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "base/math.h"
 #include "geometry/view.h"
-#include "picture/draw.h"
 #include "test.h"
 
 enum { N_VIEWS = 24, COLUMNS = 12, ROWS = 6 };
@@ -319,9 +318,6 @@ TEST(sinks_and_sources)
 
 TEST(pictures_and_phantoms)
 {
-    const float one = 1;
-    const struct fbp_tile tile = {.values = &one, .label = ""};
-    struct fbp_sheet_params sheet = {.n = {SIZE_MAX, 1}};
     struct fbp_grid grid = {{4, 4, 4}, {1, 1e-17, 1}, {0, 0, 0}};
     struct fbp_phantom phantom = {0};
     struct fbp_scan s = a_scan();
@@ -330,7 +326,6 @@ TEST(pictures_and_phantoms)
     assert_refused(fbp_picture_write("none.mha", "none.png", &view), "view: lo");
     view.struct_size = 3;
     assert_refused(fbp_picture_write("none.mha", "none.png", &view), "struct_size");
-    assert_refused(fbp_sheet_write("none.png", &tile, 1, &sheet), "sheet: n[0]");
     assert_refused(fbp_phantom_create(&phantom, "defrise", 1e300, 1), "half_mm");
     assert_refused(fbp_phantom_create(&phantom, "defrise", 1, NAN), "scale");
     OK(fbp_phantom_create(&phantom, "defrise", 4, 1));
