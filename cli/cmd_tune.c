@@ -388,26 +388,6 @@ fail:
     return st;
 }
 
-/* Copy the query without the part "at=X,Y,Z&" at its beginning, and read the voxel. */
-static bool read_voxel(const struct tune *t, const char **query, size_t at[3])
-{
-    const char *from = *query;
-
-    if (strncmp(from, "at=", 3) != 0)
-        return false;
-    from += 3;
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        const unsigned long value = strtoul(from, &end, 10);
-        if (end == from || *from == '-' || value >= t->grid.n[i] || *end != (i < 2 ? ',' : '&'))
-            return false;
-        at[i] = value;
-        from = end + 1;
-    }
-    *query = from;
-    return true;
-}
-
 /* ---- Save, and run ---- */
 
 /* Write the command that repeats a reconstruction with these settings. */
@@ -559,7 +539,10 @@ static void answer(void *user, const struct http_request *request, struct answer
     } else if (strcmp(path, "slices") != 0 && strcmp(path, "save") != 0 &&
                strcmp(path, "run") != 0) {
         answer_text(out, 404, "No such page.\n");
-    } else if ((*path == 's' && path[1] == 'l' && !read_voxel(t, &query, at)) ||
+    } else if ((strcmp(path, "slices") == 0 &&
+                (!http_number(query, "x", t->grid.n[0] - 1, &at[0]) ||
+                 !http_number(query, "y", t->grid.n[1] - 1, &at[1]) ||
+                 !http_number(query, "z", t->grid.n[2] - 1, &at[2]))) ||
                !read_settings(t, query, v)) {
         answer_text(out, 400, "Expected settings KEY=NUMBER, each in its range.\n");
     } else if (strcmp(path, "run") == 0) {

@@ -44,13 +44,6 @@ function pointerMove(i, event) {
     }
 }
 
-function wheel(i, event) {
-    if (event.ctrlKey || state.mip)
-        return; /* with Ctrl the wheel zooms the browser's page */
-    event.preventDefault();
-    moveBy(AXES[i][2], event.deltaY > 0 ? -1 : 1);
-}
-
 function listenToPlane(p, i) {
     const through = AXES[i][2];
     p.slider.max = Math.floor((meta.size[through] - 1) / stepOf(through)) * stepOf(through);
@@ -68,7 +61,7 @@ function listenToPlane(p, i) {
         state.pointer = null;
         sayPointer();
     });
-    p.canvas.addEventListener("wheel", (e) => wheel(i, e), {passive: false});
+    listenToWheel(p.canvas, (by) => moveBy(through, by));
     p.canvas.addEventListener("contextmenu", (e) => e.preventDefault());
     p.canvas.addEventListener("focus", () => {
         state.active = i;
@@ -79,12 +72,6 @@ function listenToPlane(p, i) {
 
 /* Functions of keys, while no input element has the focus. */
 const keys = {
-    ArrowLeft: () => moveBy(AXES[state.active][0], -1),
-    ArrowRight: () => moveBy(AXES[state.active][0], 1),
-    ArrowDown: () => moveBy(AXES[state.active][1], -1),
-    ArrowUp: () => moveBy(AXES[state.active][1], 1),
-    PageUp: (e) => moveBy(AXES[state.active][2], e.shiftKey ? 10 : 1),
-    PageDown: (e) => moveBy(AXES[state.active][2], e.shiftKey ? -10 : -1),
     ",": () => setFrame(state.frame - 1),
     ".": () => setFrame(state.frame + 1),
     w: () => stretch(1 / 1.1),
@@ -140,8 +127,10 @@ function onKey(event) {
         return;
     if ("123".includes(key) && key.length === 1)
         choosePlane(+key - 1);
+    else if (Object.hasOwn(MOVES, key))
+        moveBy(AXES[state.active][MOVES[key][0]], MOVES[key][1] * (event.shiftKey ? 10 : 1));
     else if (Object.hasOwn(keys, key))
-        keys[key](event);
+        keys[key]();
     else
         return;
     event.preventDefault();

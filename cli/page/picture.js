@@ -78,6 +78,21 @@ function drawCross(context, x, y, w, h, ratio) {
     context.stroke();
 }
 
+/* Keys that move the cross-hair in a plane: axis (0 to the right, 1 up, 2 normal to the plane), voxels. */
+const MOVES = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowDown: [1, -1], ArrowUp: [1, 1],
+    PageUp: [2, 1], PageDown: [2, -1]};
+
+/* Call step(1) or step(-1) when the wheel turns on a canvas; with Ctrl it zooms the browser's page, and
+ * greatest values have no slices. */
+function listenToWheel(canvas, step) {
+    canvas.addEventListener("wheel", (event) => {
+        if (event.ctrlKey || state.mip)
+            return;
+        event.preventDefault();
+        step(event.deltaY > 0 ? -1 : 1);
+    }, {passive: false});
+}
+
 /* Show a message above the planes; "": hide it. */
 function problem(text) {
     $("problem").textContent = text;

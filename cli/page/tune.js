@@ -25,12 +25,7 @@ function makeFigure(box, i) {
     const canvas = figure.querySelector("canvas");
     canvas.addEventListener("pointerdown", (e) => move(i, e, canvas));
     canvas.addEventListener("pointermove", (e) => e.buttons & 1 && move(i, e, canvas));
-    canvas.addEventListener("wheel", (e) => {
-        if (e.ctrlKey)
-            return; /* with Ctrl the wheel zooms the browser's page */
-        e.preventDefault();
-        step(AXES[i][2], e.deltaY > 0 ? -1 : 1);
-    }, {passive: false});
+    listenToWheel(canvas, (by) => step(AXES[i][2], by));
     canvas.addEventListener("keydown", (e) => keyInPlane(i, e));
     return {figure, canvas, where: figure.querySelector("span")};
 }
@@ -88,7 +83,8 @@ async function update() {
         return;
     busy = true;
     for (;;) {
-        const queries = [state.values, state.other].map((v) => v && `slices?at=${state.at}&${queryOf(v)}`);
+        const [x, y, z] = state.at;
+        const queries = [state.values, state.other].map((v) => v && `slices?x=${x}&y=${y}&z=${z}&${queryOf(v)}`);
         const i = queries.findIndex((q, k) => q && q !== failed && (q !== rows[k].shown || !rows[k].done));
         if (i < 0)
             break;
@@ -158,14 +154,11 @@ function step(axis, by) {
 }
 
 function keyInPlane(i, event) {
-    const [right, up, through] = AXES[i];
-    const moves = {ArrowLeft: [right, -1], ArrowRight: [right, 1], ArrowDown: [up, -1], ArrowUp: [up, 1],
-        PageUp: [through, 1], PageDown: [through, -1]};
-    const m = moves[event.key];
+    const m = MOVES[event.key];
     if (!m || event.ctrlKey || event.altKey || event.metaKey)
         return;
     event.preventDefault();
-    step(m[0], m[1] * (event.shiftKey ? 10 : 1));
+    step(AXES[i][m[0]], m[1] * (event.shiftKey ? 10 : 1));
 }
 
 /* ---- Settings ---- */

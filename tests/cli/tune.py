@@ -69,7 +69,7 @@ class Tune:
         """Facts, and the three planes with all views."""
         times = 0
         while True:
-            got = self.get("slices?at={},{},{}&{}".format(*self.at, query))
+            got = self.get("slices?x={}&y={}&z={}&{}".format(*self.at, query))
             n = struct.unpack("<I", got[:4])[0]
             facts = json.loads(got[4:4 + n])
             times += 1
@@ -164,12 +164,12 @@ def check_slices():
     first = t.at[2] * n[0] * n[1]
     check(struct.unpack(f"<{n[0] * n[1]}f", got) == v[first:first + n[0] * n[1]], "a slice of the viewer")
 
-    for bad in ("slices?at=1,2&", "slices?column=1", "slices?at=99,1,1&", "slices?at=1,1,1&column=1e9",
-                "slices?at=1,1,1&column=x", "slices?at=1,1,1&column=nan", "save?column", "run?distance=5"):
+    for bad in ("slices?x=1&y=2&", "slices?column=1", "slices?x=99&y=1&z=1&", "slices?x=1&y=1&z=1&column=1e9",
+                "slices?x=1&y=1&z=1&column=x", "slices?x=1&y=1&z=1&column=nan", "save?column", "run?distance=5"):
         t.get(bad, status=400)
     t.get("other", status=404)
-    t.get("slices?at=1,1,1&paganin=1e9", status=400)
-    t.get("slices?at=1,1,1&rings=1&ring-width=101", status=500)  # wider than the detector
+    t.get("slices?x=1&y=1&z=1&paganin=1e9", status=400)
+    t.get("slices?x=1&y=1&z=1&rings=1&ring-width=101", status=500)  # wider than the detector
     check(t.slices()[1] == start, "slices after a refused setting")
     wrong = t.address.rsplit("/", 2)[0] + "/0123456789abcdef0123456789abcdef/"
     try:
