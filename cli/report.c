@@ -30,33 +30,24 @@
 enum { PAGE = 16 << 20, LEAST_PAGE = 256 << 10, DRAWING = 4 << 20 };
 
 /* Append a blank and a word of the command line, quoted for a shell if necessary. */
-static void add_word(char *out, size_t room, const char *word)
+static void put_word(struct markup *m, const char *word)
 {
-    size_t n = strlen(out);
     const bool plain =
         *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                    "_-+=./:,@%^")] == '\0';
 
-    n += (size_t)snprintf(out + n, room - n, plain ? " %s" : " '", word);
-    for (; !plain && *word && n + 8 < room; word++)
-        n += (size_t)snprintf(out + n, room - n, *word == '\'' ? "'\\''" : "%c", *word);
-    if (!plain && n + 2 < room)
-        snprintf(out + n, room - n, "'");
+    markup_put(m, plain ? " " : " '");
+    for (size_t n; *word; word += n) {
+        n = strcspn(word, "'");
+        markup_say(m, "%.*s%s", (int)n, word, word[n] ? "'\\''" : "");
+        n += word[n] != '\0';
+    }
+    markup_put(m, plain ? "" : "'");
 }
 
 void report_begin(struct recon_report *report, int argc, char **argv)
 {
-    const size_t room = sizeof report->command - 8;
-
-    *report = (struct recon_report){.began = (double)time(NULL)};
-    snprintf(report->command, room, "fbp recon");
-    for (int i = 0; i < argc; i++) {
-        if (strlen(report->command) + 4 * strlen(argv[i]) + 8 > room) {
-            snprintf(report->command + strlen(report->command), sizeof " …", " …");
-            break;
-        }
-        add_word(report->command, room, argv[i]);
-    }
+    *report = (struct recon_report){.argc = argc, .argv = argv, .began = (double)time(NULL)};
     say_remember();
 }
 
@@ -499,7 +490,9 @@ static void put_repeat(struct markup *m, const struct recon_report *report,
     markup_put(m, "<section aria-label=\"Again\">\n<h2>How to repeat this run</h2>\n<pre>");
     if (getcwd(folder, sizeof folder))
         markup_say(m, "cd %s\n", folder);
-    markup_escaped(m, report->command);
+    markup_put(m, "fbp recon");
+    for (int i = 0; i < report->argc; i++)
+        put_word(m, report->argv[i]);
     markup_put(m, "</pre>\n<table class=\"card\"><tbody>\n");
     put_time(when, sizeof when, (time_t)report->began);
     markup_printf(m, "<tr><th scope=\"row\">begun</th><td>%s</td></tr>\n", when);

@@ -9,7 +9,8 @@
 
 /** State of the HTML page that --report requests, from the start of the command to its end. */
 struct recon_report {
-    char command[8192]; /**< command line, quoted for a shell; cut off with "…" if it is too long */
+    int argc; /**< words of the command line after "fbp recon": argv[argc] */
+    char **argv;
     char folder[4096];   /**< temporary folder for drawings, in the folder of the page; "": none */
     char timeline[4200]; /**< file of the timeline of the run (SVG) */
     double began;        /**< start of the command [s since 1970] */
