@@ -174,16 +174,7 @@ static bool is_prj(const struct simulate_args *a)
     return cli_ends_with(a->output, ".mat");
 }
 
-static fbp_status write_truth(const struct simulate_args *a, const struct fbp_phantom *phantom,
-                              const struct fbp_scan *scan)
-{
-    if (!a->truth)
-        return FBP_OK;
-    return fbp_phantom_volume(phantom, &scan->volume, scan->kind, (enum fbp_unit)a->unit, a->truth,
-                              a->threads);
-}
-
-/* Write the projections, the true volume if requested, and last the scan file, because it names the
+/* Write the true volume if requested, the projections, and last the scan file, because it names the
  * projections. A MAT file contains projections and directions, so no scan file is written. */
 static fbp_status write_scan(const struct simulate_args *a, const struct fbp_phantom *phantom,
                              const struct fbp_circle *circle, const struct fbp_scan *scan)
@@ -200,16 +191,18 @@ static fbp_status write_scan(const struct simulate_args *a, const struct fbp_pha
                                          .decay = a->decay,
                                          .in_double = a->type == FBP_F64};
 
-    if (!is_prj(a)) {
-        FBP_TRY(fbp_phantom_simulate(phantom, scan, scan->projections, &params));
-        FBP_TRY(write_truth(a, phantom, scan));
-        return fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
-    }
-    FBP_TRY(
-        fbp_scan_sink_prj(&params.sink, a->output, scan, a->gradient > 0 ? a->gradient : 1, &how));
-    fbp_status st = write_truth(a, phantom, scan);
+    fbp_status st = FBP_OK;
+
+    if (is_prj(a))
+        FBP_TRY(fbp_scan_sink_prj(&params.sink, a->output, scan, a->gradient > 0 ? a->gradient : 1,
+                                  &how));
+    if (a->truth)
+        st = fbp_phantom_volume(phantom, &scan->volume, scan->kind, (enum fbp_unit)a->unit,
+                                a->truth, a->threads);
     if (st == FBP_OK)
-        st = fbp_phantom_simulate(phantom, scan, NULL, &params);
+        st = fbp_phantom_simulate(phantom, scan, is_prj(a) ? NULL : scan->projections, &params);
+    if (st == FBP_OK && !is_prj(a))
+        st = fbp_scan_save(scan, a->output, as_circle ? circle : NULL);
     fbp_sink_close(&params.sink);
     return st;
 }
@@ -397,17 +390,11 @@ static int check_kind(const struct command *self, const struct simulate_args *a)
 
 static int check(const struct command *self, const struct simulate_args *a)
 {
-    const size_t len = strlen(a->output);
-
     if (!cli_ends_with(a->output, ".json") && !is_prj(a))
         return opt_usage(self,
                          "-o: expected a name that ends in .json, or in .mat for plane integrals, "
                          "got \"%s\"",
                          a->output);
-    if (a->truth && !is_prj(a) && strlen(a->truth) == len - 1 &&
-        strncmp(a->truth, a->output, len - 5) == 0 && cli_ends_with(a->truth, ".mha"))
-        return opt_usage(
-            self, "--truth: %s is also the file of the projections; choose another name", a->truth);
     if (a->truth && !cli_is_volume(a->truth))
         return opt_usage(self, "--truth: expected a name that ends in %s, got \"%s\"",
                          cli_volumes(), a->truth);

@@ -97,7 +97,8 @@ has err 'views/1.tif'
 # Two outputs of one name.
 run 1 recon scan.json -o 'out/%03d.png' --output-type uint8 --output-range 0,1 --preview out/003.png -q
 has err 'out/003.png: (two outputs have this name|the output folder is missing)'
-run 2 simulate --size 8 --views 4 -o new.json --truth new.mha -q
+run 1 simulate --size 8 --views 4 -o new.json --truth new.mha -q
+has err 'two outputs have this name'
 run 1 rabbitct run set.rctd --size 128 -o same.vol --volume ./same.vol
 has err 'two outputs have this name'
 absent same.vol

@@ -52,7 +52,6 @@ wrong_line 'unknown command "reco"; did you mean fbp recon' reco
 wrong_line 'unknown option "--foo"' --foo
 wrong_line 'ends in .json' simulate --size 8 --views 4 -o x.mha
 wrong_line '--views K is missing' simulate --size 8 -o x.json
-wrong_line 'is also the file of the projections' simulate --size 8 --views 4 -o x.json --truth x.mha
 wrong_line 'expected 900 mm \(--sod\) or more' simulate --size 8 --views 4 -o x.json --sod 900 --sdd 800
 wrong_line 'use --kind cone' simulate --size 8 --views 4 -o x.json --kind parallel --trajectory c-arm
 wrong_line 'LO < HI' view v.mha -o p.png --window 3,1
