@@ -6,22 +6,7 @@
 #include "fbp/types.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <string.h>
-
-/* Decode the UTF-8 character at *at, and advance *at past it. */
-static uint32_t next_character(const char **at)
-{
-    const unsigned char *p = (const unsigned char *)*at;
-    uint32_t c = *p;
-    int more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc0 ? 1 : 0;
-
-    c &= more == 0 ? 0xff : 0x3fu >> more;
-    for (p++; more > 0 && (*p & 0xc0) == 0x80; more--, p++)
-        c = c << 6 | (*p & 0x3f);
-    *at = (const char *)p;
-    return c;
-}
 
 /* Print text with all roff requests and escapes disabled. Minus, quotes, '^' and '~' stay ASCII
  * characters, because readers copy commands from the page to a shell. */
@@ -29,8 +14,8 @@ static void put(FILE *f, const char *text)
 {
     bool at_start = true;
 
-    while (*text) {
-        const uint32_t c = next_character(&text);
+    for (; *text; text++) {
+        const char c = *text;
         if (at_start && (c == '.' || c == '\''))
             fputs("\\&", f);
         if (c == '\\')
@@ -45,10 +30,8 @@ static void put(FILE *f, const char *text)
             fputs("\\(ti", f);
         else if (c == '`')
             fputs("\\(ga", f);
-        else if (c >= 0x80)
-            fprintf(f, "\\[u%04X]", (unsigned)c);
         else
-            fputc((int)c, f);
+            fputc(c, f);
         at_start = c == '\n';
     }
 }
