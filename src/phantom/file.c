@@ -115,7 +115,8 @@ static fbp_status add_shape(struct text *text, const struct fbp_shape *shape)
  * cos(...), tan(...) and sqrt(...); angles are in degrees. The depth of the recursion is limited,
  * because files may be malicious. */
 
-static fbp_status sum(struct text *text, int depth, double *out);
+/* Read factors joined by * and / (products), or products joined by + and -. */
+static fbp_status terms(struct text *text, int depth, bool products, double *out);
 
 static fbp_status factor(struct text *text, int depth, double *out)
 {
@@ -133,7 +134,7 @@ static fbp_status factor(struct text *text, int depth, double *out)
         return FBP_OK;
     }
     if (take(text, '(')) {
-        FBP_TRY(sum(text, depth + 1, out));
+        FBP_TRY(terms(text, depth + 1, false, out));
         return take(text, ')') ? FBP_OK : wrong(text, "'(' is not closed by ')'");
     }
     if (!isalpha((unsigned char)*text->at))
@@ -147,7 +148,7 @@ static fbp_status factor(struct text *text, int depth, double *out)
     skip_blanks(text);
     if (!take(text, '('))
         return wrong(text, "%s is not followed by '('", name);
-    FBP_TRY(sum(text, depth + 1, out));
+    FBP_TRY(terms(text, depth + 1, false, out));
     if (!take(text, ')'))
         return wrong(text, "%s( is not closed by ')'", name);
     const double x = *out, angle = x * (FBP_PI / 180);
@@ -155,36 +156,26 @@ static fbp_status factor(struct text *text, int depth, double *out)
     return FBP_OK;
 }
 
-static fbp_status product(struct text *text, int depth, double *out)
+static fbp_status terms(struct text *text, int depth, bool products, double *out)
 {
-    FBP_TRY(factor(text, depth, out));
+    FBP_TRY(products ? factor(text, depth, out) : terms(text, depth, true, out));
     for (;;) {
         double right = 0;
         skip_blanks(text);
-        const bool times = take(text, '*');
-        if (!times && !take(text, '/'))
+        const bool first = take(text, products ? '*' : '+');
+        if (!first && !take(text, products ? '/' : '-'))
             return FBP_OK;
-        FBP_TRY(factor(text, depth, &right));
-        *out = times ? *out * right : *out / right;
-    }
-}
-
-static fbp_status sum(struct text *text, int depth, double *out)
-{
-    FBP_TRY(product(text, depth, out));
-    for (;;) {
-        double right = 0;
-        const bool plus = take(text, '+');
-        if (!plus && !take(text, '-'))
-            return FBP_OK;
-        FBP_TRY(product(text, depth, &right));
-        *out += plus ? right : -right;
+        FBP_TRY(products ? factor(text, depth, &right) : terms(text, depth, true, &right));
+        if (products)
+            *out = first ? *out * right : *out / right;
+        else
+            *out += first ? right : -right;
     }
 }
 
 static fbp_status read_expression(struct text *text, double *out)
 {
-    FBP_TRY(sum(text, 0, out));
+    FBP_TRY(terms(text, 0, false, out));
     return isfinite(*out) ? FBP_OK : wrong(text, "an expression is not finite");
 }
 
