@@ -139,7 +139,7 @@ static fbp_status compare_rays(struct search *s)
     const double range = 2 * (double)bin;
     double column, best, least = INFINITY, parts[2] = {INFINITY, -INFINITY};
 
-    FBP_TRY(fbp_sinogram_join(&s->coarse, &s->sinogram, bin));
+    FBP_TRY(fbp_sinogram_join(&s->coarse, &s->sinogram, 1, bin, s->sinogram.n_rows));
     FBP_TRY(fbp_match_create(&s->rough, &s->coarse, WIDTH));
     FBP_TRY(search_coarsely(s, bin, &column));
     fbp_match_clear(&s->rough);

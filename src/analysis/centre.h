@@ -40,9 +40,11 @@ fbp_status fbp_sinogram_read(struct fbp_sinogram *s, const struct fbp_scan *scan
                              fbp_source *source, size_t most_rows);
 void fbp_sinogram_clear(struct fbp_sinogram *s);
 
-/** Average all rows of s, and groups of `bin` columns; columns after the last whole group are
- * omitted.  Column c of *out is the mean of columns bin c to bin c + bin - 1 of s. */
-fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t bin);
+/** Average groups of neighbouring views, columns and rows of s; those after the last whole group
+ * are omitted.  Column c of *out is the mean of columns c * columns to (c + 1) * columns - 1 of s.
+ */
+fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t views,
+                             size_t columns, size_t rows);
 
 /** Get the position of the least value of a parabola through `at` at x, and `before` and `after`
  * one step beside x; at most one step from x. */

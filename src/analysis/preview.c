@@ -613,11 +613,6 @@ void fbp_preview_state(const fbp_preview *p, struct fbp_preview_state *out)
                                       .n_views = p->n_views,
                                       .has_read = p->has_read,
                                       .has_filtered = p->has_filtered};
-    if (!p->shown)
-        return;
-    out->grid = p->shown->tables.job.grid;
-    for (int i = 0; i < 3; i++) {
-        out->grid.centre_mm[i] += p->shown->tables.centre_mm[i];
+    for (int i = 0; i < 3; i++)
         out->done[i] = views_of(p, &p->planes[i]);
-    }
 }

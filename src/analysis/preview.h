@@ -28,8 +28,7 @@ typedef struct fbp_preview fbp_preview;
 
 /** State of a preview. */
 struct fbp_preview_state {
-    const char *device;   /**< kind of device: "cpu", "cuda" … */
-    struct fbp_grid grid; /**< grid of the volume that contains the slices */
+    const char *device; /**< kind of device: "cpu", "cuda" … */
     size_t n_views;
     size_t done[3];    /**< number of views in each slice */
     bool has_read;     /**< the last fbp_preview_set() has read the views */

@@ -9,6 +9,7 @@
 #include "array/array.h"
 #include "base/math.h"
 #include "geometry/kind.h"
+#include "pipeline/view_step.h"
 #include "prep/prep.h"
 #include "scan/file/scan.h"
 
@@ -140,12 +141,8 @@ fbp_status fbp_view_reader_rows(struct fbp_view_reader *r, size_t view, size_t r
 
     const size_t first = r->top_down ? nr - end : from, count = end - from;
     FBP_TRY(fbp_source_read(r->views, view, 1, first, count, FBP_F32, work));
-    for (size_t k = 0; r->top_down && k < count / 2; k++)
-        for (size_t c = 0; c < nc; c++) {
-            float *a = &work[k * nc + c], *b = &work[(count - 1 - k) * nc + c], t = *a;
-            *a = *b;
-            *b = t;
-        }
+    if (r->top_down)
+        fbp_turn_rows(work, count, nc);
     for (size_t k = from; k < end; k++)
         fbp_prep_row(&r->prep, k, work + (k - from) * nc, &ignored);
     if (r->prep.n_bridges)
@@ -241,28 +238,34 @@ fail:
     return st;
 }
 
-fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t bin)
+fbp_status fbp_sinogram_join(struct fbp_sinogram *out, const struct fbp_sinogram *s, size_t views,
+                             size_t columns, size_t rows)
 {
-    const size_t nc = s->n_columns, n = nc / bin;
     fbp_status st = FBP_OK;
 
     *out = *s;
     out->angles = NULL;
     out->values = NULL;
-    out->n_columns = n;
-    out->n_rows = 1;
-    out->tangent *= (double)bin;
-    FBP_TRY_GOTO(fbp_calloc((void **)&out->angles, s->n_views, sizeof *out->angles, "angles"));
-    memcpy(out->angles, s->angles, s->n_views * sizeof *out->angles);
-    FBP_TRY_GOTO(fbp_alloc((void **)&out->values, s->n_views * n * sizeof(float), "a sinogram"));
-    for (size_t k = 0; k < s->n_views; k++)
-        for (size_t c = 0; c < n; c++) {
-            double sum = 0;
-            for (size_t row = 0; row < s->n_rows; row++)
-                for (size_t i = c * bin; i < (c + 1) * bin; i++)
-                    sum += (double)s->values[(row * s->n_views + k) * nc + i];
-            out->values[k * n + c] = (float)(sum / (double)(s->n_rows * bin));
-        }
+    out->n_views = s->n_views / views;
+    out->n_columns = s->n_columns / columns;
+    out->n_rows = s->n_rows / rows;
+    out->tangent *= (double)columns;
+    const size_t n = out->n_rows * out->n_views * out->n_columns;
+    FBP_TRY_GOTO(fbp_calloc((void **)&out->angles, out->n_views, sizeof *out->angles, "angles"));
+    FBP_TRY_GOTO(fbp_alloc((void **)&out->values, n * sizeof(float), "a sinogram"));
+    for (size_t k = 0; k < out->n_views * views; k++)
+        out->angles[k / views] += s->angles[k] / (double)views;
+    for (size_t i = 0; i < n; i++) {
+        const size_t c = i % out->n_columns * columns;
+        const size_t k = i / out->n_columns % out->n_views * views;
+        const size_t r = i / out->n_columns / out->n_views * rows;
+        double sum = 0;
+        for (size_t row = r; row < r + rows; row++)
+            for (size_t view = k; view < k + views; view++)
+                for (size_t x = c; x < c + columns; x++)
+                    sum += (double)s->values[(row * s->n_views + view) * s->n_columns + x];
+        out->values[i] = (float)(sum / (double)(rows * views * columns));
+    }
 fail:
     if (st != FBP_OK)
         fbp_sinogram_clear(out);

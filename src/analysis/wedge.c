@@ -32,9 +32,8 @@ struct basis {
 };
 
 struct search {
-    size_t n_views, n_columns, n_rows, bin, n_waves;
-    double *angles;
-    float *values; /* [row][view][column], averaged */
+    struct fbp_sinogram s; /* averaged */
+    size_t bin, n_waves;
     double *table; /* [column][2][wave]: cosines and sines of all waves, times the window */
     double *waves; /* [2][wave][row][view] */
     struct misfit *misfits; /* [wave][row] */
@@ -60,39 +59,18 @@ size_t fbp_wedge_bytes(size_t n_views, size_t n_columns, size_t n_rows)
 /* Average groups of neighbouring views and columns of a sinogram, and allocate memory. */
 static fbp_status begin_search(struct search *w, const struct fbp_sinogram *s)
 {
-    const size_t group = group_of(s->n_views, MOST_VIEWS), nc = s->n_columns;
-    const size_t n = s->n_views / group;
-
-    w->bin = group_of(nc, MOST_COLUMNS);
-    w->n_views = n;
-    w->n_columns = nc / w->bin;
-    w->n_rows = s->n_rows;
-    FBP_TRY(fbp_calloc((void **)&w->angles, n, sizeof *w->angles, "angles"));
-    FBP_TRY(fbp_alloc((void **)&w->values, w->n_rows * n * w->n_columns * sizeof *w->values,
-                      "a sinogram"));
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < group; i++)
-            w->angles[k] += s->angles[k * group + i] / (double)group;
-    for (size_t row = 0; row < w->n_rows; row++)
-        for (size_t k = 0; k < n; k++)
-            for (size_t c = 0; c < w->n_columns; c++) {
-                double sum = 0;
-                for (size_t i = 0; i < group; i++)
-                    for (size_t x = c * w->bin; x < (c + 1) * w->bin; x++)
-                        sum += (double)s->values[(row * s->n_views + k * group + i) * nc + x];
-                w->values[(row * n + k) * w->n_columns + c] =
-                    (float)(sum / (double)(group * w->bin));
-            }
-
-    const size_t table = 2 * sizeof(double) * MOST_WAVES * w->n_columns;
+    w->bin = group_of(s->n_columns, MOST_COLUMNS);
+    FBP_TRY(fbp_sinogram_join(&w->s, s, group_of(s->n_views, MOST_VIEWS), w->bin, 1));
+    const size_t n = w->s.n_views;
+    const size_t table = 2 * sizeof(double) * MOST_WAVES * w->s.n_columns;
     FBP_TRY(fbp_alloc((void **)&w->table, table, "a table of waves"));
     memset(w->table, 0, table);
-    FBP_TRY(fbp_alloc((void **)&w->waves, 2 * sizeof(double) * MOST_WAVES * w->n_rows * n,
+    FBP_TRY(fbp_alloc((void **)&w->waves, 2 * sizeof(double) * MOST_WAVES * w->s.n_rows * n,
                       "waves of a sinogram"));
     for (int i = 0; i < 2; i++)
         FBP_TRY(
             fbp_alloc((void **)&w->basis.vectors[i], (n + 3) * n * sizeof(double), "harmonics"));
-    return fbp_calloc((void **)&w->misfits, MOST_WAVES * w->n_rows, sizeof *w->misfits, "waves");
+    return fbp_calloc((void **)&w->misfits, MOST_WAVES * w->s.n_rows, sizeof *w->misfits, "waves");
 }
 
 static double frequency_of(const struct search *w, size_t wave)
@@ -110,7 +88,7 @@ static double harmonics_of(const struct search *w, size_t wave)
 
 static double *wave_of(const struct search *w, int part, size_t wave, size_t row)
 {
-    return w->waves + (((size_t)part * MOST_WAVES + wave) * w->n_rows + row) * w->n_views;
+    return w->waves + (((size_t)part * MOST_WAVES + wave) * w->s.n_rows + row) * w->s.n_views;
 }
 
 /* Waves of all rows and views: Fourier sums over the columns about the assumed axis. */
@@ -118,7 +96,7 @@ static void transform(struct search *w)
 {
     static const double taper = 0.2; /* part of half the window, at either end */
 
-    for (size_t c = 0; c < w->n_columns; c++) {
+    for (size_t c = 0; c < w->s.n_columns; c++) {
         const double in = (w->half - fabs((double)c - w->centre)) / (taper * w->half);
         const double weight = in <= 0 ? 0 : in >= 1 ? 1 : 0.5 - 0.5 * cos(FBP_PI * in);
         for (size_t i = 0; i < w->n_waves; i++) {
@@ -127,11 +105,11 @@ static void transform(struct search *w)
             w->table[(2 * c + 1) * MOST_WAVES + i] = -weight * sin(phase);
         }
     }
-    for (size_t row = 0; row < w->n_rows; row++)
-        for (size_t k = 0; k < w->n_views; k++) {
-            const float *x = w->values + (row * w->n_views + k) * w->n_columns;
+    for (size_t row = 0; row < w->s.n_rows; row++)
+        for (size_t k = 0; k < w->s.n_views; k++) {
+            const float *x = w->s.values + (row * w->s.n_views + k) * w->s.n_columns;
             double sums[2 * MOST_WAVES] = {0};
-            for (size_t c = 0; c < w->n_columns; c++)
+            for (size_t c = 0; c < w->s.n_columns; c++)
                 for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
                     sums[i] += (double)x[c] * w->table[2 * c * MOST_WAVES + i];
             for (size_t i = 0; i < w->n_waves; i++) {
@@ -184,7 +162,7 @@ struct rest {
 
 static struct rest rest_of(const struct search *w, int odd, const double *x, const double *y)
 {
-    const size_t n = w->n_views;
+    const size_t n = w->s.n_views;
     struct rest r = {dot(x, x, n), dot(x, y, n), dot(y, y, n)};
 
     for (size_t i = 0; i < w->basis.n[odd]; i++) {
@@ -202,7 +180,7 @@ static struct rest rest_of(const struct search *w, int odd, const double *x, con
 static void fit_waves(struct search *w)
 {
     struct basis *b = &w->basis;
-    const size_t n = w->n_views;
+    const size_t n = w->s.n_views;
 
     /* Add the constant to the odd harmonics: rings, equal in all views, cause no misfit. */
     b->n[0] = b->n[1] = b->harmonic = 0;
@@ -215,22 +193,30 @@ static void fit_waves(struct search *w)
                 const int odd = (int)(b->harmonic % 2);
                 double *v = b->vectors[odd] + b->n[odd] * n;
                 for (size_t k = 0; k < n; k++) {
-                    const double phase = (double)b->harmonic * w->angles[k];
+                    const double phase = (double)b->harmonic * w->s.angles[k];
                     v[k] = part ? sin(phase) : cos(phase);
                 }
                 if (part == 0 || b->harmonic > 0)
                     b->n[odd] += fbp_orthonormalise(b->vectors[odd], b->n[odd], n);
             }
         const double freedom = (double)(2 * n - b->n[0] - b->n[1]);
-        for (size_t row = 0; row < w->n_rows; row++) {
+        for (size_t row = 0; row < w->s.n_rows; row++) {
             const double *x = wave_of(w, 0, i, row), *y = wave_of(w, 1, i, row);
             const struct rest even = rest_of(w, 0, x, y), odd = rest_of(w, 1, x, y);
             const double here = even.xx + odd.yy, away = even.yy + odd.xx;
-            w->misfits[i * w->n_rows + row] =
+            w->misfits[i * w->s.n_rows + row] =
                 (struct misfit){frequency_of(w, i), (here + away) / 2, (here - away) / 2,
                                 odd.xy - even.xy, freedom};
         }
     }
+}
+
+/* Misfit of a wave, above 0, if the axis is d averaged columns from the assumed one. */
+static double misfit_at(const struct misfit *m, double d)
+{
+    const double phase = 2 * m->frequency * d;
+
+    return fmax(m->a + m->b * cos(phase) + m->c * sin(phase), 1e-9 * m->a);
 }
 
 /* Negative log likelihood that the axis is d averaged columns from the assumed one. */
@@ -238,13 +224,9 @@ static double cost(const struct search *w, double d)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < w->n_waves * w->n_rows; i++) {
-        const struct misfit *m = &w->misfits[i];
-        const double phase = 2 * m->frequency * d;
-        const double j = m->a + m->b * cos(phase) + m->c * sin(phase);
+    for (const struct misfit *m = w->misfits; m < w->misfits + w->n_waves * w->s.n_rows; m++)
         if (m->a > 0)
-            sum += m->freedom / 2 * log(fmax(j, 1e-9 * m->a));
-    }
+            sum += m->freedom / 2 * log(misfit_at(m, d));
     return sum;
 }
 
@@ -279,17 +261,14 @@ static double scatter(const struct search *w, double d, size_t waves, size_t row
     double squares = 0;
 
     for (size_t i = 0; i < w->n_waves; i += waves)
-        for (size_t r = 0; r < w->n_rows; r += rows) {
+        for (size_t r = 0; r < w->s.n_rows; r += rows) {
             double sum = 0;
             for (size_t k = i; k < i + waves && k < w->n_waves; k++)
-                for (size_t q = r; q < r + rows && q < w->n_rows; q++) {
-                    const struct misfit *m = &w->misfits[k * w->n_rows + q];
+                for (size_t q = r; q < r + rows && q < w->s.n_rows; q++) {
+                    const struct misfit *m = &w->misfits[k * w->s.n_rows + q];
                     const double phase = 2 * m->frequency * d;
-                    const double j = m->a + m->b * cos(phase) + m->c * sin(phase);
-                    sum += m->a > 0
-                               ? m->freedom * m->frequency *
-                                     (m->c * cos(phase) - m->b * sin(phase)) / fmax(j, 1e-9 * m->a)
-                               : 0;
+                    const double slope = m->frequency * (m->c * cos(phase) - m->b * sin(phase));
+                    sum += m->a > 0 ? m->freedom * slope / misfit_at(m, d) : 0;
                 }
             squares += sum * sum;
         }
@@ -305,27 +284,27 @@ fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, d
     fbp_status st = FBP_OK;
 
     FBP_TRY_GOTO(begin_search(&w, s));
-    const double bin = (double)w.bin, shift = (bin - 1) / 2, last = (double)w.n_columns - 1;
+    const double bin = (double)w.bin, shift = (bin - 1) / 2, last = (double)w.s.n_columns - 1;
     w.centre = (near - shift) / bin;
     for (int i = 0; i < ROUNDS; i++) {
         w.half = fmin(w.centre, last - w.centre) + 0.5; /* half the window */
         w.n_waves = 0;
         while (w.half > 4 && w.n_waves < MOST_WAVES && frequency_of(&w, w.n_waves) < highest &&
-               harmonics_of(&w, w.n_waves) + 2 < most_harmonics * (double)w.n_views)
+               harmonics_of(&w, w.n_waves) + 2 < most_harmonics * (double)w.s.n_views)
             w.n_waves++;
         if (w.n_waves < FEWEST_WAVES)
             FBP_TRY_GOTO(fbp_fail(FBP_ERR_UNSUPPORTED,
                                   "centre: %zu views, or the columns around the assumed axis, are "
                                   "too few to find the axis; give the column",
-                                  w.n_views));
+                                  w.s.n_views));
         transform(&w);
         fit_waves(&w);
         const double d = least(&w, &out->error);
         if (i == 0)
             out->cost = cost(&w, d);
         const double var = out->error * out->error;
-        const double a = var * sqrt(scatter(&w, d, 2, w.n_rows));
-        const double b = w.n_rows > 3 ? var * sqrt(scatter(&w, d, w.n_waves, 1)) : 0;
+        const double a = var * sqrt(scatter(&w, d, 2, w.s.n_rows));
+        const double b = w.s.n_rows > 3 ? var * sqrt(scatter(&w, d, w.n_waves, 1)) : 0;
         out->error = fmax(out->error, fmax(a, b)) * bin;
         w.centre += d;
         if (fabs(d) < 0.05)
@@ -333,8 +312,7 @@ fbp_status fbp_wedge_find(struct fbp_wedge *out, const struct fbp_sinogram *s, d
     }
     out->column = w.centre * bin + shift;
 fail:
-    free(w.angles);
-    fbp_free(w.values);
+    fbp_sinogram_clear(&w.s);
     fbp_free(w.table);
     fbp_free(w.waves);
     for (int i = 0; i < 2; i++)
