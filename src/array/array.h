@@ -76,6 +76,10 @@ fbp_status fbp_source_open_as(fbp_source **out, const char *path, const struct f
  * be read, or has changed since the source was opened. */
 fbp_status fbp_source_mean(fbp_source *source, double *mean);
 
+/** Describe the array of `src`, a new source of float32 samples, like that of the source `below`.
+ */
+void fbp_source_like(fbp_source *src, const fbp_source *below);
+
 /**
  * Initialize `src`, a new source that reads from the source `below`: set its name, its list of
  * files, and type and size of the stored samples. After a failure the caller closes src like any

@@ -239,6 +239,14 @@ fail:
     return st;
 }
 
+void fbp_source_like(fbp_source *src, const fbp_source *below)
+{
+    src->info = below->info;
+    src->info.type = FBP_F32;
+    src->info.scale = src->info.offset = 0;
+    src->info.big_endian = false;
+}
+
 fbp_status fbp_source_wrap_set_up(fbp_source *src, fbp_source *below)
 {
     const struct fbp_array_info *info = &below->info;

@@ -41,14 +41,6 @@ struct fbp_scan fbp_scan_of_integrals(const struct fbp_scan *scan)
     return out;
 }
 
-void fbp_integrals_facts(fbp_source *src, const fbp_source *below)
-{
-    src->info = below->info;
-    src->info.type = FBP_F32;
-    src->info.scale = src->info.offset = 0;
-    src->info.big_endian = false;
-}
-
 void fbp_turn_rows(float *rows, size_t n_rows, size_t n)
 {
     for (size_t i = 0; i < n_rows / 2; i++) {
@@ -473,7 +465,7 @@ static fbp_status set_up_kept(fbp_source *src, const void *step, fbp_source *bel
     src->state = s;
     src->close = close_kept;
     src->read_block = read_kept;
-    fbp_integrals_facts(src, below);
+    fbp_source_like(src, below);
     src->held_bytes = fbp_source_bytes(below, s->c->n_threads);
     return fbp_source_wrap_set_up(src, below);
 }
@@ -601,7 +593,7 @@ static fbp_status set_up_retrieved(fbp_source *src, const void *step, fbp_source
     src->close = close_retrieved;
     src->read_block = read_retrieved;
     src->unpacks = true;
-    fbp_integrals_facts(src, below);
+    fbp_source_like(src, below);
     src->held_bytes = fbp_source_bytes(below, c->n_threads);
     FBP_TRY(fbp_calloc((void **)&s->counted, c->step.scan.n_views, 1, "counters"));
     FBP_TRY(fbp_calloc((void **)&s->slots, n, sizeof *s->slots, "views"));

@@ -239,7 +239,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->state = s;
     src->close = close_resampled;
     src->read_block = read_resampled;
-    fbp_integrals_facts(src, below);
+    fbp_source_like(src, below);
     src->info.n[2] = a->step.scan.n_views;
     src->info.type = FBP_F64; /* for precision double */
     src->held_bytes = fbp_source_bytes(below, 1) + (uint64_t)(info->n[2] + src->info.n[2]) *

@@ -486,7 +486,7 @@ static fbp_status set_up(fbp_source *src, const void *step, fbp_source *below)
     src->close = close_rectified;
     src->read_block = read_rectified;
     FBP_TRY(fbp_calloc((void **)&s->counted, rows, 1, "counters"));
-    fbp_integrals_facts(src, below);
+    fbp_source_like(src, below);
     src->info.n[0] = r->step.scan.panel.n_columns;
     src->info.n[1] = r->step.scan.panel.n_rows;
     src->unpacks = true;

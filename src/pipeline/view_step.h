@@ -106,9 +106,6 @@ struct fbp_measured {
 /** Return a copy of a scan for views of line integrals: without darks, flats, i0, bad pixels. */
 struct fbp_scan fbp_scan_of_integrals(const struct fbp_scan *scan);
 
-/** Fill in src->info for line integrals (floats) that are computed from the source `below`. */
-void fbp_integrals_facts(fbp_source *src, const fbp_source *below);
-
 /** Reverse the order of n_rows detector rows of n columns. */
 void fbp_turn_rows(float *rows, size_t n_rows, size_t n);
 

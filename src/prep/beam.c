@@ -120,10 +120,7 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
 {
     src->state = (void *)(uintptr_t)what;
     src->read_block = read_steady;
-    src->info = below->info;
-    src->info.type = FBP_F32;
-    src->info.scale = src->info.offset = 0;
-    src->info.big_endian = false;
+    fbp_source_like(src, below);
     src->in_order = fbp_source_in_order(below);
     src->unpacks = true;
     src->held_bytes = below->held_bytes;

@@ -341,11 +341,9 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
         t->phase = phase_of(&all, 0);
     }
 
-    src->info = *info;
+    fbp_source_like(src, below);
     src->info.n[0] = t->n_out;
     src->info.type = info->type == FBP_F64 && info->scale == 0 ? FBP_F64 : FBP_F32;
-    src->info.scale = src->info.offset = 0;
-    src->info.big_endian = false;
     src->in_order = below->in_order;
     src->unpacks = true;
     src->held_bytes = below->held_bytes + (t->imaginary ? t->imaginary->held_bytes : 0);

@@ -134,10 +134,7 @@ static fbp_status set_up(fbp_source *src, const void *what, fbp_source *below)
     src->state = z;
     src->close = fbp_source_free_state;
     src->read_block = read_cleaned;
-    src->info = below->info;
-    src->info.type = FBP_F32;
-    src->info.scale = src->info.offset = 0;
-    src->info.big_endian = false;
+    fbp_source_like(src, below);
     src->unpacks = true;
     src->held_bytes = below->held_bytes;
     src->reader_bytes =
