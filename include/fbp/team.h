@@ -45,7 +45,7 @@ struct fbp_team_functions {
  *
  * functions  copied; the object of `user` must exist until close() has returned
  * @return FBP_ERR_INVALID for invalid `functions` or processes of different releases, FBP_ERR_IO if
- *         a process is lost, FBP_ERR_NOMEM.  If a process is lost or the releases differ, only a
+ *         a process is lost, FBP_ERR_NOMEM.  If a process is lost or the releases differ, only the
  *         process that reports the error (rank 0, unless it is lost) gets this status; the other
  *         processes get FBP_ERR_CANCELLED with the same message.  On failure close() has been
  *         called, except for invalid `functions`.

@@ -23,6 +23,7 @@ enum kind {
     ASK,      /* request of a piece */
     PIECE,    /* bytes of a piece */
     OFFER,    /* to rank 0: announcement of a piece */
+    SPEAKS,   /* message to all ranks: rank 0 is lost, and the sender reports errors for it */
 };
 
 /* Lanes: two independent sequences of pieces of data between two processes, of
@@ -101,7 +102,11 @@ struct fbp_team {
     atomic_bool stopped;
     atomic_bool *flag;
     struct offered *offers; /* oldest first */
-    bool headless;          /* rank 0 was lost before it sent a verdict */
+    double woke;   /* time when this process noticed that it had been suspended [s]; 0: never */
+    bool headless; /* rank 0 was lost before it sent a verdict */
+    /* rank that reports errors after rank 0 is lost; 0: not chosen; team size: another rank, not
+     * known which */
+    size_t speaker;
     /* status of the barrier that has failed, with the message `why`; FBP_OK: none has failed */
     fbp_status over;
     char why[1000];
@@ -308,7 +313,7 @@ static const double PATIENCE = 6, BEAT_EVERY = 1, STOPPED_BEAT = 0.1, LISTEN = 0
 
 static void lose(fbp_team *t, size_t rank)
 {
-    if (t->peers[rank].lost || t->ended)
+    if (t->peers[rank].lost || (t->ended && !t->headless))
         return; /* the process has left the team */
     t->peers[rank].lost = true;
     stop(t);
@@ -381,6 +386,8 @@ static void take(fbp_team *t, size_t from, const char *message, size_t n)
             lose(t, from);
         }
     }
+    if (h.kind == SPEAKS && t->speaker == 0)
+        t->speaker = from;
     if (h.kind == STOP)
         stop(t);
     if (h.kind != BEAT && h.kind != PROGRESS)
@@ -405,9 +412,11 @@ static void *listen_main(void *arg)
             t->peers[from].heard = now;
             take(t, from, t->message, n);
         }
-        /* if this process itself was suspended, all others get the full time again */
-        for (size_t r = 0; now - before > PATIENCE / 2 && r < t->call.size; r++)
-            t->peers[r].heard = now;
+        if (now - before > PATIENCE / 2) { /* this process itself was suspended */
+            t->woke = now;
+            for (size_t r = 0; r < t->call.size; r++)
+                t->peers[r].heard = now;
+        }
         before = now;
         if (t->stop_heard == 0 && fbp_stopped()) { /* beats become more frequent */
             t->stop_heard = now;
@@ -684,11 +693,43 @@ fbp_status fbp_team_share(fbp_team *t, const char *where, fbp_status status, voi
     return meet(t, where, status, &(struct brought){data, n, data, n, n});
 }
 
-int fbp_team_speaks(const fbp_team *t)
+int fbp_team_speaks(fbp_team *t)
 {
+    /* Time that every lower rank has to take over the report of errors [s]: TURN, or, if
+     * stop_patience (fbp/team.h) is set, TURN_PART of it. */
+    static const double TURN = 5, TURN_PART = 0.2;
+    /* A rank that was suspended within this time [s] does not report errors, because the other
+     * ranks may count it as lost. */
+    static const double DROWSY = 12;
+
     if (!t || t->call.rank == 0)
         return 1;
-    return t->headless && t->local_rank == fbp_team_is_local(t, 0);
+    if (!t->headless)
+        return 0;
+    pthread_mutex_lock(&t->lock);
+    if (t->woke == 0 || fbp_seconds() - t->woke > DROWSY) {
+        /* Wait until a lower rank announces SPEAKS or all lower ranks are lost, but at most one
+         * turn for each rank from 1 to the rank below this one. */
+        const double turn = t->call.stop_patience > 0 ? TURN_PART * t->call.stop_patience : TURN;
+        const struct timespec until =
+            fbp_deadline(CLOCK_REALTIME, turn * (double)(t->call.rank - 1));
+        for (size_t r = 1; t->speaker == 0 && r < t->call.rank;)
+            if (t->peers[r].lost)
+                r++;
+            else if (pthread_cond_timedwait(&t->changed, &t->lock, &until) != 0)
+                break;
+    } else if (t->speaker == 0) {
+        t->speaker = t->call.size;
+    }
+    if (t->speaker == 0) {
+        t->speaker = t->call.rank;
+        for (size_t r = 1; r < t->call.size; r++)
+            if (r != t->call.rank && !t->peers[r].lost)
+                (void)!post(t, r, (struct head){.kind = SPEAKS}, NULL, 0);
+    }
+    const bool speaks = t->speaker == t->call.rank;
+    pthread_mutex_unlock(&t->lock);
+    return speaks;
 }
 
 /* Creation and end */

@@ -102,9 +102,12 @@ typedef bool fbp_mpi_fn(unsigned version, double patience, bool (*stopped)(void)
  */
 fbp_status fbp_team_meet(fbp_team *team, const char *where, fbp_status status);
 
-/** Return 1 in a process that reports an error for others, else 0: in rank 0 or, if rank 0 is lost,
- * perhaps with all ranks of its host, in the first other rank of each host.  1 if team is NULL. */
-int fbp_team_speaks(const fbp_team *team);
+/**
+ * Return 1 in the one process that reports an error for all processes, else 0.  This is rank 0 or,
+ * if rank 0 is lost, another rank: the call then waits up to some seconds until the remaining ranks
+ * have agreed on it.  Call it after a failure in all processes.  1 if team is NULL.
+ */
+int fbp_team_speaks(fbp_team *team);
 
 /**
  * Enter the last barrier.  Afterwards only fbp_team_speaks() and fbp_team_leave() may be called.
