@@ -36,5 +36,5 @@ check 8192
 [ "$(number slabs)" -eq 1 ] || fail "8192 MiB: more than one slab"
 check 1024
 [ "$(number slabs)" -gt 1 ] || fail "1024 MiB: one slab"
-check 1024 --scratch "$dir/scratch" --threads 2 # with many, to filter again takes less time
+check 768 --scratch "$dir/scratch" --threads 2 # with many, to filter again takes less time
 [ "$(number scratch_bytes)" -gt 0 ] || fail "the scratch file was not used"
