@@ -441,7 +441,7 @@ static void log_remarks(const fbp_plan *p)
     if (!p->backend->can.precisions &&
         (params->precision == FBP_PRECISION_FAST || params->precision == FBP_PRECISION_HALF))
         fbp_plan_note(p, FBP_LOG_NOTE,
-                      "device %s has only the precision exact; --precision has no effect",
+                      "--precision fast and half have no effect on device %s",
                       p->backend->name);
     if (!p->backend->can.own_memory && params->device_memory_bytes > 0)
         fbp_plan_note(

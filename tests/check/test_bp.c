@@ -95,21 +95,22 @@ static int check(fbp_bp_matrix_fn *fn, const char *name, unsigned seed)
     return 0;
 }
 
-/* Two neighbouring detector columns with their zeros, in transposed order. */
+/* Detector columns with their zeros, in transposed order. */
 struct columns {
     struct guarded memory;
-    size_t n_rows, stride;
+    size_t n_columns, n_rows, stride;
 };
 
-static struct columns make_columns(size_t n_rows)
+static struct columns make_columns(size_t n_columns, size_t n_rows)
 {
     const size_t n = FBP_COLUMN_BELOW + n_rows + FBP_COLUMN_ABOVE;
-    struct columns c = {.n_rows = n_rows,
+    struct columns c = {.n_columns = n_columns,
+                        .n_rows = n_rows,
                         .stride = (n + FBP_COLUMN_MULTIPLE - 1) / FBP_COLUMN_MULTIPLE *
                                   FBP_COLUMN_MULTIPLE};
 
-    c.memory = guarded(2 * c.stride);
-    for (size_t i = 0; i < 2; i++)
+    c.memory = guarded((FBP_VIEW_LEFT + n_columns + FBP_VIEW_RIGHT) * c.stride);
+    for (size_t i = FBP_VIEW_LEFT; i < FBP_VIEW_LEFT + n_columns; i++)
         for (size_t r = 0; r < n_rows; r++)
             c.memory.data[i * c.stride + FBP_COLUMN_BELOW + r] = uniform(-1, 1);
     return c;
@@ -122,7 +123,7 @@ static struct fbp_bp_column make_column(const struct columns *m, size_t nz, floa
     static const float limits[] = {1, 13.0f / 7, 2, 11.0f / 3, 61.0f / 15};
     const int nr_int = (int)m->n_rows;
     const float nr = (float)m->n_rows, over = wild ? 2.0f : 0.3f, a = uniform(0, 1);
-    struct fbp_bp_column c = {.left = m->memory.data + FBP_COLUMN_BELOW,
+    struct fbp_bp_column c = {.left = m->memory.data + FBP_VIEW_LEFT * m->stride + FBP_COLUMN_BELOW,
                               .wl = 1 - a,
                               .wr = a,
                               .row = wild ? rand() % (3 * nr_int) - nr_int : rand() % nr_int,
@@ -132,6 +133,7 @@ static struct fbp_bp_column make_column(const struct columns *m, size_t nz, floa
     const float first = z_ref + (-1 - v0) / c.dv - 2, end = z_ref + (nr - v0) / c.dv + 3;
 
     c.ahead = c.left;
+    c.step = c.dv;
     c.v0 = v0 - row;
     c.v_lo = -1 - row;
     c.v_hi = nr - row;
@@ -146,7 +148,7 @@ static struct fbp_bp_column make_column(const struct columns *m, size_t nz, floa
 static void align(struct fbp_bp_column *c, const struct columns *m, size_t nz, float z_ref)
 {
     c->aligned = true;
-    c->dv = 1;
+    c->dv = c->step = 1;
     c->v0 = (rand() % 8 ? 0 : (float)(rand() % 9 - 4)) + z_ref - (float)c->row;
     c->v_lo = -1 - (float)c->row;
     c->v_hi = (float)m->n_rows - (float)c->row;
@@ -155,12 +157,47 @@ static void align(struct fbp_bp_column *c, const struct columns *m, size_t nz, f
     c->z1 = nz;
 }
 
-static int check_column(fbp_bp_column_fn *fn, const char *name, unsigned seed)
+/* Make a column tilted: its projection crosses up to a quarter of a detector column per row, and
+ * may lie beside the detector in part; w changes by up to 5 % along it. */
+static void tilt(struct fbp_bp_column *c, const struct columns *m, size_t nz, float z_ref)
+{
+    const float most = (float)nz - z_ref + FBP_MAX_LANES, nc = (float)m->n_columns;
+    const float r = uniform(0.7f, 1.4f), e = uniform(-0.026f, 0.026f) / most;
+    const float dv = fminf(c->dv, 3.4f);
+    const float u = floorf(uniform(-20, nc + 20));
+
+    c->dv = dv / r;
+    c->v0 /= r;
+    c->step = (c->dv + fabsf(e * c->v0)) * r * 1.06f;
+    c->w[0] = r;
+    c->w[1] = -e * r;
+    c->w[2] = e * e * r;
+    c->w[3] = -e * e * e * r;
+    c->slope = rand() % 4 ? uniform(-0.25f, 0.25f) : uniform(-0.01f, 0.01f);
+    c->n_columns = (int)m->n_columns;
+    c->column = (int)fminf(fmaxf(u, -1), nc);
+    c->u0 = u - (float)c->column + uniform(0, 1);
+    c->left += c->column * (ptrdiff_t)m->stride;
+    c->ahead = c->left;
+    const float lo = c->v_lo, hi = c->v_hi;
+    const float first = z_ref + (lo - c->v0 * r) / (c->dv * r - e * lo) - 2;
+    const float end = z_ref + (hi - c->v0 * r) / (c->dv * r - e * hi) + 3;
+    c->z0 = (size_t)fminf(fmaxf(first, 0), (float)nz);
+    c->z1 = (size_t)fminf(fmaxf(end, 0), (float)nz);
+    /* such columns are not given to the kernel */
+    if (c->step > 3.6f || fminf(c->dv - e * c->v0, c->dv * r - e * hi) < 0.05f ||
+        c->dv * r - e * lo < 0.05f)
+        c->z0 = c->z1 = 0;
+}
+
+static int check_column(fbp_bp_column_fn *fn, fbp_bp_column_fn *in_c, bool tilted, const char *name,
+                        unsigned seed)
 {
     srand(seed);
     for (int t = 0; t < 3000; t++) {
         const int large = t % 8 == 0;
-        const struct columns m = make_columns(1 + (size_t)rand() % (large ? 400 : 120));
+        const struct columns m = make_columns(tilted ? 1 + (size_t)rand() % 40 : 1,
+                                              1 + (size_t)rand() % (large ? 400 : 120));
         const size_t nz = 1 + (size_t)rand() % (large ? 1000 : 150);
         const size_t n = 1 + (size_t)rand() % FBP_COLUMN_VIEWS, z0 = (size_t)rand() % nz;
         const size_t most = nz - z0 < FBP_COLUMN_SLICES ? nz - z0 : FBP_COLUMN_SLICES;
@@ -172,11 +209,13 @@ static int check_column(fbp_bp_column_fn *fn, const char *name, unsigned seed)
 
         for (size_t k = 0; k < n; k++)
             c[k] = make_column(&m, nz, z_ref, t % 3 == 0);
-        for (size_t k = 0; t % 7 == 0 && k < n; k++)
+        for (size_t k = 0; tilted && k < n; k++)
+            tilt(&c[k], &m, nz, z_ref);
+        for (size_t k = 0; !tilted && t % 7 == 0 && k < n; k++)
             align(&c[k], &m, nz, z_ref);
         for (size_t i = 0; i < z1 - z0; i++)
             ref.data[i] = out.data[i] = uniform(-1, 1);
-        fbp_bp_c.column(ref.data, z0, z1, z_ref, c, n, m.stride);
+        in_c(ref.data, z0, z1, z_ref, c, n, m.stride);
         fn(out.data, z0, z1, z_ref, c, n, m.stride);
         for (size_t i = 0; i < z1 - z0; i++) {
             const double d = fabs((double)ref.data[i] - (double)out.data[i]);
@@ -188,8 +227,8 @@ static int check_column(fbp_bp_column_fn *fn, const char *name, unsigned seed)
         release(&memory);
         if (!(worst < 4e-4 * (double)n)) {
             fprintf(stderr,
-                    "column %s: differs by %g (seed %u, case %d: %zu rows, slices %zu to %zu)\n",
-                    name, worst, seed, t, m.n_rows, z0, z1);
+                    "%s %s: differs by %g (seed %u, case %d: %zu rows, slices %zu to %zu)\n",
+                    tilted ? "tilted" : "column", name, worst, seed, t, m.n_rows, z0, z1);
             return 1;
         }
     }
@@ -202,7 +241,9 @@ static int test(const char *name, unsigned flags, unsigned seed)
 
     fbp_bp_dsp_init(&dsp, flags);
     fbp_bp_matrix_fn *matrix = dsp.matrix[FBP_INTERPOLATION_LINEAR];
-    const int bad = check(matrix, name, seed) | check_column(dsp.column, name, seed);
+    const int bad = check(matrix, name, seed) |
+                    check_column(dsp.column, fbp_bp_c.column, false, name, seed) |
+                    check_column(dsp.tilted, fbp_bp_c.tilted, true, name, seed);
     printf("%-8s %s\n", name, bad ? "FAIL" : "ok");
     return bad;
 }

@@ -1,8 +1,11 @@
 /*
- * Kernel "column" of the CPU device (cpu_kernel_column, cpu_kernel_column_double), for views whose
- * u (detector column) and w (depth) do not depend on z: untilted circular, short or uneven scans
- * have such views. Views are stored transposed and volumes as columns along z; one interpolated
- * detector column serves a whole voxel column (iFDK; Chen et al. 2019). The inner loops are in
+ * Kernels "column" and "tilted" of the CPU device (cpu_kernel_column, cpu_kernel_column_double,
+ * cpu_kernel_tilted), which store views transposed and volumes as columns along z. "column" is for
+ * views whose u (detector column) and w (depth) do not depend on z: untilted circular, short or
+ * uneven scans have such views. One interpolated detector column serves a whole voxel column (iFDK;
+ * Chen et al. 2019).  "tilted" is for detectors that are slightly tilted against the z axis, such
+ * as those of C-arms: the projection of a voxel column is a straight line almost parallel to the
+ * detector columns, along which each detector row is interpolated once. The inner loops are in
  * column_loops.h.
  *
  * The variant in double backprojects sinogram images of a first stage whose rows are the volume's
@@ -25,6 +28,11 @@ enum {
     DOUBLES = 8, /* doubles of a cache line */
     LEFT = 1     /* number of zero columns on either side of a sinogram image in double */
 };
+
+/* Limits of kernel "tilted": slope of a projected voxel column against the detector columns; change
+ * of w along half a voxel column, relative to w, for the error of 1 / w to be below 1e-7; rows per
+ * slice, for the windows of all instruction sets. */
+static const double STEEPEST = 0.25, MOST_DEPTH = 0.026, MOST_STEP = 3.6;
 
 /* Distance between neighbouring detector columns of a stored view [floats]. */
 static size_t stride_of(size_t n_rows)
@@ -79,25 +87,170 @@ static struct fbp_interval slices_of(const struct cpu_bp *bp, size_t x, size_t y
     return z.first < z.end ? z : (struct fbp_interval){0, 0};
 }
 
+/* The slice from which the inner loops count. */
+static double z_reference(const struct fbp_grid *g)
+{
+    return floor(((double)g->n[2] - 1) / 2);
+}
+
+/* A view along a row of voxel columns: homogeneous column, row and depth of voxel column 0 in slice
+ * z_ref, and their increments per voxel along x and z. */
+struct projection {
+    double value[3], along_x[3], along_z[3];
+    double reference;      /* integer row from which rows count */
+    double lo, hi;         /* rows beyond the first and the last one, whose values are zeros */
+    double per_lo, per_hi; /* kernel "tilted": factors for the slices that project onto lo and hi */
+};
+
+static struct projection project_row(const struct fbp_job *job, size_t view, double reference,
+                                     const double p[3])
+{
+    struct projection out = {.reference = reference};
+
+    for (size_t i = 0; i < 3; i++) {
+        const double *m = job->matrices[view] + 4 * i;
+        out.value[i] = m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3];
+        out.along_x[i] = m[0] * job->grid.voxel_mm[0];
+        out.along_z[i] = m[2] * job->grid.voxel_mm[2];
+    }
+    out.value[1] -= reference * out.value[2];
+    out.along_x[1] -= reference * out.along_x[2];
+    out.along_z[1] -= reference * out.along_z[2];
+    out.lo = -1 - reference;
+    out.hi = (double)job->padded.panel.n_rows - reference;
+    out.per_lo = 1 / (out.along_z[1] - out.lo * out.along_z[2]);
+    out.per_hi = 1 / (out.along_z[1] - out.hi * out.along_z[2]);
+    return out;
+}
+
 /*
- * Add views [k0, k1) of the batch to slices [z0, z1) of voxel columns [xa, xb) of row y of the
- * grid.  Voxel x of the row projects to detector column u and, in slice z_ref, to row v, which
- * increases by dv per slice (by `rows` if w = 1):
+ * Set the parameters of a view along voxel column x of a row, for kernel "column": w, and thus u
+ * and the number of rows per slice, do not depend on z.
  *
- *     w = w0 + x w1,  u = (u0 + x u1) / w,  v(z_ref) = (v0 + x v1) / w,  dv = rows / w.
+ * Returns false if the view adds nothing to slices [z.first, z.end).
+ *
+ * view  row 0 of detector column 0 of the stored view
  */
+static bool set_column(const struct cpu_bp *bp, const float *view, const struct projection *p,
+                       double x, struct fbp_interval z, struct fbp_bp_column *out)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const double nc = (double)job->padded.panel.n_columns;
+    const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
+    const double z_ref = z_reference(&job->grid), w = p->value[2] + x * p->along_x[2];
+
+    if (!(w > 1e-6))
+        return false;
+    const double r = 1 / w, u = (p->value[0] + x * p->along_x[0]) * r;
+    if (!(u > -1 && u < nc))
+        return false;
+    const ptrdiff_t c = cpu_floor(u);
+    const double a = u - (double)c, v = (p->value[1] + x * p->along_x[1]) * r;
+    const double slices = w / p->along_z[1];
+    /* slices that project onto any row of the detector, lo < v < hi, and a few more on either side
+     * because the inner loop rounds v */
+    const double first = z_ref + (p->lo - v) * slices - 2, end = z_ref + (p->hi - v) * slices + 3;
+    const float *left = view + c * (ptrdiff_t)stride_of(bp->batch->n_rows);
+    *out = (struct fbp_bp_column){.left = left,
+                                  .ahead = left,
+                                  .wl = (float)((1 - a) * r * r),
+                                  .wr = (float)(a * r * r),
+                                  .v0 = (float)v,
+                                  .dv = (float)(p->along_z[1] * r),
+                                  .step = (float)(p->along_z[1] * r),
+                                  .v_lo = (float)(r0 - 1 - p->reference),
+                                  .v_hi = (float)(r1 - p->reference),
+                                  .row = (int)(p->reference - r0),
+                                  .aligned = job->epr.rows_are_slices,
+                                  .z0 = (size_t)cpu_within(first, (double)z.first, (double)z.end),
+                                  .z1 = (size_t)cpu_within(end, (double)z.first, (double)z.end)};
+    return out->z0 < out->z1;
+}
+
+/*
+ * Projection of voxel column x of a row, for kernel "tilted".  Homogeneous column, row and depth
+ *
+ *     U = U0 + t U1,  V = V0 + t V1,  W = W0 + t W1,  t = z - z_ref
+ *
+ * are on the line u = u0 + slope v, because t = (V0 - v W0) / (v W1 - V1).
+ */
+struct projected_column {
+    double U0, V0, W0;
+    double r, u0, slope; /* r: 1 / W0 */
+    double rise;         /* V1 W0 - V0 W1: rows per slice, times W^2 */
+};
+
+static inline struct projected_column project_column(const struct projection *p, double x)
+{
+    const double *step = p->along_z;
+    struct projected_column c = {.U0 = p->value[0] + x * p->along_x[0],
+                                 .V0 = p->value[1] + x * p->along_x[1],
+                                 .W0 = p->value[2] + x * p->along_x[2]};
+
+    c.rise = step[1] * c.W0 - c.V0 * step[2];
+    const double both = 1 / (c.W0 * c.rise);
+    c.r = c.rise * both;
+    c.slope = (step[0] * c.W0 - c.U0 * step[2]) * c.W0 * both;
+    c.u0 = (c.U0 - c.slope * c.V0) * c.r;
+    return c;
+}
+
+/* The same as set_column(), for kernel "tilted". */
+static bool set_tilted(const struct cpu_bp *bp, const float *view, const struct projection *p,
+                       double x, struct fbp_interval z, struct fbp_bp_column *out)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const double nc = (double)job->padded.panel.n_columns;
+    const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
+    const double z_ref = z_reference(&job->grid), most = (double)job->grid.n[2] - z_ref;
+    const struct projected_column c = project_column(p, x);
+    const double ua = c.u0 + c.slope * p->lo, ub = c.u0 + c.slope * p->hi;
+
+    if ((ua <= -1 && ub <= -1) || (ua >= nc && ub >= nc))
+        return false;
+    const double first = z_ref + (p->lo * c.W0 - c.V0) * p->per_lo - 2;
+    const double end = z_ref + (p->hi * c.W0 - c.V0) * p->per_hi + 3;
+    const ptrdiff_t column = cpu_floor(cpu_within(c.u0, -1, nc));
+    const float *left = view + column * (ptrdiff_t)stride_of(bp->batch->n_rows);
+    /* 1 / (1 + x), x = e t, |x| <= X = |e| most: Taylor's series, with the term of fourth order
+     * replaced by X^2 x^2 - X^4 / 8, from which it differs by X^4 / 8 at most */
+    const double e = p->along_z[2] * c.r, X = (e > 0 ? e : -e) * most, X2 = X * X;
+    /* greatest 1 / (1 + x)^2 in these slices and the other lanes of their vectors */
+    const double more = X * (1 + FBP_MAX_LANES / most), nearer = 1 + more * (2 + 4 * more);
+    *out =
+        (struct fbp_bp_column){.left = left,
+                               .ahead = left,
+                               .v0 = (float)c.V0,
+                               .dv = (float)p->along_z[1],
+                               .step = (float)(c.rise * c.r * c.r * nearer),
+                               .v_lo = (float)(r0 - 1 - p->reference),
+                               .v_hi = (float)(r1 - p->reference),
+                               .row = (int)(p->reference - r0),
+                               .z0 = (size_t)cpu_within(first, (double)z.first, (double)z.end),
+                               .z1 = (size_t)cpu_within(end, (double)z.first, (double)z.end),
+                               .u0 = (float)(c.u0 - (double)column),
+                               .slope = (float)c.slope,
+                               .column = (int)column,
+                               .n_columns = (int)job->padded.panel.n_columns,
+                               .w = {(float)(c.r * (1 - X2 * X2 / 8)), (float)(-e * c.r),
+                                     (float)(e * e * c.r * (1 + X2)), (float)(-e * e * e * c.r)}};
+    return out->z0 < out->z1;
+}
+
+/* Add views [k0, k1) of the batch to slices [z0, z1) of voxel columns [xa, xb) of row y of the
+ * grid. */
 static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, size_t xa, size_t xb,
                     size_t z0, size_t z1)
 {
     const struct fbp_job *job = bp->dev->job;
     const struct fbp_grid *g = &job->grid;
     const struct fbp_slab *s = bp->slab;
+    const bool tilted = bp->dev->kernel == &cpu_kernel_tilted;
+    fbp_bp_column_fn *const add = tilted ? bp->dev->dsp.tilted : bp->dev->dsp.column;
     const size_t stride = stride_of(bp->batch->n_rows), size = view_size(job, bp->batch->n_rows);
-    const double nc = (double)job->padded.panel.n_columns, nr = (double)job->padded.panel.n_rows;
-    const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
-    const double z_ref = floor(((double)g->n[2] - 1) / 2);
-    const double p[3] = {fbp_grid_coordinate(g, 0, 0), fbp_grid_coordinate(g, 1, (double)y),
-                         fbp_grid_coordinate(g, 2, z_ref)};
+    const double z_ref = z_reference(g);
+    const double at[3] = {fbp_grid_coordinate(g, 0, 0), fbp_grid_coordinate(g, 1, (double)y),
+                          fbp_grid_coordinate(g, 2, z_ref)};
     struct fbp_bp_column columns[TILE][FBP_COLUMN_VIEWS], *last = NULL;
     struct fbp_interval z[TILE];
     size_t n[TILE] = {0};
@@ -110,43 +263,17 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     if (!any)
         return;
     for (size_t k = k0; k < k1; k++) {
-        const double *m = job->matrices[bp->batch->view0 + k];
-        const double reference = bp->dev->principal[bp->batch->view0 + k][1];
-        const double u0 = m[0] * p[0] + m[1] * p[1] + m[3], u1 = m[0] * g->voxel_mm[0];
-        const double v0 = m[4] * p[0] + m[5] * p[1] + m[6] * p[2] + m[7];
-        const double v1 = m[4] * g->voxel_mm[0], rows = m[6] * g->voxel_mm[2];
-        const double w0 = m[8] * p[0] + m[9] * p[1] + m[11], w1 = m[8] * g->voxel_mm[0];
-        const float *view = (const float *)bp->filtered + k * size + FBP_COLUMN_BELOW;
-        for (size_t i = 0; i < xb - xa; i++) {
-            const double x = (double)(xa + i), w = w0 + x * w1;
-            if (z[i].end == 0 || !(w > 1e-6))
-                continue;
-            const double r = 1 / w, u = (u0 + x * u1) * r;
-            if (!(u > -1 && u < nc))
-                continue;
-            const ptrdiff_t c = cpu_floor(u);
-            const double a = u - (double)c, v = (v0 + x * v1) * r, slices = w / rows;
-            /* Slices that project onto any row of the detector, -1 < v < nr, and a few more on
-             * either side because the inner loop rounds v. */
-            const double first = z_ref + (-1 - v) * slices - 2;
-            const double end = z_ref + (nr - v) * slices + 3;
-            const float *left = view + (size_t)(c + FBP_VIEW_LEFT) * stride;
-            struct fbp_bp_column *out = &columns[i][n[i]];
-            *out = (struct fbp_bp_column){
-                .left = left,
-                .ahead = left,
-                .wl = (float)((1 - a) * r * r),
-                .wr = (float)(a * r * r),
-                .v0 = (float)(v - reference),
-                .dv = (float)(rows * r),
-                .v_lo = (float)(r0 - 1 - reference),
-                .v_hi = (float)(r1 - reference),
-                .row = (int)(reference - r0),
-                .aligned = job->epr.rows_are_slices,
-                .z0 = (size_t)cpu_within(first, (double)z[i].first, (double)z[i].end),
-                .z1 = (size_t)cpu_within(end, (double)z[i].first, (double)z[i].end)};
-            n[i] += out->z0 < out->z1;
-        }
+        const size_t index = bp->batch->view0 + k;
+        const struct projection p = project_row(job, index, bp->dev->principal[index][1], at);
+        const float *view =
+            (const float *)bp->filtered + k * size + FBP_VIEW_LEFT * stride + FBP_COLUMN_BELOW;
+        for (size_t i = 0; i < xb - xa; i++)
+            if (z[i].end > 0) {
+                struct fbp_bp_column *out = &columns[i][n[i]];
+                const double x = (double)(xa + i);
+                n[i] += tilted ? set_tilted(bp, view, &p, x, z[i], out)
+                               : set_column(bp, view, &p, x, z[i], out);
+            }
     }
     /* Set what the inner loop prefetches: the columns of the next view, or, after the last view,
      * the columns of the first view for the next voxel column. */
@@ -161,8 +288,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
         for (size_t j = 0; i + 1 < xb - xa && j < z1 - z0; j += LINE)
             __builtin_prefetch(dst + s->nz + j, 1);
         if (n[i] > 0)
-            bp->dev->dsp.column(dst + (z[i].first - z0), z[i].first, z[i].end, (float)z_ref,
-                                columns[i], n[i], stride);
+            add(dst + (z[i].first - z0), z[i].first, z[i].end, (float)z_ref, columns[i], n[i],
+                stride);
     }
 }
 
@@ -198,6 +325,32 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
         for (size_t z = z0; z < z1; z++)
             cpu_fetch(job, volume, (y * nx + xa) * nz + (z - slab->z0), nz,
                       cpu_least(nx - xa, LINE), host, ((z - z0) * ny + y) * nx + xa);
+}
+
+/* True if all voxel columns project onto lines that kernel "tilted" can follow. All values are
+ * fractions of linear functions of x and y, so that the columns at the corners have the extremes.
+ */
+static bool usable_tilted(const struct fbp_job *job)
+{
+    const struct fbp_grid *g = &job->grid;
+    const double z_ref = z_reference(g), most = (double)g->n[2] - z_ref;
+
+    for (size_t k = 0; k < job->n_views; k++)
+        for (int corner = 0; corner < 4; corner++) {
+            const double y = corner & 2 ? (double)g->n[1] - 1 : 0;
+            const double at[3] = {fbp_grid_coordinate(g, 0, 0), fbp_grid_coordinate(g, 1, y),
+                                  fbp_grid_coordinate(g, 2, z_ref)};
+            const struct projection p = project_row(job, k, 0, at);
+            const struct projected_column c =
+                project_column(&p, corner & 1 ? (double)g->n[0] - 1 : 0);
+            const double change = fabs(p.along_z[2]); /* of w per slice */
+            const double nearest = c.W0 - change * (most + FBP_MAX_LANES);
+            if (!(nearest > 1e-6 && c.rise > 0 && fabs(c.slope) < STEEPEST &&
+                  change * most < MOST_DEPTH * c.W0 && c.rise < MOST_STEP * nearest * nearest &&
+                  p.along_z[1] > (double)job->padded.panel.n_rows * change))
+                return false;
+        }
+    return true;
 }
 
 static bool usable_double(const struct fbp_job *job)
@@ -291,6 +444,19 @@ const struct cpu_kernel cpu_kernel_column = {
     .name = "column",
     .least_slices = 16,
     .symmetry = FBP_SYM_COLUMN,
+    .symmetric_views = 1,
+    .boxes = true,
+    .group_size = view_size,
+    .store = store,
+    .items = items,
+    .item = item,
+    .fetch_row = fetch_row,
+};
+
+const struct cpu_kernel cpu_kernel_tilted = {
+    .name = "tilted",
+    .least_slices = 16,
+    .usable = usable_tilted,
     .symmetric_views = 1,
     .boxes = true,
     .group_size = view_size,

@@ -1,8 +1,7 @@
-/** @file column_loops.h  Inner loops of the CPU kernel "column", which backprojects views along
- * columns of voxels in z, in float and in double (internal).  column.c calls them through struct
- * fbp_bp_dsp of simd.h.  The plain C loops below are the specification; line_loops.h explains which
- * file compiles which loops.
- * Used by: simd.h.
+/** @file column_loops.h  Inner loops of the CPU kernels "column" and "tilted", which backproject
+ * views along columns of voxels in z, in float, and "column" in double, too (internal).  column.c
+ * calls them through struct fbp_bp_dsp of simd.h.  The plain C loops below are the specification;
+ * line_loops.h explains which file compiles which loops. Used by: simd.h.
  */
 #ifndef FBP_SRC_CPU_COLUMN_LOOPS_H
 #define FBP_SRC_CPU_COLUMN_LOOPS_H
@@ -20,29 +19,47 @@ enum {
 };
 
 /**
- * Parameters of one transposed view along one voxel column. Along it, detector column u and depth w
- * are constant, and the detector row is, with t = z - z_ref,
+ * Parameters of one transposed view along one voxel column. Along it, with t = z - z_ref, the
+ * detector row is relative to the integer row `row`
  *
- *     v = v0 + t dv,   0 < dv,
+ *     v = v0 + t dv,          0 < dv, detector column u and depth w are constant     (column)
+ *     v = (v0 + t dv) / w,    w = w0 + t w1,    u = u0 + slope v                     (tilted)
  *
- * relative to the integer row `row`.
+ * Kernel "tilted" is for detectors that are slightly tilted against the z axis: w changes little
+ * along the column, whose projection is a straight line (as is that of any line) almost parallel to
+ * the detector columns.
  */
 struct fbp_bp_column {
-    const float *left;  /**< row 0 of column floor(u); the next begins `stride` samples later */
+    /** row 0 of column floor(u) (tilted: floor(u0), or the column of zeros next to the detector);
+     * the next begins `stride` samples later */
+    const float *left;
     const float *ahead; /**< row 0 of the column that is used next, to prefetch; never NULL */
     float wl, wr;       /**< weights (1 - a) / w^2, a / w^2 of the two columns; a: fraction of u */
     float v0, dv, v_lo, v_hi;
+    float step; /**< greatest number of rows per slice: dv; tilted: in slices [z0, z1) */
     int row; /**< row from which v counts, as an index of stored rows: 0 is the first stored row */
     bool aligned; /**< a sinogram image whose rows are slices of the volume */
     /** slices [z0, z1) of the grid that project onto the detector, and a few more on either side */
     size_t z0, z1;
+
+    /* the following are of "tilted" only */
+    float u0, slope;       /**< u0 counts from `column` */
+    int column, n_columns; /**< column of `left`; number of columns of the detector */
+    float w[4];            /**< 1 / w = w[0] + t w[1] + t^2 w[2] + t^3 w[3], to float accuracy */
 };
 
 /**
  *     dst[z - z0] += sum_k lerp(line_k, v_k(z)),  line_k = wl left_k + wr right_k,  z = z0 … z1-1
  *
  * The interpolated detector column line_k is used for a whole voxel column (iFDK; Chen et al.
- * 2019).
+ * 2019).  "tilted" interpolates row r of the line at u = u0 + slope r, where the projection of the
+ * voxel column crosses this row, and multiplies each value by 1 / w^2:
+ *
+ *     dst[z - z0] += sum_k lerp(line_k, v_k(z)) / w_k(z)^2
+ *
+ * Between two rows this differs from bilinear interpolation at (u, v), by the slope times the
+ * second derivative across columns and rows, as both interpolate differently between the same
+ * samples.
  *
  * dst     z1 - z0 <= FBP_COLUMN_SLICES voxels
  * n       number of views
@@ -97,21 +114,30 @@ enum {
 
 /* Work arrays for a view: its interpolated column, and each block's position in it. */
 struct column_line {
-    int at[BLOCKS]; /* floor(scale * v) of each block (find_blocks()) */
-    float fraction[BLOCKS];
+    int at[BLOCKS];         /* floor(scale * v) of each block (find_blocks()) */
+    float fraction[BLOCKS]; /* of scale * v; tilted: floor(scale * v) */
     float line[2 * HALF] __attribute__((aligned(64)));
 };
 
+/* Returns 1 / w at slice positions t (kernel "tilted"). */
+static ALWAYS_INLINE V inverse_depth(const struct fbp_bp_column *c, V t)
+{
+    const V upper = VFMA(t, VSET1(c->w[3]), VSET1(c->w[2]));
+
+    return VFMA(t, VFMA(t, upper, VSET1(c->w[1])), VSET1(c->w[0]));
+}
+
 /* Store floor and fraction of scale * v for n blocks of slices, from z (relative to z_ref) on; v:
  * detector row, from c->row on, onto which the block's first slice projects. */
-static inline void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
-                               struct column_line *w)
+static ALWAYS_INLINE void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
+                                      struct column_line *w, bool tilted)
 {
     for (size_t j = 0; j < n; j += VL) {
         const V t = VFMA(VIOTA(), VSET1(VL), VSET1(z + (float)(j * VL)));
-        const V v = VMUL(VFMA(t, VSET1(c->dv), VSET1(c->v0)), VSET1(scale)), fv = VFLOOR(v);
+        const V vn = VMUL(VFMA(t, VSET1(c->dv), VSET1(c->v0)), VSET1(scale));
+        const V v = tilted ? VMUL(vn, inverse_depth(c, t)) : vn, fv = VFLOOR(v);
         VISTORE(w->at + j, VTOI(fv));
-        VSTORE(w->fraction + j, VSUB(v, fv));
+        VSTORE(w->fraction + j, tilted ? fv : VSUB(v, fv));
     }
 }
 
@@ -124,18 +150,95 @@ static inline V line_rows(const struct fbp_bp_column *c, V wl, V wr, ptrdiff_t i
     return VFMA(wr, VLOAD(c->left + stride + i), VMUL(wl, VLOAD(c->left + i)));
 }
 
+/* Returns stored column `column` of the view, at row i; a column of zeros for columns beside the
+ * detector. */
+static ALWAYS_INLINE const float *column_at(const struct fbp_bp_column *c, int column, ptrdiff_t i,
+                                            size_t stride)
+{
+    const int inside = column < -1 || column > c->n_columns ? c->n_columns : column;
+
+    return c->left + (ptrdiff_t)stride * (inside - c->column) + i;
+}
+
+/* Detector column, from c->column on, of the projected voxel column in row i. */
+static inline float tilted_u(const struct fbp_bp_column *c, ptrdiff_t i)
+{
+    return c->u0 + c->slope * (float)(i - c->row);
+}
+
+/* Returns VL samples of the projected voxel column, from row i on, which lie between different
+ * detector columns; row: i - c->row and the following rows.  The bits are those of the loop in
+ * tilted_line(), so that they do not depend on the rows with which a row shares a vector. */
+static ALWAYS_INLINE V crossing_rows(const struct fbp_bp_column *c, ptrdiff_t i, V row,
+                                     size_t stride)
+{
+    const float first = floorf(tilted_u(c, i)), last = floorf(tilted_u(c, i + VL - 1));
+    const float lo = first < last ? first : last, hi = first < last ? last : first;
+    const V slope = VSET1(c->slope), between = VFLOOR(VADD(VSET1(c->u0), VMUL(slope, row)));
+    V sum = VSET1(0);
+
+    for (float k = lo; k <= hi; k++) {
+        const int column = c->column + (int)k;
+        const V a = VFMA(row, slope, VSET1(c->u0 - k));
+        const V left = VLOAD(column_at(c, column, i, stride));
+        const V right = VLOAD(column_at(c, column + 1, i, stride));
+        /* 1 for rows between these two columns, else 0 */
+        const V here = VMAX(VSUB(VSET1(1), VABS(VSUB(between, VSET1(k)))), VSET1(0));
+        sum = VFMA(here, VFMA(a, VSUB(right, left), left), sum);
+    }
+    return sum;
+}
+
+/* Store rows [i, stop) of the projected voxel column of kernel "tilted", in multiples of VL,
+ * without weights, to `out`.  Runs of rows between the same two detector columns are interpolated
+ * as in line_rows(). */
+static ALWAYS_INLINE void tilted_line(const struct fbp_bp_column *c, ptrdiff_t i, ptrdiff_t stop,
+                                      size_t stride, float *out)
+{
+    const float per_column = 1 / fabsf(c->slope); /* rows per column, or infinity */
+    const V slope = VSET1(c->slope);
+    V row = VADD(VIOTA(), VSET1((float)(i - c->row)));
+
+    while (i < stop) {
+        const float first = tilted_u(c, i), lo = floorf(first);
+        const float rows = (c->slope > 0 ? lo + 1 - first : first - lo) * per_column;
+        /* last row between the same columns; the estimate may be wrong by rounding */
+        ptrdiff_t last = rows < (float)(stop - i) ? i + (ptrdiff_t)rows : stop + VL;
+        while (last > i && floorf(tilted_u(c, last)) != lo)
+            last--;
+        while (last < stop && floorf(tilted_u(c, last + 1)) == lo)
+            last++;
+        const float *p = column_at(c, c->column + (int)lo, 0, stride);
+        const float *ahead = c->ahead + (p - c->left);
+        const V u0 = VSET1(c->u0 - lo);
+        for (; i < stop && i + VL - 1 <= last; i += VL, out += VL) {
+            const V a = VFMA(row, slope, u0), left = VLOAD(p + i);
+            __builtin_prefetch(ahead + i);
+            __builtin_prefetch(ahead + stride + i);
+            VSTORE(out, VFMA(a, VSUB(VLOAD(p + stride + i), left), left));
+            row = VADD(row, VSET1(VL));
+        }
+        if (i < stop && last < i + VL - 1) {
+            VSTORE(out, crossing_rows(c, i, row, stride));
+            row = VADD(row, VSET1(VL));
+            i += VL;
+            out += VL;
+        }
+    }
+}
+
 /* Add a view to n blocks of slices, from slice position z on, by linear interpolation in the
  * interpolated detector column w->line.  w->line begins at row `from`, so that loads from
  * stored columns are aligned; rows outside the stored columns are 0. */
 static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
-                                    struct column_line *w, float *sum,
+                                    struct column_line *w, float *sum, bool tilted,
                                     V (*window)(const float *p, VI i),
                                     V (*window_above)(const float *p, VI i))
 {
-    find_blocks(c, 1, z, n, w);
+    find_blocks(c, 1, z, n, w, tilted);
     const ptrdiff_t first = c->row + w->at[0] + FBP_COLUMN_BELOW;
     const ptrdiff_t from = (first & ~((ptrdiff_t)VL - 1)) - FBP_COLUMN_BELOW;
-    const ptrdiff_t end = c->row + (w->at[n - 1] + 1) + (ptrdiff_t)((VL - 1) * c->dv) + 3;
+    const ptrdiff_t end = c->row + (w->at[n - 1] + 1) + (ptrdiff_t)((VL - 1) * c->step) + 3;
     const ptrdiff_t above = (ptrdiff_t)stride - FBP_COLUMN_BELOW, stop = end < above ? end : above;
     const V wl = VSET1(c->wl), wr = VSET1(c->wr);
     ptrdiff_t i = from;
@@ -143,20 +246,27 @@ static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size
 
     for (; i < end && i < -FBP_COLUMN_BELOW; i += VL, out += VL)
         VSTORE(out, VSET1(0));
+    if (tilted)
+        tilted_line(c, i, stop, stride, out);
     for (; i < stop; i += VL, out += VL)
-        VSTORE(out, line_rows(c, wl, wr, i, stride));
+        if (!tilted)
+            VSTORE(out, line_rows(c, wl, wr, i, stride));
     for (; i < end; i += VL, out += VL)
         VSTORE(out, VSET1(0));
 
     const V steps = VMUL(VIOTA(), VSET1(c->dv));
     const float *line = w->line + (c->row - from);
-    for (size_t j = 0; j < n; j++, sum += VL) {
+    V t = VADD(VIOTA(), VSET1(z));
+    for (size_t j = 0; j < n; j++, sum += VL, t = VADD(t, VSET1(VL))) {
         const float *p = line + w->at[j];
-        const V x = VADD(steps, VSET1(w->fraction[j]));
+        const V at = VSET1(w->fraction[j]), r = tilted ? inverse_depth(c, t) : VSET1(1);
+        const V x =
+            tilted ? VSUB(VMUL(VFMA(t, VSET1(c->dv), VSET1(c->v0)), r), at) : VADD(steps, at);
         const VI k = VTOI(x);
         const V b = VSUB(x, VTOF(k)), lower = window(p, k);
         const V upper = window_above ? window_above(p, k) : window(p + 1, k);
-        VSTORE(sum, VADD(VLOAD(sum), VFMA(b, VSUB(upper, lower), lower)));
+        const V value = VFMA(b, VSUB(upper, lower), lower);
+        VSTORE(sum, tilted ? VFMA(VMUL(r, r), value, VLOAD(sum)) : VADD(VLOAD(sum), value));
     }
 }
 
@@ -165,16 +275,16 @@ static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size
  * x = v / 2, v lies between the even row 2 round(x) and the odd row 2 floor(x) + 1, at the fraction
  * 2 |x - round(x)|.  The upper half of a window's lanes counts from p + apart. */
 static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
-                                    struct column_line *w, float *sum,
+                                    struct column_line *w, float *sum, bool tilted,
                                     V (*window)(const float *p, VI i, ptrdiff_t apart),
                                     bool is_apart)
 {
-    find_blocks(c, 0.5f, z, n, w);
+    find_blocks(c, 0.5f, z, n, w, tilted);
     const ptrdiff_t two = (ptrdiff_t)2 * VL;
     const ptrdiff_t first = c->row + (ptrdiff_t)2 * w->at[0] + FBP_COLUMN_BELOW;
     const ptrdiff_t from = (first & ~(two - 1)) - FBP_COLUMN_BELOW;
     const ptrdiff_t end =
-        c->row + (ptrdiff_t)2 * (w->at[n - 1] + 1) + (ptrdiff_t)((VL - 1) * c->dv) + 3;
+        c->row + (ptrdiff_t)2 * (w->at[n - 1] + 1) + (ptrdiff_t)((VL - 1) * c->step) + 3;
     const ptrdiff_t above = (ptrdiff_t)stride - FBP_COLUMN_BELOW, stop = end < above ? end : above;
     const V wl = VSET1(2 * c->wl), wr = VSET1(2 * c->wr);
     ptrdiff_t i = from;
@@ -184,8 +294,14 @@ static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size
         memset(out, 0, VL * sizeof *out);
         memset(out + HALF, 0, VL * sizeof *out);
     }
+    float rows[16 * VL]; /* of "tilted", which are computed in runs */
+    const ptrdiff_t begin = i, run = sizeof rows / sizeof *rows;
     for (; i < stop; i += two, out += VL) {
-        const V a = line_rows(c, wl, wr, i, stride), b = line_rows(c, wl, wr, i + VL, stride);
+        const float *at = rows + (i - begin) % run;
+        if (tilted && at == rows)
+            tilted_line(c, i, stop - i < run ? stop : i + run, stride, rows);
+        const V a = tilted ? VLOAD(at) : line_rows(c, wl, wr, i, stride);
+        const V b = tilted ? VLOAD(at + VL) : line_rows(c, wl, wr, i + VL, stride);
         V e, o;
         deinterleave(a, b, &e, &o);
         VSTORE(out, e);
@@ -199,14 +315,25 @@ static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size
     const ptrdiff_t d = c->row - from, half = d >> 1;
     const float *even = (d & 1 ? w->line + HALF : w->line) + half;
     const float *odd = d & 1 ? w->line + half + 1 : w->line + HALF + half;
-    const ptrdiff_t apart = is_apart ? (ptrdiff_t)(0.25f * VL * c->dv) : 0;
-    const V steps = VSUB(VMUL(VIOTA(), VSET1(0.5f * c->dv)), VMUL(VUPPER(), VSET1((float)apart)));
-    for (size_t j = 0; j < n; j++, sum += VL) {
-        const V x = VADD(steps, VSET1(w->fraction[j]));
+    const V upper_half = VUPPER(), half_dv = VSET1(0.5f * c->dv), half_v0 = VSET1(0.5f * c->v0);
+    ptrdiff_t apart = is_apart ? (ptrdiff_t)(0.25f * VL * c->dv) : 0;
+    const V steps = VSUB(VMUL(VIOTA(), half_dv), VMUL(upper_half, VSET1((float)apart)));
+    V t = VADD(VIOTA(), VSET1(z));
+    for (size_t j = 0; j < n; j++, sum += VL, t = VADD(t, VSET1(VL))) {
+        const V r = tilted ? inverse_depth(c, t) : VSET1(1);
+        V x = VADD(steps, VSET1(w->fraction[j]));
+        if (tilted) {
+            x = VSUB(VMUL(VFMA(t, half_dv, half_v0), r), VSET1(w->fraction[j]));
+            apart = is_apart ? (ptrdiff_t)x[VL / 2] : 0;
+            x = is_apart ? VSUB(x, VMUL(upper_half, VSET1((float)apart))) : x;
+        }
         const VI k = VROUND(x);
         const V b = VABS(VSUB(x, VTOF(k)));
         const V e = window(even + w->at[j], k, apart), o = window(odd + w->at[j], VTOI(x), apart);
-        VSTORE(sum, VFMA(b, VSUB(o, e), VFMA(e, VSET1(0.5f), VLOAD(sum))));
+        if (tilted)
+            VSTORE(sum, VFMA(VMUL(r, r), VFMA(VADD(b, b), VSUB(o, e), e), VLOAD(sum)));
+        else
+            VSTORE(sum, VFMA(b, VSUB(o, e), VFMA(e, VSET1(0.5f), VLOAD(sum))));
     }
 }
 
@@ -277,15 +404,16 @@ static inline bool add_aligned(float *sum, size_t z0, size_t z1, size_t begin, f
     return true;
 }
 
-static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct fbp_bp_column *views,
-                   size_t n, size_t stride)
+static ALWAYS_INLINE void add_columns(float *dst, size_t z0, size_t z1, float z_ref,
+                                      const struct fbp_bp_column *views, size_t n, size_t stride,
+                                      bool tilted)
 {
     struct column_line w;
     float sum[FBP_COLUMN_SLICES + 2 * VL] __attribute__((aligned(64)));
     const size_t begin = z0 / VL * VL;
 
     memcpy(sum + (z0 - begin), dst, (z1 - z0) * sizeof *dst);
-    if (add_aligned(sum, z0, z1, begin, z_ref, views, n, stride)) {
+    if (!tilted && add_aligned(sum, z0, z1, begin, z_ref, views, n, stride)) {
         memcpy(dst, sum + (z0 - begin), (z1 - z0) * sizeof *dst);
         return;
     }
@@ -297,16 +425,28 @@ static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct f
         const size_t blocks = (end - from + VL - 1) / VL;
         const float z = (float)from - z_ref;
         float *to = sum + (from - begin);
-        if (c->dv <= SMALL_STEP)
-            ADD_SMALL(c, z, blocks, stride, &w, to);
-        else if (c->dv <= MIDDLE_STEP)
-            ADD_MIDDLE(c, z, blocks, stride, &w, to);
-        else if (c->dv <= LARGE_STEP)
-            ADD_LARGE(c, z, blocks, stride, &w, to);
+        if (c->step <= SMALL_STEP)
+            ADD_SMALL(c, z, blocks, stride, &w, to, tilted);
+        else if (c->step <= MIDDLE_STEP)
+            ADD_MIDDLE(c, z, blocks, stride, &w, to, tilted);
+        else if (tilted || c->step <= LARGE_STEP)
+            ADD_LARGE(c, z, blocks, stride, &w, to, tilted);
         else
             add_any(c, z, blocks, stride, to);
     }
     memcpy(dst, sum + (z0 - begin), (z1 - z0) * sizeof *dst);
+}
+
+static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct fbp_bp_column *views,
+                   size_t n, size_t stride)
+{
+    add_columns(dst, z0, z1, z_ref, views, n, stride, false);
+}
+
+static void tilted(float *dst, size_t z0, size_t z1, float z_ref, const struct fbp_bp_column *views,
+                   size_t n, size_t stride)
+{
+    add_columns(dst, z0, z1, z_ref, views, n, stride, true);
 }
 
 /* Add all sinogram images to `count` vectors of doubles in registers, from slice `at` on. */
@@ -362,6 +502,35 @@ static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct f
             const float lower = c->wl * left[i] + c->wr * right[i];
             const float upper = c->wl * left[i + 1] + c->wr * right[i + 1];
             dst[z - z0] += lower + b * (upper - lower);
+        }
+    }
+}
+
+/* Returns stored row i of the interpolated detector column of kernel "tilted". */
+static float tilted_row(const struct fbp_bp_column *c, ptrdiff_t i, size_t stride)
+{
+    const float u = c->u0 + c->slope * (float)(i - c->row), lo = floorf(u);
+    const int column = c->column + (int)lo;
+    const int inside = column < -1 || column > c->n_columns ? c->n_columns : column;
+    const float *p = c->left + (ptrdiff_t)stride * (inside - c->column) + i;
+
+    return p[0] + (u - lo) * (p[stride] - p[0]);
+}
+
+static void tilted(float *dst, size_t z0, size_t z1, float z_ref, const struct fbp_bp_column *views,
+                   size_t n, size_t stride)
+{
+    for (size_t k = 0; k < n; k++) {
+        const struct fbp_bp_column *c = &views[k];
+        const size_t first = c->z0 > z0 ? c->z0 : z0, end = c->z1 < z1 ? c->z1 : z1;
+        for (size_t z = first; z < end; z++) {
+            const float t = (float)z - z_ref;
+            const float r = c->w[0] + t * (c->w[1] + t * (c->w[2] + t * c->w[3]));
+            const float v = clampf((c->v0 + t * c->dv) * r, c->v_lo, c->v_hi);
+            const float fv = floorf(v);
+            const ptrdiff_t i = (ptrdiff_t)fv + c->row;
+            const float lower = tilted_row(c, i, stride), upper = tilted_row(c, i + 1, stride);
+            dst[z - z0] += r * r * (lower + (v - fv) * (upper - lower));
         }
     }
 }

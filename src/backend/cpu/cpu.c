@@ -26,7 +26,7 @@ static const struct cpu_kernel *const kernels[] = {
 #ifdef FBP_HAS_EPR
     &cpu_kernel_planes,
 #endif
-    &cpu_kernel_matrix,
+    &cpu_kernel_tilted,        &cpu_kernel_matrix,
 #ifdef FBP_HAS_EPR
     &cpu_kernel_planes_double,
 #endif
@@ -52,6 +52,9 @@ static bool choose(struct fbp_job *job, const char *name)
          * apart on the rotation axis (w = 1): "column" then gathers single samples. */
         if (k == &cpu_kernel_rot180)
             is_fastest = is_fastest && job->matrices[0][6] * job->grid.voxel_mm[2] > 4;
+        /* Kernel "tilted" interpolates at other places than all other kernels and devices do. */
+        if (k == &cpu_kernel_tilted)
+            is_fastest = is_fastest && job->precision != FBP_PRECISION_EXACT;
         if (k->in_double != fbp_in_double(job) ||
             !(k->interpolates || job->epr.interpolation == FBP_INTERPOLATION_LINEAR) ||
             !(name ? strcmp(name, k->name) == 0 : is_fastest))
@@ -143,6 +146,16 @@ static void describe(int index, struct fbp_device_info *out)
     snprintf(out->text, sizeof out->text, "%s, %d cores, %s", fbp_cpu_model(model, sizeof model),
              fbp_core_count(), fbp_cpu_level(fbp_cpu_flags()));
     out->memory_bytes = fbp_available_bytes();
+}
+
+static void remark(const struct fbp_job *job, char *line, size_t n)
+{
+    if (kernel_of(job) == &cpu_kernel_tilted && job->precision == FBP_PRECISION_DEFAULT)
+        snprintf(line, n,
+                 "kernel tilted interpolates along the projections of voxel columns, as accurately "
+                 "as other kernels, but with other values; --precision exact uses kernel matrix");
+    else
+        line[0] = '\0';
 }
 
 static void close_device(fbp_device **device)
@@ -314,6 +327,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .filtered_bytes = filtered_bytes,
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
+    .remark = remark,
     .can.group_views = 8,
     .can.oversamples = true,
     .can.channels = true,

@@ -63,6 +63,8 @@ struct cpu_kernel {
                       size_t y, const void *volume, void *host);
 };
 
+extern const struct cpu_kernel cpu_kernel_tilted;
+
 /** Returns floor(a) for a >= -65536; without SSE 4.1, floor() would be a function call. */
 static inline ptrdiff_t cpu_floor(double a)
 {

@@ -53,7 +53,7 @@ enum { FBP_N_INTERPOLATIONS = FBP_INTERPOLATION_LAST + 1 };
 /** Table of the loops of backprojection. */
 struct fbp_bp_dsp {
     fbp_bp_matrix_fn *matrix[FBP_N_INTERPOLATIONS]; /**< by enum fbp_interpolation */
-    fbp_bp_column_fn *column;
+    fbp_bp_column_fn *column, *tilted;
     fbp_bp_rot_fn *rot90, *rot180;
     fbp_bp_planes_fn *planes[FBP_N_INTERPOLATIONS];
     fbp_bp_planes_double_fn *planes_double[FBP_N_INTERPOLATIONS];
@@ -69,6 +69,7 @@ const struct fbp_line_dsp SUFFIX(fbp_line) = {peak, weigh, transpose, convolve, 
 const struct fbp_bp_dsp SUFFIX(fbp_bp) = {
     .matrix = {matrix_linear, matrix_nearest, matrix_cubic},
     .column = column,
+    .tilted = tilted,
     .rot90 = rot90,
     .rot180 = rot180,
     .planes = {planes, planes_nearest, planes_cubic},
