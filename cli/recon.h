@@ -219,7 +219,7 @@ struct recon_args {
                 "devices of one kind, NAME:all uses all of them"), \
     OPT(R, p.tuning.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "backprojection kernel: matrix works for every geometry, column for circular " \
-                "scans without tilt, planes for plane integrals"), \
+                "scans without tilt, tilted (on a CPU) for small tilts, planes for plane integrals"), \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision, \
         .fallback = "the device's", \
         .help = "precision of the computation: exact is the most accurate; fast and half can be " \
