@@ -18,6 +18,9 @@ enum {
     FBP_COLUMN_VIEWS = 8     /**< greatest number of views per call */
 };
 
+/** Slope of a projected voxel column up to which kernel "tilted" is not corrected. */
+static const float FBP_TILTED_SLOPE = 0.003f;
+
 /**
  * Parameters of one transposed view along one voxel column. Along it, with t = z - z_ref, the
  * detector row is relative to the integer row `row`
@@ -57,9 +60,9 @@ struct fbp_bp_column {
  *
  *     dst[z - z0] += sum_k lerp(line_k, v_k(z)) / w_k(z)^2
  *
- * Between two rows this differs from bilinear interpolation at (u, v), by the slope times the
- * second derivative across columns and rows, as both interpolate differently between the same
- * samples.
+ * Between two rows, where line_k has values L, L' and derivatives g, g' along the row, this differs
+ * from bilinear interpolation at (u, v) by slope b (1 - b) (g - g'), b: fraction of v.  The
+ * difference is added if the slope is greater than FBP_TILTED_SLOPE; else it is below 0.1 HU.
  *
  * dst     z1 - z0 <= FBP_COLUMN_SLICES voxels
  * n       number of views
@@ -109,8 +112,14 @@ enum {
     BLOCKS = (FBP_COLUMN_SLICES / VL + 1 + VL - 1) / VL * VL,
     /* Greatest number of samples of half an interpolated detector column (its even or odd rows): at
        most 4.1 rows per slice (LARGE_STEP), whole vectors at both ends, and one window. */
-    HALF = ((FBP_COLUMN_SLICES + 16) * 5 / 2 + 63) / 64 * 64
+    HALF = ((FBP_COLUMN_SLICES + 16) * 5 / 2 + 63) / 64 * 64,
+    /* slices per call with a corrected column, which has its derivatives in the second half */
+    CORRECTED_SLICES = 256
 };
+
+/* How a voxel column is projected: onto a detector column; onto a line almost parallel to one; with
+ * the correction for larger slopes. */
+enum projection { UPRIGHT, TILTED, CORRECTED };
 
 /* Work arrays for a view: its interpolated column, and each block's position in it. */
 struct column_line {
@@ -167,33 +176,37 @@ static inline float tilted_u(const struct fbp_bp_column *c, ptrdiff_t i)
 }
 
 /* Returns VL samples of the projected voxel column, from row i on, which lie between different
- * detector columns; row: i - c->row and the following rows.  The bits are those of the loop in
- * tilted_line(), so that they do not depend on the rows with which a row shares a vector. */
+ * detector columns; row: i - c->row and the following rows; difference: of both columns.  The bits
+ * are those of the loop in tilted_line(), so that they do not depend on the rows with which a row
+ * shares a vector. */
 static ALWAYS_INLINE V crossing_rows(const struct fbp_bp_column *c, ptrdiff_t i, V row,
-                                     size_t stride)
+                                     size_t stride, V *difference)
 {
     const float first = floorf(tilted_u(c, i)), last = floorf(tilted_u(c, i + VL - 1));
     const float lo = first < last ? first : last, hi = first < last ? last : first;
     const V slope = VSET1(c->slope), between = VFLOOR(VADD(VSET1(c->u0), VMUL(slope, row)));
     V sum = VSET1(0);
 
+    *difference = VSET1(0);
     for (float k = lo; k <= hi; k++) {
         const int column = c->column + (int)k;
         const V a = VFMA(row, slope, VSET1(c->u0 - k));
         const V left = VLOAD(column_at(c, column, i, stride));
-        const V right = VLOAD(column_at(c, column + 1, i, stride));
+        const V step = VSUB(VLOAD(column_at(c, column + 1, i, stride)), left);
         /* 1 for rows between these two columns, else 0 */
         const V here = VMAX(VSUB(VSET1(1), VABS(VSUB(between, VSET1(k)))), VSET1(0));
-        sum = VFMA(here, VFMA(a, VSUB(right, left), left), sum);
+        sum = VFMA(here, VFMA(a, step, left), sum);
+        *difference = VFMA(here, step, *difference);
     }
     return sum;
 }
 
 /* Store rows [i, stop) of the projected voxel column of kernel "tilted", in multiples of VL,
- * without weights, to `out`.  Runs of rows between the same two detector columns are interpolated
- * as in line_rows(). */
+ * without weights, to `out`, and their derivatives along the line, if slopes_at > 0, to out +
+ * slopes_at.  Runs of rows between the same two detector columns are interpolated as in
+ * line_rows(). */
 static ALWAYS_INLINE void tilted_line(const struct fbp_bp_column *c, ptrdiff_t i, ptrdiff_t stop,
-                                      size_t stride, float *out)
+                                      size_t stride, float *out, ptrdiff_t slopes_at)
 {
     const float per_column = 1 / fabsf(c->slope); /* rows per column, or infinity */
     const V slope = VSET1(c->slope);
@@ -213,13 +226,19 @@ static ALWAYS_INLINE void tilted_line(const struct fbp_bp_column *c, ptrdiff_t i
         const V u0 = VSET1(c->u0 - lo);
         for (; i < stop && i + VL - 1 <= last; i += VL, out += VL) {
             const V a = VFMA(row, slope, u0), left = VLOAD(p + i);
+            const V step = VSUB(VLOAD(p + stride + i), left);
             __builtin_prefetch(ahead + i);
             __builtin_prefetch(ahead + stride + i);
-            VSTORE(out, VFMA(a, VSUB(VLOAD(p + stride + i), left), left));
+            VSTORE(out, VFMA(a, step, left));
+            if (slopes_at > 0)
+                VSTORE(out + slopes_at, VMUL(slope, step));
             row = VADD(row, VSET1(VL));
         }
         if (i < stop && last < i + VL - 1) {
-            VSTORE(out, crossing_rows(c, i, row, stride));
+            V step;
+            VSTORE(out, crossing_rows(c, i, row, stride, &step));
+            if (slopes_at > 0)
+                VSTORE(out + slopes_at, VMUL(slope, step));
             row = VADD(row, VSET1(VL));
             i += VL;
             out += VL;
@@ -231,10 +250,11 @@ static ALWAYS_INLINE void tilted_line(const struct fbp_bp_column *c, ptrdiff_t i
  * interpolated detector column w->line.  w->line begins at row `from`, so that loads from
  * stored columns are aligned; rows outside the stored columns are 0. */
 static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
-                                    struct column_line *w, float *sum, bool tilted,
+                                    struct column_line *w, float *sum, enum projection how,
                                     V (*window)(const float *p, VI i),
                                     V (*window_above)(const float *p, VI i))
 {
+    const bool tilted = how != UPRIGHT;
     find_blocks(c, 1, z, n, w, tilted);
     const ptrdiff_t first = c->row + w->at[0] + FBP_COLUMN_BELOW;
     const ptrdiff_t from = (first & ~((ptrdiff_t)VL - 1)) - FBP_COLUMN_BELOW;
@@ -244,15 +264,21 @@ static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size
     ptrdiff_t i = from;
     float *out = w->line;
 
-    for (; i < end && i < -FBP_COLUMN_BELOW; i += VL, out += VL)
+    for (; i < end && i < -FBP_COLUMN_BELOW; i += VL, out += VL) {
         VSTORE(out, VSET1(0));
+        if (how == CORRECTED)
+            VSTORE(out + HALF, VSET1(0));
+    }
     if (tilted)
-        tilted_line(c, i, stop, stride, out);
+        tilted_line(c, i, stop, stride, out, how == CORRECTED ? HALF : 0);
     for (; i < stop; i += VL, out += VL)
         if (!tilted)
             VSTORE(out, line_rows(c, wl, wr, i, stride));
-    for (; i < end; i += VL, out += VL)
+    for (; i < end; i += VL, out += VL) {
         VSTORE(out, VSET1(0));
+        if (how == CORRECTED)
+            VSTORE(out + HALF, VSET1(0));
+    }
 
     const V steps = VMUL(VIOTA(), VSET1(c->dv));
     const float *line = w->line + (c->row - from);
@@ -265,7 +291,12 @@ static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size
         const VI k = VTOI(x);
         const V b = VSUB(x, VTOF(k)), lower = window(p, k);
         const V upper = window_above ? window_above(p, k) : window(p + 1, k);
-        const V value = VFMA(b, VSUB(upper, lower), lower);
+        V value = VFMA(b, VSUB(upper, lower), lower);
+        if (how == CORRECTED) {
+            const V g = window(p + HALF, k);
+            const V g_upper = window_above ? window_above(p + HALF, k) : window(p + HALF + 1, k);
+            value = VFMA(VFNMA(b, b, b), VSUB(g, g_upper), value);
+        }
         VSTORE(sum, tilted ? VFMA(VMUL(r, r), value, VLOAD(sum)) : VADD(VLOAD(sum), value));
     }
 }
@@ -275,10 +306,12 @@ static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size
  * x = v / 2, v lies between the even row 2 round(x) and the odd row 2 floor(x) + 1, at the fraction
  * 2 |x - round(x)|.  The upper half of a window's lanes counts from p + apart. */
 static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
-                                    struct column_line *w, float *sum, bool tilted,
+                                    struct column_line *w, float *sum, enum projection how,
                                     V (*window)(const float *p, VI i, ptrdiff_t apart),
                                     bool is_apart)
 {
+    const bool tilted = how != UPRIGHT;
+    const ptrdiff_t odd_at = how == CORRECTED ? HALF / 2 : HALF;
     find_blocks(c, 0.5f, z, n, w, tilted);
     const ptrdiff_t two = (ptrdiff_t)2 * VL;
     const ptrdiff_t first = c->row + (ptrdiff_t)2 * w->at[0] + FBP_COLUMN_BELOW;
@@ -290,31 +323,32 @@ static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size
     ptrdiff_t i = from;
     float *out = w->line;
 
-    for (; i < end && i < -FBP_COLUMN_BELOW; i += two, out += VL) {
-        memset(out, 0, VL * sizeof *out);
-        memset(out + HALF, 0, VL * sizeof *out);
-    }
-    float rows[16 * VL]; /* of "tilted", which are computed in runs */
-    const ptrdiff_t begin = i, run = sizeof rows / sizeof *rows;
-    for (; i < stop; i += two, out += VL) {
-        const float *at = rows + (i - begin) % run;
-        if (tilted && at == rows)
-            tilted_line(c, i, stop - i < run ? stop : i + run, stride, rows);
-        const V a = tilted ? VLOAD(at) : line_rows(c, wl, wr, i, stride);
-        const V b = tilted ? VLOAD(at + VL) : line_rows(c, wl, wr, i + VL, stride);
-        V e, o;
-        deinterleave(a, b, &e, &o);
-        VSTORE(out, e);
-        VSTORE(out + HALF, o);
-    }
+    const ptrdiff_t parts = how == CORRECTED ? 2 : 1;
+    float rows[2 * 16 * VL]; /* of "tilted", which are computed in runs; then their derivatives */
+    const ptrdiff_t begin = i, run = (ptrdiff_t)16 * VL;
     for (; i < end; i += two, out += VL) {
-        memset(out, 0, VL * sizeof *out);
-        memset(out + HALF, 0, VL * sizeof *out);
+        const bool stored = i >= -FBP_COLUMN_BELOW && i < stop;
+        const float *at = rows + (i - begin) % run;
+        if (tilted && stored && (at == rows || i - two < -FBP_COLUMN_BELOW)) {
+            const ptrdiff_t full = i + run - (at - rows);
+            tilted_line(c, i, stop < full ? stop : full, stride, rows + (at - rows),
+                        how == CORRECTED ? run : 0);
+        }
+        for (ptrdiff_t part = 0; part < parts; part++) {
+            V e = VSET1(0), o = VSET1(0);
+            if (stored && tilted)
+                deinterleave(VLOAD(at + part * run), VLOAD(at + part * run + VL), &e, &o);
+            else if (stored)
+                deinterleave(line_rows(c, wl, wr, i, stride), line_rows(c, wl, wr, i + VL, stride),
+                             &e, &o);
+            VSTORE(out + part * HALF, e);
+            VSTORE(out + part * HALF + odd_at, o);
+        }
     }
 
     const ptrdiff_t d = c->row - from, half = d >> 1;
-    const float *even = (d & 1 ? w->line + HALF : w->line) + half;
-    const float *odd = d & 1 ? w->line + half + 1 : w->line + HALF + half;
+    const float *even = (d & 1 ? w->line + odd_at : w->line) + half;
+    const float *odd = d & 1 ? w->line + half + 1 : w->line + odd_at + half;
     const V upper_half = VUPPER(), half_dv = VSET1(0.5f * c->dv), half_v0 = VSET1(0.5f * c->v0);
     ptrdiff_t apart = is_apart ? (ptrdiff_t)(0.25f * VL * c->dv) : 0;
     const V steps = VSUB(VMUL(VIOTA(), half_dv), VMUL(upper_half, VSET1((float)apart)));
@@ -327,11 +361,18 @@ static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size
             apart = is_apart ? (ptrdiff_t)x[VL / 2] : 0;
             x = is_apart ? VSUB(x, VMUL(upper_half, VSET1((float)apart))) : x;
         }
-        const VI k = VROUND(x);
-        const V b = VABS(VSUB(x, VTOF(k)));
-        const V e = window(even + w->at[j], k, apart), o = window(odd + w->at[j], VTOI(x), apart);
+        const VI k = VROUND(x), l = VTOI(x);
+        const V signed_b = VSUB(x, VTOF(k)), b = VABS(signed_b);
+        const float *p = even + w->at[j], *q = odd + w->at[j];
+        const V e = window(p, k, apart), o = window(q, l, apart);
+        V value = tilted ? VFMA(VADD(b, b), VSUB(o, e), e) : VSET1(0);
+        if (how == CORRECTED) { /* the even row is the lower one if signed_b > 0 */
+            const V s = VADD(signed_b, signed_b);
+            value = VFMA(VFNMA(s, VABS(s), s),
+                         VSUB(window(p + HALF, k, apart), window(q + HALF, l, apart)), value);
+        }
         if (tilted)
-            VSTORE(sum, VFMA(VMUL(r, r), VFMA(VADD(b, b), VSUB(o, e), e), VLOAD(sum)));
+            VSTORE(sum, VFMA(VMUL(r, r), value, VLOAD(sum)));
         else
             VSTORE(sum, VFMA(b, VSUB(o, e), VFMA(e, VSET1(0.5f), VLOAD(sum))));
     }
@@ -404,6 +445,21 @@ static inline bool add_aligned(float *sum, size_t z0, size_t z1, size_t begin, f
     return true;
 }
 
+/* Add a view to n blocks of slices, by the smallest window that holds a block's rows. */
+static ALWAYS_INLINE void add_windows(const struct fbp_bp_column *c, float z, size_t n,
+                                      size_t stride, struct column_line *w, float *sum,
+                                      enum projection how)
+{
+    if (c->step <= SMALL_STEP)
+        ADD_SMALL(c, z, n, stride, w, sum, how);
+    else if (c->step <= MIDDLE_STEP)
+        ADD_MIDDLE(c, z, n, stride, w, sum, how);
+    else if (how != UPRIGHT || c->step <= LARGE_STEP)
+        ADD_LARGE(c, z, n, stride, w, sum, how);
+    else
+        add_any(c, z, n, stride, sum);
+}
+
 static ALWAYS_INLINE void add_columns(float *dst, size_t z0, size_t z1, float z_ref,
                                       const struct fbp_bp_column *views, size_t n, size_t stride,
                                       bool tilted)
@@ -422,17 +478,18 @@ static ALWAYS_INLINE void add_columns(float *dst, size_t z0, size_t z1, float z_
         const size_t from = (c->z0 > z0 ? c->z0 : z0) / VL * VL, end = c->z1 < z1 ? c->z1 : z1;
         if (from >= end)
             continue;
+        const bool corrected = tilted && fabsf(c->slope) > FBP_TILTED_SLOPE;
         const size_t blocks = (end - from + VL - 1) / VL;
-        const float z = (float)from - z_ref;
-        float *to = sum + (from - begin);
-        if (c->step <= SMALL_STEP)
-            ADD_SMALL(c, z, blocks, stride, &w, to, tilted);
-        else if (c->step <= MIDDLE_STEP)
-            ADD_MIDDLE(c, z, blocks, stride, &w, to, tilted);
-        else if (tilted || c->step <= LARGE_STEP)
-            ADD_LARGE(c, z, blocks, stride, &w, to, tilted);
-        else
-            add_any(c, z, blocks, stride, to);
+        const size_t most = corrected ? CORRECTED_SLICES / VL : blocks;
+        for (size_t j = 0; j < blocks; j += most) {
+            const size_t now = blocks - j < most ? blocks - j : most, at = from + j * VL;
+            const float z = (float)at - z_ref;
+            float *to = sum + (at - begin);
+            if (corrected)
+                add_windows(c, z, now, stride, &w, to, CORRECTED);
+            else
+                add_windows(c, z, now, stride, &w, to, tilted ? TILTED : UPRIGHT);
+        }
     }
     memcpy(dst, sum + (z0 - begin), (z1 - z0) * sizeof *dst);
 }
@@ -506,15 +563,17 @@ static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct f
     }
 }
 
-/* Returns stored row i of the interpolated detector column of kernel "tilted". */
-static float tilted_row(const struct fbp_bp_column *c, ptrdiff_t i, size_t stride)
+/* Returns stored row i of the interpolated detector column of kernel "tilted"; *step: difference of
+ * the columns beside it. */
+static float tilted_row(const struct fbp_bp_column *c, ptrdiff_t i, size_t stride, float *step)
 {
     const float u = c->u0 + c->slope * (float)(i - c->row), lo = floorf(u);
     const int column = c->column + (int)lo;
     const int inside = column < -1 || column > c->n_columns ? c->n_columns : column;
     const float *p = c->left + (ptrdiff_t)stride * (inside - c->column) + i;
 
-    return p[0] + (u - lo) * (p[stride] - p[0]);
+    *step = p[stride] - p[0];
+    return p[0] + (u - lo) * *step;
 }
 
 static void tilted(float *dst, size_t z0, size_t z1, float z_ref, const struct fbp_bp_column *views,
@@ -529,8 +588,13 @@ static void tilted(float *dst, size_t z0, size_t z1, float z_ref, const struct f
             const float v = clampf((c->v0 + t * c->dv) * r, c->v_lo, c->v_hi);
             const float fv = floorf(v);
             const ptrdiff_t i = (ptrdiff_t)fv + c->row;
-            const float lower = tilted_row(c, i, stride), upper = tilted_row(c, i + 1, stride);
-            dst[z - z0] += r * r * (lower + (v - fv) * (upper - lower));
+            float g, above;
+            const float lower = tilted_row(c, i, stride, &g);
+            const float upper = tilted_row(c, i + 1, stride, &above), b = v - fv;
+            float value = lower + b * (upper - lower);
+            if (fabsf(c->slope) > FBP_TILTED_SLOPE)
+                value += c->slope * b * (1 - b) * (g - above);
+            dst[z - z0] += r * r * value;
         }
     }
 }
