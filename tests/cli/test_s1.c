@@ -211,7 +211,8 @@ TEST(errors_are_in_hounsfield_units)
     enum { VOXELS = 24 * 20 * 40 };
     AUTO_FREE float *views = not_null(malloc(sizeof(float) * 33 * 78 * 60));
     AUTO_FREE float *volume = not_null(malloc(sizeof(float) * VOXELS));
-    const struct fbp_recon_params p = {.struct_size = sizeof p, .device = "cpu"};
+    const struct fbp_recon_params p = {
+        .struct_size = sizeof p, .device = "cpu", .precision = FBP_PRECISION_EXACT};
     struct fbp_s1_error e;
 
     make_scan(&scan);

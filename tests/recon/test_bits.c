@@ -335,7 +335,7 @@ TEST(kernels_are_chosen_by_geometry)
     for (size_t k = 0; k < scan.n_views; k++)
         scan.views[k].v[0] += 1e-3 * scan.views[k].v[2]; /* rows lean: u depends on z */
     OK(fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu")));
-    assert_string_equal(fbp_plan_info(plan)->kernel, "matrix");
+    assert_string_equal(fbp_plan_info(plan)->kernel, "tilted");
     fbp_plan_destroy(&plan);
     assert_fails(
         fbp_plan_create(&plan, &scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column")),
