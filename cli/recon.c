@@ -20,7 +20,7 @@ const struct opt_group recon_groups[] = {
     {"Geometry", "centre sod sdd pitch flip-u flip-v reverse sweep",
      "offset tilt angular-weights score curve"},
     {"Corrections", "bad-pixels rings beam-hardening paganin", "zingers"},
-    {"Filter", "filter cutoff pad", "cutoff-v spatial half-width"},
+    {"Filter", "filter cutoff pad", "refine cutoff-v spatial half-width"},
     {"Volume", "size voxel slice roi region hu", "volume-centre hu-from-roi unit mask"},
     {"Device and memory", "device precision threads memory scratch",
      "device-memory kernel slab batch"},

@@ -120,6 +120,10 @@ struct recon_args {
         .fallback = "none", \
         .help = "also filter along columns, with a Hann window; its cut-off is this fraction " \
                 "of the Nyquist frequency"), \
+    OPT(R, p.filtering.refine, .name = "refine", .arg = "N", .list = fbp_refine_name, \
+        .fallback = "1", \
+        .help = "number of filtered samples per measured sample of a row; 2 or 4 make the interpolation " \
+                "more accurate; auto: at least two samples per voxel"), \
     OPT(R, p.epr.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2, \
         .fallback = "1", \
         .help = "2: also compute filtered plane integrals half way between samples, which makes the " \

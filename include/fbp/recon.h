@@ -78,8 +78,8 @@ enum fbp_precision {
     /** All computations in float32; on "cpu" without the kernel "tilted", whose values differ from
      * those of the other kernels and devices, but are as accurate. */
     FBP_PRECISION_EXACT,
-    FBP_PRECISION_FAST,  /**< GPUs: texture units interpolate, to 1/256 of a pixel */
-    FBP_PRECISION_HALF,  /**< GPUs: filtered samples in float16 */
+    FBP_PRECISION_FAST, /**< GPUs: texture units interpolate, to 1/256 of a pixel */
+    FBP_PRECISION_HALF, /**< GPUs: filtered samples in float16 */
     /** Samples, filter, sums and voxels in double; only for kind planes. */
     FBP_PRECISION_DOUBLE,
     FBP_PRECISION_LAST = FBP_PRECISION_DOUBLE
@@ -98,8 +98,16 @@ struct fbp_progress {
     size_t waiting_for;
 };
 
+/** Number of filtered samples per measured sample of a row of line integrals.  Samples between the
+ * measured ones follow from the spectrum of the row, which is extended with zeros; they make the
+ * linear interpolation of the backprojection more accurate.  FBP_REFINE_AUTO: the least number with
+ * at least two samples per voxel on the axis, at most 4. */
+enum fbp_refine { FBP_REFINE_1 = 0, FBP_REFINE_2, FBP_REFINE_4, FBP_REFINE_AUTO };
+
 /** Parameters of filter and weights that are rarely changed.  0 means the default. */
 struct fbp_filtering_params {
+    enum fbp_refine
+        refine; /**< line integrals only; plane integrals: fbp_epr_params.oversampling */
     /** Cut-off of a Hann window along detector columns, a fraction of the Nyquist frequency, (0,
      * 1]; 0: no such window. */
     double cutoff_v;

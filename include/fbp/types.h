@@ -120,6 +120,7 @@ enum fbp_list {
        "two-ramps-unpadded". */
     FBP_LIST_FILTERS,
     FBP_LIST_PADS,           /**< names of enum fbp_pad_kind: "none", "cosine", "ellipse" */
+    FBP_LIST_REFINEMENTS,    /**< names of enum fbp_refine: "1", "2", "4", "auto" */
     FBP_LIST_INTERPOLATIONS, /**< names of enum fbp_interpolation: "linear", "nearest", "cubic" */
     /** Names of enum fbp_ring_interpolation: "fft", "spline", "linear". */
     FBP_LIST_RING_INTERPOLATIONS,

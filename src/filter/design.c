@@ -52,6 +52,9 @@ const struct fbp_window_term *fbp_filter_terms(enum fbp_filter filter)
 FBP_NAMES(fbp_interpolation_name, [FBP_INTERPOLATION_LINEAR] = "linear",
           [FBP_INTERPOLATION_NEAREST] = "nearest", [FBP_INTERPOLATION_CUBIC] = "cubic")
 
+FBP_NAMES(fbp_refine_name, [FBP_REFINE_1] = "1", [FBP_REFINE_2] = "2", [FBP_REFINE_4] = "4",
+          [FBP_REFINE_AUTO] = "auto")
+
 FBP_NAMES(fbp_ring_interpolation_name, [FBP_RINGS_FFT] = "fft", [FBP_RINGS_SPLINE] = "spline",
           [FBP_RINGS_LINEAR] = "linear")
 
@@ -124,7 +127,7 @@ fbp_status fbp_filter_design_alloc(struct fbp_filter_design *d, bool asymmetric)
     const bool whole = d->half_width == 0 || d->half_width > d->n_columns - 1;
 
     d->half_width = whole ? d->n_columns - 1 : d->half_width;
-    d->n_fft = fbp_fft_length(2 * d->n_columns);
+    d->n_fft = d->n_fft > 0 ? d->n_fft : fbp_fft_length(2 * d->n_columns);
     d->passes = 1;
     const size_t n = d->n_fft / 2 + 1, taps = d->half_width + 1;
     FBP_TRY(fbp_calloc((void **)&d->response, n, sizeof *d->response, "the filter"));
@@ -148,13 +151,13 @@ static double factor_at(const struct fbp_filter_factors *f, double nyquist)
 fbp_status fbp_filter_design(struct fbp_filter_design *out, enum fbp_filter filter, double cutoff,
                              size_t n_columns, size_t half_width)
 {
-    return fbp_filter_design_times(out, filter, cutoff, n_columns, half_width,
+    return fbp_filter_design_times(out, filter, cutoff, n_columns, half_width, 1,
                                    (struct fbp_filter_factors){0});
 }
 
 fbp_status fbp_filter_design_times(struct fbp_filter_design *out, enum fbp_filter filter,
                                    double cutoff, size_t n_columns, size_t half_width,
-                                   struct fbp_filter_factors factors)
+                                   size_t refined, struct fbp_filter_factors factors)
 {
     double *even = NULL;
     char windows[160];
@@ -166,19 +169,25 @@ fbp_status fbp_filter_design_times(struct fbp_filter_design *out, enum fbp_filte
         return FBP_UNSUPPORTED(
             "filter: %s is for plane integrals (EPR imaging); for line integrals use %s",
             fbp_filter_name(filter), list_windows(windows, sizeof windows));
+    const size_t measured = (n_columns + refined - 1) / refined;
+    const size_t circle = fbp_fft_length(2 * measured), last = circle / 2; /* measured samples */
+    out->n_fft = refined * circle;
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, false));
     const size_t n = out->n_fft / 2 + 1;
     FBP_TRY_GOTO(fbp_calloc((void **)&even, n, sizeof *even, "the filter"));
     /* The ramp's kernel is even: a cosine transform of its samples n >= 0 is sufficient. */
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i <= last; i++)
         out->response[i] = fbp_ramp_kernel(i);
-    FBP_TRY_GOTO(fbp_fft_even(out->response, n));
-    for (size_t i = 0; i < n; i++) {
-        const double nyquist = 2 * (double)i / (double)out->n_fft;
-        out->response[i] *= fbp_filter_window(filter, nyquist / cutoff) / (double)out->n_fft;
+    FBP_TRY_GOTO(fbp_fft_even(out->response, last + 1));
+    for (size_t i = 0; i <= last; i++) {
+        const double nyquist = 2 * (double)i / (double)circle;
+        out->response[i] *= fbp_filter_window(filter, nyquist / cutoff) / (double)circle;
         if (factors.n > 0)
             out->response[i] *= factor_at(&factors, nyquist);
     }
+    /* in the extended spectrum, the last frequency occurs as f and as -f: half of its value each */
+    if (refined > 1)
+        out->response[last] /= 2;
     memcpy(even, out->response, n * sizeof *even);
     FBP_TRY_GOTO(fbp_fft_even(even, n));
     memcpy(out->kernel, even, (out->half_width + 1) * sizeof *even);

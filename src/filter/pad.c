@@ -47,7 +47,7 @@ fbp_status fbp_pad_create(struct fbp_pad **out, const struct fbp_pad_request *rq
     const size_t last = rq->before + n - 1, whole = p->n_columns + longest - 1;
     const size_t reach = rq->half_width ? rq->half_width : whole;
     FBP_TRY_GOTO(fbp_alloc((void **)&p->tables, fbp_pad_floats(p) * sizeof(float), "the padding"));
-    FBP_TRY_GOTO(fbp_filter_design_times(&f, rq->filter, rq->cutoff, p->n_columns + longest, 0,
+    FBP_TRY_GOTO(fbp_filter_design_times(&f, rq->filter, rq->cutoff, p->n_columns + longest, 0, 1,
                                          rq->factors));
     /* table[c]: the extrapolation phi (pad.h) filtered, which is the sum over t > 0 of kernel[c -
      * c(t)] phi(t / length); c(t): the column that is t columns beyond the panel's end */

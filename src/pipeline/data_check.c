@@ -106,7 +106,8 @@ static inline float greater(float a, float b)
 static inline double edge_distance(const struct fbp_job *job, size_t view, int end)
 {
     const double *m = job->matrices[view];
-    const double axis = m[3] / m[11] - (double)job->padded.left;
+    const double axis =
+        (m[3] / m[11] - (double)job->padded.left) / (double)(job->padded.inserted + 1);
 
     return end == 0 ? axis + 0.5 : (double)job->panel.n_columns - 0.5 - axis;
 }

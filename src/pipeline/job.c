@@ -81,9 +81,11 @@ static void widen(struct fbp_job *job)
         left = fmax(left, nc - 1 - 2 * axis);
         right = fmax(right, 2 * axis - (nc - 1));
     }
-    job->padded.left = (size_t)ceil(left);
+    const bool planes = fbp_kind_of(job->kind)->integral == FBP_OVER_PLANES;
+    const size_t apart = planes ? 1 : job->padded.inserted + 1; /* of additional columns */
+    job->padded.left = apart * (size_t)ceil(left);
     job->padded.panel = job->panel;
-    job->padded.panel.n_columns += job->padded.left + (size_t)ceil(right);
+    job->padded.panel.n_columns += job->padded.left + apart * (size_t)ceil(right);
     job->padded.panel.n_columns += job->padded.inserted * (job->panel.n_columns - 1);
     for (size_t k = 0; k < job->n_views; k++)
         for (int i = 0; i < 4; i++)
@@ -130,6 +132,19 @@ static bool is_sparse(const struct fbp_job *job)
     return false;
 }
 
+/* Number of filtered samples per measured sample. */
+static size_t refined(const struct fbp_job *job, enum fbp_refine refine)
+{
+    const double *m = job->matrices[0];
+
+    if (refine != FBP_REFINE_AUTO)
+        return (size_t)1 << refine;
+    /* columns per voxel on the axis, where w = 1 */
+    const double columns = fmax(hypot(m[0] - m[8] * m[3], m[1] - m[9] * m[3]), 1e-9) *
+                           fmin(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
+    return columns >= 2 ? 1 : columns >= 1 ? 2 : 4;
+}
+
 /* Make the ramp filter and the weights for views of line integrals. */
 static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_params *p)
 {
@@ -142,13 +157,17 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
     if (p->epr.wiener > 0)
         return FBP_UNSUPPORTED(
             "wiener: applies to spectra of plane integrals (kind planes) only; omit wiener");
-    if (job->padded.inserted)
+    if (p->epr.oversampling > 1)
         return FBP_UNSUPPORTED(
-            "oversampling: applies to plane integrals (kind planes) only; omit oversampling");
+            "oversampling: applies to plane integrals (kind planes) only; use refine instead");
+    if (job->padded.inserted > 0 && (p->pad != FBP_PAD_NONE || p->filtering.spatial))
+        return FBP_UNSUPPORTED("refine: cannot be combined with %s; omit one of the two",
+                               p->pad != FBP_PAD_NONE ? "pad" : "a filter in space");
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     const struct fbp_filter_factors factors = {p->filtering.n_window, p->filtering.window};
     FBP_TRY(fbp_filter_design_times(&t->filter, p->filter, t->cutoff, job->padded.panel.n_columns,
-                                    p->filtering.spatial ? p->filtering.half_width : 0, factors));
+                                    p->filtering.spatial ? p->filtering.half_width : 0,
+                                    job->padded.inserted + 1, factors));
     t->shaped = factors.n > 0;
     fbp_weights_errors(t->weights, &job->grid, t->centre_mm, job->facts.method_error);
     job->filtering.weights = t->weights;
@@ -326,6 +345,9 @@ static fbp_status filter_planes(struct fbp_job_tables *t, const struct fbp_recon
         return FBP_UNSUPPORTED("pad: rows of plane integrals need no extrapolation; omit pad");
     if (t->cutoff_v > 0)
         return FBP_UNSUPPORTED("cutoff_v: plane integrals have no detector columns; omit cutoff_v");
+    if (p->filtering.refine)
+        return FBP_UNSUPPORTED(
+            "refine: applies to rows of line integrals; use oversampling for plane integrals");
     if (t->angular != FBP_ANGULAR_AUTO)
         return FBP_UNSUPPORTED("angular_weights: plane integrals are weighted by "
                                "solid angles; set the scan's quadrature instead");
@@ -366,7 +388,10 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .rows = rows_of,
         .filtering.spatial = p->filtering.spatial,
         .input.filtered = scan->filtered,
-        .padded.inserted = p->epr.oversampling > 1 && !scan->filtered ? p->epr.oversampling - 1 : 0,
+        .padded.inserted =
+            p->epr.oversampling > 1 && !scan->filtered && kind->integral == FBP_OVER_PLANES
+                ? p->epr.oversampling - 1
+                : 0,
         .scale = p->mu_water > 0 ? 1000 / p->mu_water : fbp_value_scale(scan->kind, p->output.unit),
         .shift = p->mu_water > 0 ? -1000 : 0,
         .precision = p->precision,
@@ -422,6 +447,8 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         fbp_axpy(job->grid.centre_mm, -1, t->centre_mm, job->grid.centre_mm);
     }
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
+    if (!scan->filtered && kind->integral != FBP_OVER_PLANES)
+        job->padded.inserted = refined(job, p->filtering.refine) - 1;
     widen(job);
     job->sparse = is_sparse(job);
     if (!scan->filtered)
@@ -542,7 +569,8 @@ void fbp_job_describe(const struct fbp_job_tables *t, char *buf, size_t n)
     if (t->filter.periodic)
         fbp_text_add(buf, n, ", ", "rows periodic");
     if (t->job.padded.inserted)
-        fbp_text_add(buf, n, ", ", "oversampled");
+        fbp_text_add(buf, n, ", ", "%zu filtered samples per measured one",
+                     t->job.padded.inserted + 1);
     if (t->job.epr.interpolation)
         fbp_text_add(buf, n, ", ", "%s interpolation",
                      fbp_interpolation_name(t->job.epr.interpolation));
@@ -580,9 +608,9 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
             "double, or use device cpu",
             backend->name);
     if (job->padded.inserted && !backend->can.oversamples)
-        return FBP_UNSUPPORTED(
-            "oversampling: device %s does not support it; omit oversampling, or use device cpu",
-            backend->name);
+        return FBP_UNSUPPORTED("%s: device %s does not support it; omit it, or use device cpu",
+                               kind->integral == FBP_OVER_PLANES ? "oversampling" : "refine",
+                               backend->name);
     if (!(1u << job->epr.interpolation &
           (backend->can.interpolations | 1u << FBP_INTERPOLATION_LINEAR)))
         return FBP_UNSUPPORTED(

@@ -21,6 +21,7 @@ static const char *(*const lists[])(size_t i) = {
     [FBP_LIST_UNITS] = fbp_unit_name,
     [FBP_LIST_FILTERS] = fbp_filter_name,
     [FBP_LIST_PADS] = fbp_pad_name,
+    [FBP_LIST_REFINEMENTS] = fbp_refine_name,
     [FBP_LIST_INTERPOLATIONS] = fbp_interpolation_name,
     [FBP_LIST_RING_INTERPOLATIONS] = fbp_ring_interpolation_name,
     [FBP_LIST_QUADRATURES] = fbp_quadrature_name,

@@ -111,6 +111,7 @@ fbp_status fbp_take_params(struct fbp_recon_params *p, const struct fbp_recon_pa
     FBP_TRY(
         fbp_check_optional(&columns, "picture_oversampling", (double)p->epr.image_oversampling));
     FBP_TRY(fbp_check_choice("pad", (long)p->pad, FBP_PAD_ELLIPSE));
+    FBP_TRY(fbp_check_choice("refine", (long)p->filtering.refine, FBP_REFINE_AUTO));
     FBP_TRY(
         fbp_check_choice("angular_weights", (long)p->filtering.angular_weights, FBP_ANGULAR_EQUAL));
     FBP_TRY(fbp_check_choice("unit", (long)p->output.unit, FBP_UNIT_CM));

@@ -404,7 +404,7 @@ static void log_remarks(const fbp_plan *p)
     const struct fbp_recon_params *params = &p->params;
     const bool asks_for_filter =
         params->filter != FBP_FILTER_RAM_LAK || params->cutoff > 0 ||
-        params->filtering.cutoff_v > 0 || params->filtering.spatial ||
+        params->filtering.cutoff_v > 0 || params->filtering.spatial || params->filtering.refine ||
         params->filtering.half_width > 0 || params->pad || params->filtering.n_window > 0 ||
         params->epr.oversampling > 1 || params->epr.wiener > 0 || params->epr.periodic ||
         params->epr.response || params->filtering.angular_weights != FBP_ANGULAR_DEFAULT;

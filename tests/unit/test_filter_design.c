@@ -172,14 +172,14 @@ TEST(factors_of_the_response)
 
     for (size_t i = 0; i < M; i++)
         hann[i] = fbp_filter_window(FBP_FILTER_HANN, (double)i / (M - 1));
-    OK(fbp_filter_design_times(&d, FBP_FILTER_RAM_LAK, 1, N, 0,
+    OK(fbp_filter_design_times(&d, FBP_FILTER_RAM_LAK, 1, N, 0, 1,
                                (struct fbp_filter_factors){M, hann}));
     for (size_t i = 0; i <= d.n_fft / 2; i++)
         assert_true(fabs(d.response[i] - want.response[i]) <= 1e-7 * plain.response[d.n_fft / 2]);
     for (size_t i = 0; i <= d.half_width; i++)
         assert_true(fabs(d.kernel[i] - want.kernel[i]) <= 1e-7);
     fbp_filter_design_clear(&d);
-    OK(fbp_filter_design_times(&d, FBP_FILTER_RAM_LAK, 0.5, N, 0,
+    OK(fbp_filter_design_times(&d, FBP_FILTER_RAM_LAK, 0.5, N, 0, 1,
                                (struct fbp_filter_factors){ENDS, straight}));
     for (size_t i = 0; i <= d.n_fft / 2; i++) {
         const double x = 2 * (double)i / (double)d.n_fft;

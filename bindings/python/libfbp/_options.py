@@ -92,6 +92,9 @@ class Options(TypedDict, total=False):
     or a function of the frequency in cycles per pixel, 0 to 0.5; default: "ram-lak" """
     cutoff: float | None
     """cut-off frequency as a fraction of the Nyquist frequency; default: 1"""
+    refine: int | str | None
+    """number of filtered samples per measured sample of a row, 1, 2 or 4, or "auto": at least two
+    per voxel; default: 1"""
     cutoff_v: float | None
     """cut-off of a Hann window along columns, as a fraction of the Nyquist frequency; default: no
     window"""

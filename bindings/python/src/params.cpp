@@ -110,6 +110,12 @@ static void take_roi(params &to, nb::handle value, const char *)
         to.p.member = by_name<type>(list, nb::cast<std::string>(value), what); \
     }
 
+static void take_refine(params &to, nb::handle value, const char *what)
+{
+    const std::string name = nb::cast<std::string>(nb::str(value)); /* 2, or "auto" */
+    to.p.filtering.refine = by_name<fbp_refine>(FBP_LIST_REFINEMENTS, name, what);
+}
+
 static const struct {
     const char *name;
     reader read;
@@ -142,6 +148,7 @@ static const struct {
     {"roi", take_roi},
     {"part", take_part},
     {"pad", CHOICE(fbp_pad_kind, pad, FBP_LIST_PADS)},
+    {"refine", take_refine},
     {"mask", take_mask},
     {"scratch", TEXT(tuning.scratch)},
     {"timeline", TEXT(tuning.timeline)},

@@ -68,7 +68,8 @@ static bool needs_space(const struct fbp_job *job)
 {
     const struct fbp_filter_design *f = job->filtering.design;
 
-    return fbp_in_double(job) || job->padded.inserted > 0 || f->passes > 1 || f->kernel_back;
+    return fbp_in_double(job) || f->passes > 1 || f->kernel_back ||
+           (job->padded.inserted > 0 && job->kind == FBP_PLANES);
 }
 
 bool gpu_needs_spatial_filter(const struct fbp_job *job)
@@ -83,7 +84,8 @@ enum gpu_filter_method gpu_filter_method_of(const struct fbp_job *job,
         return GPU_FILTER_NONE;
     if (gpu_needs_spatial_filter(job))
         return GPU_FILTER_SPATIAL;
-    if (gpu_chain_length(job->padded.panel.n_columns, offer->row_bytes()) > 0)
+    if (job->padded.inserted == 0 &&
+        gpu_chain_length(job->padded.panel.n_columns, offer->row_bytes()) > 0)
         return GPU_FILTER_CHAIN;
     return offer->has_fft() ? GPU_FILTER_FFT : GPU_FILTER_SPATIAL;
 }
