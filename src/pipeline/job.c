@@ -142,7 +142,7 @@ static size_t refined(const struct fbp_job *job, enum fbp_refine refine)
     /* columns per voxel on the axis, where w = 1 */
     const double columns = fmax(hypot(m[0] - m[8] * m[3], m[1] - m[9] * m[3]), 1e-9) *
                            fmin(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
-    return columns >= 2 ? 1 : columns >= 1 ? 2 : 4;
+    return columns >= 1.999 ? 1 : columns >= 0.999 ? 2 : 4; /* with room for rounded pitches */
 }
 
 /* Make the ramp filter and the weights for views of line integrals. */

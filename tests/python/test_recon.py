@@ -77,6 +77,8 @@ WAYS = [
     ({"flip_u": True, "flip_v": True, "reverse": True}, ["--flip-u", "--flip-v", "--reverse"]),
     ({"hu": 0.02, "mask": math.nan}, ["--hu", "0.02", "--mask", "nan"]),
     ({"region": "cylinder:5", "mask": -1}, ["--region", "cylinder:5", "--mask", "-1"]),
+    ({"refine": 2}, ["--refine", "2"]),
+    ({"refine": "auto"}, ["--refine", "auto"]),
     ({"cutoff_v": 0.5, "pad": "ellipse"}, ["--cutoff-v", "0.5", "--pad", "ellipse"]),
     ({"half_width": 6, "unit": "cm"}, ["--half-width", "6", "--unit", "cm"]),
     ({"beam_hardening": (1, 0.02)}, ["--beam-hardening", "1,0.02"]),

@@ -162,6 +162,38 @@ TEST(columns_have_a_hann_window)
     fbp_column_filter_clear(&d);
 }
 
+/* With zeros between the samples, the filter gives the same values at the samples, and interpolates
+ * between them: a cosine below the Nyquist frequency is one there, too. */
+TEST(refined_rows)
+{
+    enum { N = 64, R = 4, LENGTH = R * (N - 1) + 1 };
+    struct fbp_filter_design plain = make(FBP_FILTER_HANN, 1, N, 0), fine;
+    struct fbp_row_filter filter;
+    struct fbp_row_work work;
+    double out[LENGTH];
+
+    OK(fbp_filter_design_times(&fine, FBP_FILTER_HANN, 1, LENGTH, 0, R,
+                               (struct fbp_filter_factors){0}));
+    assert_int_equal(fine.n_fft, R * plain.n_fft);
+    for (size_t i = 0; i < N; i++)
+        assert_true(fabs(fine.kernel[R * i] - plain.kernel[i]) <= 1e-15);
+    OK(fbp_row_filter_open(&filter, &fine, false));
+    OK(fbp_row_work_alloc(&work, &fine));
+    memset(work.line, 0, fine.n_fft * sizeof *work.line);
+    const double f =
+        2 * FBP_PI * 11 / (double)plain.n_fft; /* of the circle of plain.n_fft samples */
+    for (size_t i = 0; i < plain.n_fft; i++)
+        work.line[R * i] = cos(f * (double)i);
+    fbp_row_filter(&filter, &work, out);
+    const double factor = plain.response[11] * (double)plain.n_fft;
+    for (size_t i = 0; i < LENGTH; i++)
+        assert_true(fabs(out[i] - factor * cos(f * (double)i / R)) <= 1e-13);
+    fbp_row_work_free(&work);
+    fbp_row_filter_close(&filter);
+    fbp_filter_design_clear(&fine);
+    fbp_filter_design_clear(&plain);
+}
+
 TEST(factors_of_the_response)
 {
     enum { N = 60, M = 4097, ENDS = 2 };
