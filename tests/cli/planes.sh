@@ -26,7 +26,7 @@ has err 'weights areas of Voronoi cells, sum 2 pi'
 run 0 compare cells.mha truth.mha --json
 is "$(json nrmse) < 0.014"
 run 0 recon ball.json -o over.mha --device cpu --oversampling 2
-has err 'filter ram-lak, oversampled'
+has err 'filter ram-lak, 2 filtered samples per measured one'
 run 0 compare over.mha truth.mha --json
 is "$(json nrmse) < 0.016"
 run 0 recon ball.json -o spline.mha --device cpu --interpolation cubic

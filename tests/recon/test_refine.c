@@ -4,13 +4,13 @@
 
 #include "filter/filter.h"
 
-enum { VIEWS = 360, COLUMNS = 256, VOXELS = 128 };
+enum { VIEWS = 360, COLUMNS = 256, ROWS = 3, VOXELS = 128 };
 
 static const double SOD = 750, SDD = 1200, PITCH = 3.2; /* columns of 2 mm on the axis */
 
 static struct fbp_scan make_scan(double offset_mm)
 {
-    return head_scan(VIEWS, COLUMNS, 1,
+    return head_scan(VIEWS, COLUMNS, ROWS,
                      &(struct orbit){.pitch_mm = {PITCH, PITCH}, .offset_mm = offset_mm},
                      (struct fbp_grid){{VOXELS, VOXELS, 1}, {2, 2, 2}, {0, 0, 0}}, 110);
 }
@@ -37,7 +37,8 @@ static void reconstruct_double(const struct fbp_scan *scan, size_t R, float *out
         memset(work.line, 0, design.n_fft * sizeof *work.line);
         for (size_t c = 0; c < COLUMNS; c++) {
             const double a = tau * ((double)c - (COLUMNS - 1) / 2.0);
-            work.line[R * c] = (double)views[k * COLUMNS + c] * SOD / hypot(SOD, a);
+            work.line[R * c] =
+                (double)views[(k * ROWS + ROWS / 2) * COLUMNS + c] * SOD / hypot(SOD, a);
         }
         fbp_row_filter(&filter, &work, row);
         row[length] = 0;

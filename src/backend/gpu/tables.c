@@ -64,12 +64,15 @@ size_t gpu_column_taps(const struct fbp_job *job)
     return 2 * (job->filtering.columns->half_width + GPU_COLUMN_ROWS) + 1;
 }
 
+/* Plane integrals have one row per channel.  Oversampled, they need taps and sums in double, which
+ * only the filter in space has. */
 static bool needs_space(const struct fbp_job *job)
 {
     const struct fbp_filter_design *f = job->filtering.design;
+    const bool one_row = job->padded.panel.n_rows == fbp_channels(job);
 
     return fbp_in_double(job) || f->passes > 1 || f->kernel_back ||
-           (job->padded.inserted > 0 && job->kind == FBP_PLANES);
+           (job->padded.inserted > 0 && one_row);
 }
 
 bool gpu_needs_spatial_filter(const struct fbp_job *job)

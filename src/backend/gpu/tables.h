@@ -114,7 +114,7 @@ FBP_BEGIN
 void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capabilities *offer,
                         struct gpu_tables *out);
 
-/** Returns whether rows must be convolved in space: by request, or for inserted columns, a filter
+/** Returns whether rows must be convolved in space: by request, or for oversampled planes, a filter
  * of two passes, an asymmetric kernel, or double. */
 bool gpu_needs_spatial_filter(const struct fbp_job *job);
 
