@@ -123,7 +123,7 @@ struct recon_args {
     OPT(R, p.filtering.refine, .name = "refine", .arg = "N", .list = fbp_refine_name, \
         .fallback = "1", \
         .help = "number of filtered samples per measured sample of a row; 2 or 4 make the interpolation " \
-                "more accurate; auto: at least two samples per voxel"), \
+                "more accurate; auto: the least number with two samples per voxel, at most 4"), \
     OPT(R, p.epr.oversampling, .name = "oversampling", .arg = "N", .min = 1, .max = 2, \
         .fallback = "1", \
         .help = "2: also compute filtered plane integrals half way between samples, which makes the " \

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""calibrations.py [--beads] [--cases N] [--first K] [--jobs J] [--threads T] [--photons FACTOR] [--fbp PATH] [--work DIR]:
-`fbp calibrate` on simulated scans with planted errors of the geometry. Each case has a random object, noise, and errors that the scan file
-does not contain; a few classes add rings, few views, an object longer or wider than the panel, a panel off centre.
+"""calibrations.py [--beads] [--cases N] [--first K] [--jobs J] [--threads T] [--photons FACTOR] [--list CASES] [--fbp PATH]
+[--work DIR]: `fbp calibrate` on simulated scans with planted errors of the geometry. Each case has a random object, noise, and
+errors that the scan file does not contain; a few classes add rings, few views, an object longer or wider than the panel, a
+panel off centre.
 --beads: `fbp calibrate --beads` on phantoms of beads instead.
 Prints one line per case and a table per class: greatest errors, and how often the 95 % intervals contain the truth.
 Needs Python 3.8 and its standard library only."""

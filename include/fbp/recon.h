@@ -75,8 +75,9 @@ enum fbp_precision {
     /** FBP_PRECISION_FAST on "cuda", unless the kernel uses rotational symmetry of the scan; else
      * FBP_PRECISION_EXACT. */
     FBP_PRECISION_DEFAULT = 0,
-    /** All computations in float32; on "cpu" without the kernel "tilted", whose values differ from
-     * those of the other kernels and devices, but are as accurate. */
+    /** All computations in float32.  On "cpu", the kernel "tilted" is used only if it is named,
+     * because its values differ from those of other kernels and devices (with the same accuracy).
+     */
     FBP_PRECISION_EXACT,
     FBP_PRECISION_FAST, /**< GPUs: texture units interpolate, to 1/256 of a pixel */
     FBP_PRECISION_HALF, /**< GPUs: filtered samples in float16 */

@@ -170,7 +170,8 @@ fbp_status fbp_filter_design_times(struct fbp_filter_design *out, enum fbp_filte
             "filter: %s is for plane integrals (EPR imaging); for line integrals use %s",
             fbp_filter_name(filter), list_windows(windows, sizeof windows));
     const size_t measured = (n_columns + refined - 1) / refined;
-    const size_t circle = fbp_fft_length(2 * measured), last = circle / 2; /* measured samples */
+    /* length of the transform of the measured samples, and index of their Nyquist frequency */
+    const size_t circle = fbp_fft_length(2 * measured), last = circle / 2;
     out->n_fft = refined * circle;
     FBP_TRY_GOTO(fbp_filter_design_alloc(out, false));
     const size_t n = out->n_fft / 2 + 1;

@@ -54,9 +54,10 @@ struct fbp_filter_factors {
     const double *values; /**< [n] */
 };
 
-/** Design a filter as fbp_filter_design() does, times factors, for rows with `refined` - 1 zeros
- * between measured samples (n_columns counts them, too): it interpolates there, because the response
- * is 0 above the Nyquist frequency of the measured samples. */
+/** Design a filter as fbp_filter_design() does, times factors.  Rows have `refined` - 1 zeros
+ * between measured samples; n_columns includes these zeros.  The filter replaces the zeros by
+ * interpolated samples, because its response is 0 above the Nyquist frequency of the measured
+ * samples. */
 fbp_status fbp_filter_design_times(struct fbp_filter_design *out, enum fbp_filter filter,
                                    double cutoff, size_t n_columns, size_t half_width,
                                    size_t refined, struct fbp_filter_factors factors);
@@ -72,8 +73,9 @@ void fbp_filter_design_clear(struct fbp_filter_design *design);
  */
 fbp_status fbp_filter_check(enum fbp_filter filter, double cutoff, size_t n_columns);
 
-/** Allocate the zeroed arrays of a design for its n_columns, half_width (0: n_columns - 1) and n_fft
- * (0: the least length for n_columns), and set passes to 1.  asymmetric: also imaginary and kernel_back. */
+/** Allocate the zeroed arrays of a design for its n_columns, half_width (0: n_columns - 1) and
+ * n_fft (0: the least length for n_columns), and set passes to 1.  asymmetric: also imaginary and
+ * kernel_back. */
 fbp_status fbp_filter_design_alloc(struct fbp_filter_design *design, bool asymmetric);
 
 /**

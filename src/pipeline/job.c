@@ -82,7 +82,10 @@ static void widen(struct fbp_job *job)
         right = fmax(right, 2 * axis - (nc - 1));
     }
     const bool planes = fbp_kind_of(job->kind)->integral == FBP_OVER_PLANES;
-    const size_t apart = planes ? 1 : job->padded.inserted + 1; /* of additional columns */
+    const size_t apart =
+        planes ? 1
+               : job->padded.inserted +
+                     1; /* number of padded columns per additional column of the panel */
     job->padded.left = apart * (size_t)ceil(left);
     job->padded.panel = job->panel;
     job->padded.panel.n_columns += job->padded.left + apart * (size_t)ceil(right);
@@ -139,7 +142,7 @@ static size_t refined(const struct fbp_job *job, enum fbp_refine refine)
 
     if (refine != FBP_REFINE_AUTO)
         return (size_t)1 << refine;
-    /* columns per voxel on the axis, where w = 1 */
+    /* measured columns per voxel at the iso-centre (w = 1), in view 0 */
     const double columns = fmax(hypot(m[0] - m[8] * m[3], m[1] - m[9] * m[3]), 1e-9) *
                            fmin(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
     return columns >= 1.999 ? 1 : columns >= 0.999 ? 2 : 4; /* with room for rounded pitches */
@@ -161,8 +164,8 @@ static fbp_status filter_lines(struct fbp_job_tables *t, const struct fbp_recon_
         return FBP_UNSUPPORTED(
             "oversampling: applies to plane integrals (kind planes) only; use refine instead");
     if (job->padded.inserted > 0 && (p->pad != FBP_PAD_NONE || p->filtering.spatial))
-        return FBP_UNSUPPORTED("refine: cannot be combined with %s; omit one of the two",
-                               p->pad != FBP_PAD_NONE ? "pad" : "a filter in space");
+        return FBP_UNSUPPORTED("refine: found together with %s; omit one of them",
+                               p->pad != FBP_PAD_NONE ? "pad" : "spatial");
     FBP_TRY(fbp_weights_create(&t->weights, views_of(job), &job->facts, t->angular));
     const struct fbp_filter_factors factors = {p->filtering.n_window, p->filtering.window};
     FBP_TRY(fbp_filter_design_times(&t->filter, p->filter, t->cutoff, job->padded.panel.n_columns,
@@ -608,9 +611,9 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
             "double, or use device cpu",
             backend->name);
     if (job->padded.inserted && !backend->can.oversamples)
-        return FBP_UNSUPPORTED("%s: device %s does not support it; omit it, or use device cpu",
-                               kind->integral == FBP_OVER_PLANES ? "oversampling" : "refine",
-                               backend->name);
+        return FBP_UNSUPPORTED(
+            "%s: device %s does not support this option; omit the option, or use device cpu",
+            kind->integral == FBP_OVER_PLANES ? "oversampling" : "refine", backend->name);
     if (!(1u << job->epr.interpolation &
           (backend->can.interpolations | 1u << FBP_INTERPOLATION_LINEAR)))
         return FBP_UNSUPPORTED(

@@ -169,10 +169,10 @@ static void tilt(struct fbp_bp_column *c, const struct columns *m, size_t nz, fl
     c->dv = dv / r;
     c->v0 /= r;
     c->step = (c->dv + fabsf(e * c->v0)) * r * 1.06f;
-    c->w[0] = r;
-    c->w[1] = -e * r;
-    c->w[2] = e * e * r;
-    c->w[3] = -e * e * e * r;
+    c->r[0] = r;
+    c->r[1] = -e * r;
+    c->r[2] = e * e * r;
+    c->r[3] = -e * e * e * r;
     c->slope = rand() % 4 ? uniform(-0.25f, 0.25f) : uniform(-0.01f, 0.01f);
     c->n_columns = (int)m->n_columns;
     c->column = (int)fminf(fmaxf(u, -1), nc);

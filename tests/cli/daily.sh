@@ -64,6 +64,8 @@ has err 'kernel rot180 computes whole slices, 48 times as many voxels as the box
 run 0 plan scan.json --roi 3:9,40:,20:23 --kernel column --json
 is "48 * $(json updates) <= $whole"
 grep -qv 'FDK is exact' err && say "$last: $(cat err)"
+run 0 plan scan.json
+has err '^90 views are not divisible by 4, .* with 92 views it can be'
 run 0 plan scan.json --slice 46:
 has out '^of +48 x 48 x 48 .*: voxels 0:48,0:48,46:48$'
 run 0 recon scan.json --slice 20:30 --sweep centre=34:37:0.5 -o sheet.png

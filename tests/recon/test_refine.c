@@ -151,10 +151,10 @@ TEST(what_it_cannot_be_combined_with)
     fbp_plan *plan = NULL;
 
     p.pad = FBP_PAD_ELLIPSE;
-    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED, "omit one of the two");
+    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED, "found together with pad");
     p.pad = FBP_PAD_NONE;
     p.filtering.spatial = true;
-    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED, "a filter in space");
+    assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED, "found together with spatial");
     p.filtering.spatial = false;
     p.epr.oversampling = 2;
     assert_fails(fbp_plan_create(&plan, &scan, &p), FBP_ERR_UNSUPPORTED, "use refine");

@@ -29,9 +29,9 @@ enum {
     LEFT = 1     /* number of zero columns on either side of a sinogram image in double */
 };
 
-/* Limits of kernel "tilted": slope of a projected voxel column against the detector columns; change
- * of w along half a voxel column, relative to w, for the error of 1 / w to be below 1e-7; rows per
- * slice, for the windows of all instruction sets. */
+/* Limits of kernel "tilted": slope of a projected voxel column [columns per row]; relative change
+ * of w along half a voxel column, for a relative error of 1 / w below 1e-7; rows per slice, below
+ * LARGE_STEP of every instruction set. */
 static const double STEEPEST = 0.25, MOST_DEPTH = 0.026, MOST_STEP = 3.6;
 
 /* Distance between neighbouring detector columns of a stored view [floats]. */
@@ -98,8 +98,8 @@ static double z_reference(const struct fbp_grid *g)
 struct projection {
     double value[3], along_x[3], along_z[3];
     double reference;      /* integer row from which rows count */
-    double lo, hi;         /* rows beyond the first and the last one, whose values are zeros */
-    double per_lo, per_hi; /* kernel "tilted": factors for the slices that project onto lo and hi */
+    double lo, hi;         /* rows -1 and n_rows, relative to reference; their values are zeros */
+    double per_lo, per_hi; /* 1 / (V1 - lo W1), 1 / (V1 - hi W1) of struct projected_column */
 };
 
 static struct projection project_row(const struct fbp_job *job, size_t view, double reference,
@@ -172,7 +172,8 @@ static bool set_column(const struct cpu_bp *bp, const float *view, const struct 
  *
  *     U = U0 + t U1,  V = V0 + t V1,  W = W0 + t W1,  t = z - z_ref
  *
- * are on the line u = u0 + slope v, because t = (V0 - v W0) / (v W1 - V1).
+ * give u = U / W and v = V / W on the line u = u0 + slope v, slope = (U1 W0 - U0 W1) / rise.  Row v
+ * is reached at t = (v W0 - V0) / (V1 - v W1).  U1, V1, W1: projection.along_z.
  */
 struct projected_column {
     double U0, V0, W0;
@@ -195,7 +196,8 @@ static inline struct projected_column project_column(const struct projection *p,
     return c;
 }
 
-/* The same as set_column(), for kernel "tilted". */
+/* Set the parameters of a view along voxel column x of a row, for kernel "tilted".  Arguments and
+ * return value: see set_column(). */
 static bool set_tilted(const struct cpu_bp *bp, const float *view, const struct projection *p,
                        double x, struct fbp_interval z, struct fbp_bp_column *out)
 {
@@ -215,7 +217,7 @@ static bool set_tilted(const struct cpu_bp *bp, const float *view, const struct 
     /* 1 / (1 + x), x = e t, |x| <= X = |e| most: Taylor's series, with the term of fourth order
      * replaced by X^2 x^2 - X^4 / 8, from which it differs by X^4 / 8 at most */
     const double e = p->along_z[2] * c.r, X = (e > 0 ? e : -e) * most, X2 = X * X;
-    /* greatest 1 / (1 + x)^2 in these slices and the other lanes of their vectors */
+    /* upper bound of 1 / (1 + x)^2 over all slices and FBP_MAX_LANES more, if more <= 0.2 */
     const double more = X * (1 + FBP_MAX_LANES / most), nearer = 1 + more * (2 + 4 * more);
     *out =
         (struct fbp_bp_column){.left = left,
@@ -232,7 +234,7 @@ static bool set_tilted(const struct cpu_bp *bp, const float *view, const struct 
                                .slope = (float)c.slope,
                                .column = (int)column,
                                .n_columns = (int)job->padded.panel.n_columns,
-                               .w = {(float)(c.r * (1 - X2 * X2 / 8)), (float)(-e * c.r),
+                               .r = {(float)(c.r * (1 - X2 * X2 / 8)), (float)(-e * c.r),
                                      (float)(e * e * c.r * (1 + X2)), (float)(-e * e * e * c.r)}};
     return out->z0 < out->z1;
 }
@@ -327,9 +329,9 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
                       cpu_least(nx - xa, LINE), host, ((z - z0) * ny + y) * nx + xa);
 }
 
-/* True if all voxel columns project onto lines that kernel "tilted" can follow. All values are
- * fractions of linear functions of x and y, so that the columns at the corners have the extremes.
- */
+/* Returns true if "tilted" can project all voxel columns.  The corners of the grid are checked:
+ * slope and the relative change of w are quotients of linear functions of x and y, which have their
+ * extremes there.  Rows per slice are such a quotient only approximately. */
 static bool usable_tilted(const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;

@@ -18,7 +18,8 @@ enum {
     FBP_COLUMN_VIEWS = 8     /**< greatest number of views per call */
 };
 
-/** Slope of a projected voxel column up to which kernel "tilted" is not corrected. */
+/** Greatest |slope| of a projected voxel column [detector columns per row] for which kernel
+ * "tilted" omits the correction of fbp_bp_column_fn. */
 static const float FBP_TILTED_SLOPE = 0.003f;
 
 /**
@@ -26,29 +27,34 @@ static const float FBP_TILTED_SLOPE = 0.003f;
  * detector row is relative to the integer row `row`
  *
  *     v = v0 + t dv,          0 < dv, detector column u and depth w are constant     (column)
- *     v = (v0 + t dv) / w,    w = w0 + t w1,    u = u0 + slope v                     (tilted)
+ *     v = (v0 + t dv) / w,    w = W0 + t W1,    u = u0 + slope v                     (tilted)
  *
- * Kernel "tilted" is for detectors that are slightly tilted against the z axis: w changes little
- * along the column, whose projection is a straight line (as is that of any line) almost parallel to
- * the detector columns.
+ * Kernel "tilted" is for detectors that are slightly tilted against the z axis.  The projection of
+ * a voxel column is then a straight line almost parallel to the detector columns, and w changes
+ * little along the voxel column.
  */
 struct fbp_bp_column {
-    /** row 0 of column floor(u) (tilted: floor(u0), or the column of zeros next to the detector);
-     * the next begins `stride` samples later */
+    /** row 0 of detector column floor(u); tilted: of `column`.  The next detector column begins
+     * `stride` samples later. */
     const float *left;
     const float *ahead; /**< row 0 of the column that is used next, to prefetch; never NULL */
-    float wl, wr;       /**< weights (1 - a) / w^2, a / w^2 of the two columns; a: fraction of u */
+    float wl, wr;       /**< column only: weights (1 - a) / w^2 and a / w^2 of the two detector
+                           columns; a: fraction of u */
     float v0, dv, v_lo, v_hi;
-    float step; /**< greatest number of rows per slice: dv; tilted: in slices [z0, z1) */
+    /** number of rows per slice, dv; tilted: an upper bound of it over the voxel column */
+    float step;
     int row; /**< row from which v counts, as an index of stored rows: 0 is the first stored row */
     bool aligned; /**< a sinogram image whose rows are slices of the volume */
     /** slices [z0, z1) of the grid that project onto the detector, and a few more on either side */
     size_t z0, z1;
 
-    /* the following are of "tilted" only */
-    float u0, slope;       /**< u0 counts from `column` */
-    int column, n_columns; /**< column of `left`; number of columns of the detector */
-    float w[4];            /**< 1 / w = w[0] + t w[1] + t^2 w[2] + t^3 w[3], to float accuracy */
+    /* The following members are used by "tilted" only. */
+    float u0;      /**< u at v = 0, minus `column` */
+    float slope;   /**< detector columns per row */
+    int column;    /**< floor of u at v = 0, limited to -1 … n_columns (columns of zeros) */
+    int n_columns; /**< number of columns of the detector */
+    /** coefficients of 1 / w = r[0] + t r[1] + t^2 r[2] + t^3 r[3]; relative error below 1e-7 */
+    float r[4];
 };
 
 /**
@@ -60,9 +66,9 @@ struct fbp_bp_column {
  *
  *     dst[z - z0] += sum_k lerp(line_k, v_k(z)) / w_k(z)^2
  *
- * Between two rows, where line_k has values L, L' and derivatives g, g' along the row, this differs
- * from bilinear interpolation at (u, v) by slope b (1 - b) (g - g'), b: fraction of v.  The
- * difference is added if the slope is greater than FBP_TILTED_SLOPE; else it is below 0.1 HU.
+ * Bilinear interpolation at (u, v) has a value greater by slope b (1 - b) (g - g').  b: fraction of
+ * v; g, g': derivatives of the lower and the upper detector row along u.  This term is added if
+ * |slope| > FBP_TILTED_SLOPE; for smaller slopes it is below 0.1 HU rms for a head.
  *
  * dst     z1 - z0 <= FBP_COLUMN_SLICES voxels
  * n       number of views
@@ -101,7 +107,8 @@ typedef void fbp_bp_column_double_fn(double *dst, size_t n,
  *   ADD_SMALL, ADD_MIDDLE, ADD_LARGE     add_plain() or add_split() with functions that permute a
  *                                        window of the line: window(p, i) = p[i] of each lane, and
  *                                        window_above(p, i) = p[i + 1]; NULL: window(p + 1, i)
- *   SMALL_STEP, MIDDLE_STEP, LARGE_STEP  greatest dv for which VL slices stay in the window
+ *   SMALL_STEP, MIDDLE_STEP, LARGE_STEP  greatest rows per slice (fbp_bp_column.step)
+ *                                        for which VL slices stay in the window
  *   deinterleave(a, b, &even, &odd)      every other one of the 2 VL floats a, b
  *
  * A block is VL slices from a multiple of VL on, whatever slices are requested: no bit of a voxel
@@ -113,31 +120,36 @@ enum {
     /* Greatest number of samples of half an interpolated detector column (its even or odd rows): at
        most 4.1 rows per slice (LARGE_STEP), whole vectors at both ends, and one window. */
     HALF = ((FBP_COLUMN_SLICES + 16) * 5 / 2 + 63) / 64 * 64,
-    /* slices per call with a corrected column, which has its derivatives in the second half */
+    /* greatest number of slices per call of add_windows() with CORRECTED: the second half of
+     * column_line.line then holds derivatives */
     CORRECTED_SLICES = 256
 };
 
-/* How a voxel column is projected: onto a detector column; onto a line almost parallel to one; with
- * the correction for larger slopes. */
-enum projection { UPRIGHT, TILTED, CORRECTED };
+/* Projection of a voxel column. */
+enum projection {
+    UPRIGHT,  /* parallel to the detector columns (kernel "column") */
+    TILTED,   /* a line with |slope| <= FBP_TILTED_SLOPE */
+    CORRECTED /* a line with a greater slope; the correction of fbp_bp_column_fn is added */
+};
 
 /* Work arrays for a view: its interpolated column, and each block's position in it. */
 struct column_line {
     int at[BLOCKS];         /* floor(scale * v) of each block (find_blocks()) */
-    float fraction[BLOCKS]; /* of scale * v; tilted: floor(scale * v) */
+    float fraction[BLOCKS]; /* scale * v - at[]; tilted: at[] as a float, not a fraction */
     float line[2 * HALF] __attribute__((aligned(64)));
 };
 
 /* Returns 1 / w at slice positions t (kernel "tilted"). */
 static ALWAYS_INLINE V inverse_depth(const struct fbp_bp_column *c, V t)
 {
-    const V upper = VFMA(t, VSET1(c->w[3]), VSET1(c->w[2]));
+    const V upper = VFMA(t, VSET1(c->r[3]), VSET1(c->r[2]));
 
-    return VFMA(t, VFMA(t, upper, VSET1(c->w[1])), VSET1(c->w[0]));
+    return VFMA(t, VFMA(t, upper, VSET1(c->r[1])), VSET1(c->r[0]));
 }
 
-/* Store floor and fraction of scale * v for n blocks of slices, from z (relative to z_ref) on; v:
- * detector row, from c->row on, onto which the block's first slice projects. */
+/* Set w->at and w->fraction of n blocks of slices.  The first block begins at slice position z
+ * (relative to z_ref); v: detector row, relative to c->row, onto which a block's first slice
+ * projects. */
 static ALWAYS_INLINE void find_blocks(const struct fbp_bp_column *c, float scale, float z, size_t n,
                                       struct column_line *w, bool tilted)
 {
@@ -169,16 +181,17 @@ static ALWAYS_INLINE const float *column_at(const struct fbp_bp_column *c, int c
     return c->left + (ptrdiff_t)stride * (inside - c->column) + i;
 }
 
-/* Detector column, from c->column on, of the projected voxel column in row i. */
+/* Returns the detector column, relative to c->column, at which the projected voxel column crosses
+ * stored row i. */
 static inline float tilted_u(const struct fbp_bp_column *c, ptrdiff_t i)
 {
     return c->u0 + c->slope * (float)(i - c->row);
 }
 
-/* Returns VL samples of the projected voxel column, from row i on, which lie between different
- * detector columns; row: i - c->row and the following rows; difference: of both columns.  The bits
- * are those of the loop in tilted_line(), so that they do not depend on the rows with which a row
- * shares a vector. */
+/* Returns VL samples of the projected voxel column, from row i on, if it crosses detector columns
+ * within these rows.  row: row numbers of the lanes, relative to c->row; *difference: right minus
+ * left detector column, per lane.  The loop in tilted_line() computes the same bits for a row, so a
+ * sample does not depend on the other rows of its vector. */
 static ALWAYS_INLINE V crossing_rows(const struct fbp_bp_column *c, ptrdiff_t i, V row,
                                      size_t stride, V *difference)
 {
@@ -201,10 +214,10 @@ static ALWAYS_INLINE V crossing_rows(const struct fbp_bp_column *c, ptrdiff_t i,
     return sum;
 }
 
-/* Store rows [i, stop) of the projected voxel column of kernel "tilted", in multiples of VL,
- * without weights, to `out`, and their derivatives along the line, if slopes_at > 0, to out +
- * slopes_at.  Runs of rows between the same two detector columns are interpolated as in
- * line_rows(). */
+/* Store the detector rows [i, stop), interpolated at the projected voxel column, to `out`; stop is
+ * rounded up to whole vectors.  If slopes_at > 0, also store slope * d/du of each to out +
+ * slopes_at.  Rows whose samples lie between the same two detector columns are computed in one
+ * loop, all others by crossing_rows(). */
 static ALWAYS_INLINE void tilted_line(const struct fbp_bp_column *c, ptrdiff_t i, ptrdiff_t stop,
                                       size_t stride, float *out, ptrdiff_t slopes_at)
 {
@@ -247,8 +260,8 @@ static ALWAYS_INLINE void tilted_line(const struct fbp_bp_column *c, ptrdiff_t i
 }
 
 /* Add a view to n blocks of slices, from slice position z on, by linear interpolation in the
- * interpolated detector column w->line.  w->line begins at row `from`, so that loads from
- * stored columns are aligned; rows outside the stored columns are 0. */
+ * interpolated detector column w->line, which begins at row `from`, because loads from stored
+ * columns must be aligned.  Rows outside the stored columns are 0. */
 static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                                     struct column_line *w, float *sum, enum projection how,
                                     V (*window)(const float *p, VI i),
@@ -301,10 +314,11 @@ static ALWAYS_INLINE void add_plain(const struct fbp_bp_column *c, float z, size
     }
 }
 
-/* Add a view to n blocks of slices from z on, like add_plain(), from twice the interpolated column
- * whose even rows (from `from`) are stored apart from its odd rows, each of half the length.  With
- * x = v / 2, v lies between the even row 2 round(x) and the odd row 2 floor(x) + 1, at the fraction
- * 2 |x - round(x)|.  The upper half of a window's lanes counts from p + apart. */
+/* Add a view to n blocks of slices from z on, like add_plain(), from the interpolated detector
+ * column (UPRIGHT: twice its values), whose even rows (from `from`) and odd rows are stored
+ * separately, each of half the length.  With x = v / 2, v lies between the even row 2 round(x) and
+ * the odd row 2 floor(x) + 1, at the fraction 2 |x - round(x)|.  The upper half of a window's lanes
+ * counts from p + apart. */
 static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size_t n, size_t stride,
                                     struct column_line *w, float *sum, enum projection how,
                                     V (*window)(const float *p, VI i, ptrdiff_t apart),
@@ -324,7 +338,8 @@ static ALWAYS_INLINE void add_split(const struct fbp_bp_column *c, float z, size
     float *out = w->line;
 
     const ptrdiff_t parts = how == CORRECTED ? 2 : 1;
-    float rows[2 * 16 * VL]; /* of "tilted", which are computed in runs; then their derivatives */
+    /* "tilted" only: 16 VL rows from tilted_line(), then their derivatives */
+    float rows[2 * 16 * VL];
     const ptrdiff_t begin = i, run = (ptrdiff_t)16 * VL;
     for (; i < end; i += two, out += VL) {
         const bool stored = i >= -FBP_COLUMN_BELOW && i < stop;
@@ -584,7 +599,7 @@ static void tilted(float *dst, size_t z0, size_t z1, float z_ref, const struct f
         const size_t first = c->z0 > z0 ? c->z0 : z0, end = c->z1 < z1 ? c->z1 : z1;
         for (size_t z = first; z < end; z++) {
             const float t = (float)z - z_ref;
-            const float r = c->w[0] + t * (c->w[1] + t * (c->w[2] + t * c->w[3]));
+            const float r = c->r[0] + t * (c->r[1] + t * (c->r[2] + t * c->r[3]));
             const float v = clampf((c->v0 + t * c->dv) * r, c->v_lo, c->v_hi);
             const float fv = floorf(v);
             const ptrdiff_t i = (ptrdiff_t)fv + c->row;

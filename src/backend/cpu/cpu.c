@@ -151,9 +151,10 @@ static void describe(int index, struct fbp_device_info *out)
 static void remark(const struct fbp_job *job, char *line, size_t n)
 {
     if (kernel_of(job) == &cpu_kernel_tilted && job->precision == FBP_PRECISION_DEFAULT)
-        snprintf(line, n,
-                 "kernel tilted interpolates along the projections of voxel columns, as accurately "
-                 "as other kernels, but with other values; --precision exact uses kernel matrix");
+        snprintf(
+            line, n,
+            "kernel tilted: values differ from those of other kernels and devices, with the same "
+            "accuracy; use --kernel matrix to get values like theirs");
     else
         line[0] = '\0';
 }
