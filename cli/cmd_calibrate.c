@@ -83,8 +83,10 @@ static const char *rounded(char buf[32], double value, double uncertainty)
     return buf;
 }
 
-static void print_text(const struct fbp_calibration *c, bool drift, double seconds)
+static void print_text(const struct fbp_calibration *c, bool drift, double seconds,
+                       const char *output)
 {
+    const char *before = "";
     bool kept = false;
 
     printf("%-9s %s, %.2g s\n", "method", c->method, seconds);
@@ -114,18 +116,23 @@ static void print_text(const struct fbp_calibration *c, bool drift, double secon
     }
     printf("%-9s %s\n", "rotation",
            !c->sense_known ? "direction not observable: that of the scan file is kept"
-           : c->reversed   ? "opposite to that of the scan file (--reverse)"
-                           : "as in the scan file");
+           : !c->reversed  ? "as in the scan file, which the views confirm"
+           : output        ? "opposite to that of the scan file; the new file has the right one"
+                           : "opposite to that of the scan file (--reverse)");
     if (kept) {
         printf("%-9s", "unknown");
         for (int i = 0; i < FBP_CALIBRATED_COUNT; i++)
-            if (!c->values[i].observable)
-                printf(" %s", fbp_calibrated_name((enum fbp_calibrated)i));
+            if (!c->values[i].observable) {
+                printf("%s %s", before, fbp_calibrated_name((enum fbp_calibrated)i));
+                before = ",";
+            }
         printf(": these views do not determine them; the scan file's values are kept\n");
     }
     if (isfinite(c->misfit_before))
         printf("%-9s %.2g %% before, %.2g %% after; noise, rings and bad pixels add to it\n",
                "misfit", 100 * c->misfit_before, 100 * c->misfit);
+    if (output)
+        printf("%-9s %s; next: fbp recon %s -o volume.mha\n", "written", output, output);
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -164,7 +171,7 @@ static int run(const struct command *self, int argc, char **argv)
         if (a.json)
             rc = print_json(&c, a.drift, seconds);
         else
-            print_text(&c, a.drift, seconds);
+            print_text(&c, a.drift, seconds, a.output);
     }
     fbp_scan_clear(&scan);
     fbp_scan_clear(&found);

@@ -516,8 +516,8 @@ fbp_status fbp_init_write(cJSON **out, const struct fbp_init_folder *folder,
     g->root = g->at = cJSON_CreateObject();
     cJSON_AddStringToObject(
         g->root, "//",
-        "Written by fbp init: correct the assumed values and remove them from the list, then run "
-        "fbp geometry check, and fbp recon --slice K -o slice.png");
+        "Written by fbp init: correct the values in \"assumed\", if there are any, and remove them "
+        "from it; then run fbp calibrate (axis, roll, direction of rotation), or fbp geometry check");
     cJSON_AddNumberToObject(g->root, "fbp_scan", 1);
     g->assumed = cJSON_AddObjectToObject(g->root, "assumed");
 
