@@ -86,8 +86,7 @@ static const char *rounded(char buf[32], double value, double uncertainty)
 static void print_text(const struct fbp_calibration *c, bool drift, double seconds,
                        const char *output)
 {
-    const char *before = "";
-    bool kept = false;
+    const char *before = "unknown  ";
 
     printf("%-9s %s, %.2g s\n", "method", c->method, seconds);
     for (int i = 0; i < FBP_CALIBRATED_COUNT; i++) {
@@ -99,7 +98,6 @@ static void print_text(const struct fbp_calibration *c, bool drift, double secon
                    rounded(a, v->value, v->uncertainty), v->uncertainty, unit,
                    fabs(v->value - v->before) > 0 ? "scan file: " : "as in the scan file",
                    fabs(v->value - v->before) > 0 ? rounded(b, v->before, v->uncertainty) : "");
-        kept |= !v->observable;
     }
     for (int i = 0; drift && i < 2; i++) {
         const struct fbp_drift *d = &c->drift[i];
@@ -119,15 +117,13 @@ static void print_text(const struct fbp_calibration *c, bool drift, double secon
            : !c->reversed  ? "as in the scan file, which the views confirm"
            : output        ? "opposite to that of the scan file; the new file has the right one"
                            : "opposite to that of the scan file (--reverse)");
-    if (kept) {
-        printf("%-9s", "unknown");
-        for (int i = 0; i < FBP_CALIBRATED_COUNT; i++)
-            if (!c->values[i].observable) {
-                printf("%s %s", before, fbp_calibrated_name((enum fbp_calibrated)i));
-                before = ",";
-            }
+    for (int i = 0; i < FBP_CALIBRATED_COUNT; i++)
+        if (!c->values[i].observable) {
+            printf("%s %s", before, fbp_calibrated_name((enum fbp_calibrated)i));
+            before = ",";
+        }
+    if (*before == ',')
         printf(": these views do not determine them; the scan file's values are kept\n");
-    }
     if (isfinite(c->misfit_before))
         printf("%-9s %.2g %% before, %.2g %% after; noise, rings and bad pixels add to it\n",
                "misfit", 100 * c->misfit_before, 100 * c->misfit);

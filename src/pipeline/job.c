@@ -73,22 +73,17 @@ static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, 
  * projection of the iso-centre. */
 static void widen(struct fbp_job *job)
 {
-    const double nc = (double)job->panel.n_columns;
+    const double nc = (double)job->panel.n_columns, apart = (double)job->padded.inserted + 1;
     double left = job->epr.interpolation == FBP_INTERPOLATION_CUBIC, right = left;
 
     for (size_t k = 0; job->facts.offset && !job->input.filtered && k < job->n_views; k++) {
         const double axis = job->matrices[k][3] / job->matrices[k][11];
-        left = fmax(left, nc - 1 - 2 * axis);
-        right = fmax(right, 2 * axis - (nc - 1));
+        left = fmax(left, apart * ceil(nc - 1 - 2 * axis));
+        right = fmax(right, apart * ceil(2 * axis - (nc - 1)));
     }
-    const bool planes = fbp_kind_of(job->kind)->integral == FBP_OVER_PLANES;
-    const size_t apart =
-        planes ? 1
-               : job->padded.inserted +
-                     1; /* number of padded columns per additional column of the panel */
-    job->padded.left = apart * (size_t)ceil(left);
+    job->padded.left = (size_t)left;
     job->padded.panel = job->panel;
-    job->padded.panel.n_columns += job->padded.left + apart * (size_t)ceil(right);
+    job->padded.panel.n_columns += job->padded.left + (size_t)right;
     job->padded.panel.n_columns += job->padded.inserted * (job->panel.n_columns - 1);
     for (size_t k = 0; k < job->n_views; k++)
         for (int i = 0; i < 4; i++)
@@ -136,12 +131,16 @@ static bool is_sparse(const struct fbp_job *job)
 }
 
 /* Number of filtered samples per measured sample. */
-static size_t refined(const struct fbp_job *job, enum fbp_refine refine)
+static size_t refined(const struct fbp_job *job, const struct fbp_recon_params *p)
 {
     const double *m = job->matrices[0];
 
-    if (refine != FBP_REFINE_AUTO)
-        return (size_t)1 << refine;
+    if (job->input.filtered)
+        return 1;
+    if (fbp_kind_of(job->kind)->integral == FBP_OVER_PLANES)
+        return p->epr.oversampling > 1 ? p->epr.oversampling : 1;
+    if (p->filtering.refine != FBP_REFINE_AUTO)
+        return (size_t)1 << p->filtering.refine;
     /* measured columns per voxel at the iso-centre (w = 1), in view 0 */
     const double columns = fmax(hypot(m[0] - m[8] * m[3], m[1] - m[9] * m[3]), 1e-9) *
                            fmin(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
@@ -391,10 +390,6 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         .rows = rows_of,
         .filtering.spatial = p->filtering.spatial,
         .input.filtered = scan->filtered,
-        .padded.inserted =
-            p->epr.oversampling > 1 && !scan->filtered && kind->integral == FBP_OVER_PLANES
-                ? p->epr.oversampling - 1
-                : 0,
         .scale = p->mu_water > 0 ? 1000 / p->mu_water : fbp_value_scale(scan->kind, p->output.unit),
         .shift = p->mu_water > 0 ? -1000 : 0,
         .precision = p->precision,
@@ -450,8 +445,7 @@ fbp_status fbp_job_create(struct fbp_job_tables *t, const struct fbp_scan *scan,
         fbp_axpy(job->grid.centre_mm, -1, t->centre_mm, job->grid.centre_mm);
     }
     FBP_TRY_GOTO(make_matrices(job, scan->depths));
-    if (!scan->filtered && kind->integral != FBP_OVER_PLANES)
-        job->padded.inserted = refined(job, p->filtering.refine) - 1;
+    job->padded.inserted = refined(job, p) - 1;
     widen(job);
     job->sparse = is_sparse(job);
     if (!scan->filtered)

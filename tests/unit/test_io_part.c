@@ -183,7 +183,7 @@ TEST_WITH(journal_first, make_folder, NULL)
     assert_int_equal(files_in(FOLDER), 1);
 }
 
-/* One output, opened twice at once: the second is told that another process writes. */
+/* Opens one output twice at the same time: the second fails, because another process writes it. */
 TEST_WITH(one_at_a_time, make_folder, NULL)
 {
     static const struct {

@@ -87,12 +87,6 @@ static struct fbp_interval slices_of(const struct cpu_bp *bp, size_t x, size_t y
     return z.first < z.end ? z : (struct fbp_interval){0, 0};
 }
 
-/* The slice from which the inner loops count. */
-static double z_reference(const struct fbp_grid *g)
-{
-    return floor(((double)g->n[2] - 1) / 2);
-}
-
 /* A view along a row of voxel columns: homogeneous column, row and depth of voxel column 0 in slice
  * z_ref, and their increments per voxel along x and z. */
 struct projection {
@@ -123,47 +117,57 @@ static struct projection project_row(const struct fbp_job *job, size_t view, dou
     return out;
 }
 
+/* Returns what both kernels set alike for a view along a voxel column: detector column `column`,
+ * and slices [z0, z1) of z that project onto any row of the detector (lo < v < hi), and a few more,
+ * because the inner loop rounds v.
+ *
+ * view  row 0 of detector column 0 of the stored view
+ * V, W  homogeneous row and depth of the voxel column in slice z_ref
+ */
+static inline struct fbp_bp_column begin_column(const struct cpu_bp *bp, const float *view,
+                                                const struct projection *p, ptrdiff_t column,
+                                                double V, double W, struct fbp_interval z)
+{
+    const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
+    const double z_ref = cpu_z_reference(bp->dev->job);
+    const double first = z_ref + (p->lo * W - V) * p->per_lo - 2;
+    const double end = z_ref + (p->hi * W - V) * p->per_hi + 3;
+    const float *left = view + column * (ptrdiff_t)stride_of(bp->batch->n_rows);
+
+    return (struct fbp_bp_column){.left = left,
+                                  .ahead = left,
+                                  .v_lo = (float)(r0 - 1 - p->reference),
+                                  .v_hi = (float)(r1 - p->reference),
+                                  .row = (int)(p->reference - r0),
+                                  .z0 = (size_t)cpu_within(first, (double)z.first, (double)z.end),
+                                  .z1 = (size_t)cpu_within(end, (double)z.first, (double)z.end)};
+}
+
 /*
  * Set the parameters of a view along voxel column x of a row, for kernel "column": w, and thus u
  * and the number of rows per slice, do not depend on z.
  *
  * Returns false if the view adds nothing to slices [z.first, z.end).
- *
- * view  row 0 of detector column 0 of the stored view
  */
 static bool set_column(const struct cpu_bp *bp, const float *view, const struct projection *p,
                        double x, struct fbp_interval z, struct fbp_bp_column *out)
 {
     const struct fbp_job *job = bp->dev->job;
-    const double nc = (double)job->padded.panel.n_columns;
-    const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
-    const double z_ref = z_reference(&job->grid), w = p->value[2] + x * p->along_x[2];
+    const double V = p->value[1] + x * p->along_x[1], W = p->value[2] + x * p->along_x[2];
 
-    if (!(w > 1e-6))
+    if (!(W > 1e-6))
         return false;
-    const double r = 1 / w, u = (p->value[0] + x * p->along_x[0]) * r;
-    if (!(u > -1 && u < nc))
+    const double r = 1 / W, u = (p->value[0] + x * p->along_x[0]) * r;
+    if (!(u > -1 && u < (double)job->padded.panel.n_columns))
         return false;
     const ptrdiff_t c = cpu_floor(u);
-    const double a = u - (double)c, v = (p->value[1] + x * p->along_x[1]) * r;
-    const double slices = w / p->along_z[1];
-    /* slices that project onto any row of the detector, lo < v < hi, and a few more on either side
-     * because the inner loop rounds v */
-    const double first = z_ref + (p->lo - v) * slices - 2, end = z_ref + (p->hi - v) * slices + 3;
-    const float *left = view + c * (ptrdiff_t)stride_of(bp->batch->n_rows);
-    *out = (struct fbp_bp_column){.left = left,
-                                  .ahead = left,
-                                  .wl = (float)((1 - a) * r * r),
-                                  .wr = (float)(a * r * r),
-                                  .v0 = (float)v,
-                                  .dv = (float)(p->along_z[1] * r),
-                                  .step = (float)(p->along_z[1] * r),
-                                  .v_lo = (float)(r0 - 1 - p->reference),
-                                  .v_hi = (float)(r1 - p->reference),
-                                  .row = (int)(p->reference - r0),
-                                  .aligned = job->epr.rows_are_slices,
-                                  .z0 = (size_t)cpu_within(first, (double)z.first, (double)z.end),
-                                  .z1 = (size_t)cpu_within(end, (double)z.first, (double)z.end)};
+    const double a = u - (double)c;
+    *out = begin_column(bp, view, p, c, V, W, z);
+    out->wl = (float)((1 - a) * r * r);
+    out->wr = (float)(a * r * r);
+    out->v0 = (float)(V * r);
+    out->dv = out->step = (float)(p->along_z[1] * r);
+    out->aligned = job->epr.rows_are_slices;
     return out->z0 < out->z1;
 }
 
@@ -203,39 +207,30 @@ static bool set_tilted(const struct cpu_bp *bp, const float *view, const struct 
 {
     const struct fbp_job *job = bp->dev->job;
     const double nc = (double)job->padded.panel.n_columns;
-    const double r0 = (double)bp->batch->row0, r1 = r0 + (double)bp->batch->n_rows;
-    const double z_ref = z_reference(&job->grid), most = (double)job->grid.n[2] - z_ref;
+    const double most = (double)job->grid.n[2] - cpu_z_reference(job);
     const struct projected_column c = project_column(p, x);
     const double ua = c.u0 + c.slope * p->lo, ub = c.u0 + c.slope * p->hi;
 
     if ((ua <= -1 && ub <= -1) || (ua >= nc && ub >= nc))
         return false;
-    const double first = z_ref + (p->lo * c.W0 - c.V0) * p->per_lo - 2;
-    const double end = z_ref + (p->hi * c.W0 - c.V0) * p->per_hi + 3;
     const ptrdiff_t column = cpu_floor(cpu_within(c.u0, -1, nc));
-    const float *left = view + column * (ptrdiff_t)stride_of(bp->batch->n_rows);
     /* 1 / (1 + x), x = e t, |x| <= X = |e| most: Taylor's series, with the term of fourth order
      * replaced by X^2 x^2 - X^4 / 8, from which it differs by X^4 / 8 at most */
     const double e = p->along_z[2] * c.r, X = (e > 0 ? e : -e) * most, X2 = X * X;
     /* upper bound of 1 / (1 + x)^2 over all slices and FBP_MAX_LANES more, if more <= 0.2 */
     const double more = X * (1 + FBP_MAX_LANES / most), nearer = 1 + more * (2 + 4 * more);
-    *out =
-        (struct fbp_bp_column){.left = left,
-                               .ahead = left,
-                               .v0 = (float)c.V0,
-                               .dv = (float)p->along_z[1],
-                               .step = (float)(c.rise * c.r * c.r * nearer),
-                               .v_lo = (float)(r0 - 1 - p->reference),
-                               .v_hi = (float)(r1 - p->reference),
-                               .row = (int)(p->reference - r0),
-                               .z0 = (size_t)cpu_within(first, (double)z.first, (double)z.end),
-                               .z1 = (size_t)cpu_within(end, (double)z.first, (double)z.end),
-                               .u0 = (float)(c.u0 - (double)column),
-                               .slope = (float)c.slope,
-                               .column = (int)column,
-                               .n_columns = (int)job->padded.panel.n_columns,
-                               .r = {(float)(c.r * (1 - X2 * X2 / 8)), (float)(-e * c.r),
-                                     (float)(e * e * c.r * (1 + X2)), (float)(-e * e * e * c.r)}};
+    *out = begin_column(bp, view, p, column, c.V0, c.W0, z);
+    out->v0 = (float)c.V0;
+    out->dv = (float)p->along_z[1];
+    out->step = (float)(c.rise * c.r * c.r * nearer);
+    out->u0 = (float)(c.u0 - (double)column);
+    out->slope = (float)c.slope;
+    out->column = (int)column;
+    out->n_columns = (int)job->padded.panel.n_columns;
+    out->r[0] = (float)(c.r * (1 - X2 * X2 / 8));
+    out->r[1] = (float)(-e * c.r);
+    out->r[2] = (float)(e * e * c.r * (1 + X2));
+    out->r[3] = (float)(-e * e * e * c.r);
     return out->z0 < out->z1;
 }
 
@@ -250,7 +245,7 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     const bool tilted = bp->dev->kernel == &cpu_kernel_tilted;
     fbp_bp_column_fn *const add = tilted ? bp->dev->dsp.tilted : bp->dev->dsp.column;
     const size_t stride = stride_of(bp->batch->n_rows), size = view_size(job, bp->batch->n_rows);
-    const double z_ref = z_reference(g);
+    const double z_ref = cpu_z_reference(job);
     const double at[3] = {fbp_grid_coordinate(g, 0, 0), fbp_grid_coordinate(g, 1, (double)y),
                           fbp_grid_coordinate(g, 2, z_ref)};
     struct fbp_bp_column columns[TILE][FBP_COLUMN_VIEWS], *last = NULL;
@@ -335,7 +330,7 @@ static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, si
 static bool usable_tilted(const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;
-    const double z_ref = z_reference(g), most = (double)g->n[2] - z_ref;
+    const double z_ref = cpu_z_reference(job), most = (double)g->n[2] - z_ref;
 
     for (size_t k = 0; k < job->n_views; k++)
         for (int corner = 0; corner < 4; corner++) {

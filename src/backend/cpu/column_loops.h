@@ -98,6 +98,27 @@ typedef void fbp_bp_column_double_fn(double *dst, size_t n,
                                      const struct fbp_bp_column_double *views, size_t n_views,
                                      size_t stride);
 
+#if defined(SUFFIX)
+
+/* Returns stored column `column` of the view, at row i; a column of zeros for columns beside the
+ * detector. */
+static ALWAYS_INLINE const float *column_at(const struct fbp_bp_column *c, int column, ptrdiff_t i,
+                                            size_t stride)
+{
+    const int inside = column < -1 || column > c->n_columns ? c->n_columns : column;
+
+    return c->left + (ptrdiff_t)stride * (inside - c->column) + i;
+}
+
+/* Returns the detector column, relative to c->column, at which the projected voxel column crosses
+ * stored row i. */
+static inline float tilted_u(const struct fbp_bp_column *c, ptrdiff_t i)
+{
+    return c->u0 + c->slope * (float)(i - c->row);
+}
+
+#endif
+
 #if defined(VL) /* vectors */
 
 /*
@@ -169,23 +190,6 @@ static inline V line_rows(const struct fbp_bp_column *c, V wl, V wr, ptrdiff_t i
     __builtin_prefetch(c->ahead + i);
     __builtin_prefetch(c->ahead + stride + i);
     return VFMA(wr, VLOAD(c->left + stride + i), VMUL(wl, VLOAD(c->left + i)));
-}
-
-/* Returns stored column `column` of the view, at row i; a column of zeros for columns beside the
- * detector. */
-static ALWAYS_INLINE const float *column_at(const struct fbp_bp_column *c, int column, ptrdiff_t i,
-                                            size_t stride)
-{
-    const int inside = column < -1 || column > c->n_columns ? c->n_columns : column;
-
-    return c->left + (ptrdiff_t)stride * (inside - c->column) + i;
-}
-
-/* Returns the detector column, relative to c->column, at which the projected voxel column crosses
- * stored row i. */
-static inline float tilted_u(const struct fbp_bp_column *c, ptrdiff_t i)
-{
-    return c->u0 + c->slope * (float)(i - c->row);
 }
 
 /* Returns VL samples of the projected voxel column, from row i on, if it crosses detector columns
@@ -582,10 +586,8 @@ static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct f
  * the columns beside it. */
 static float tilted_row(const struct fbp_bp_column *c, ptrdiff_t i, size_t stride, float *step)
 {
-    const float u = c->u0 + c->slope * (float)(i - c->row), lo = floorf(u);
-    const int column = c->column + (int)lo;
-    const int inside = column < -1 || column > c->n_columns ? c->n_columns : column;
-    const float *p = c->left + (ptrdiff_t)stride * (inside - c->column) + i;
+    const float u = tilted_u(c, i), lo = floorf(u);
+    const float *p = column_at(c, c->column + (int)lo, i, stride);
 
     *step = p[stride] - p[0];
     return p[0] + (u - lo) * *step;

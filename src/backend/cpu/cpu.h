@@ -82,6 +82,12 @@ static inline double cpu_within(double a, double lo, double hi)
     return a > lo ? a < hi ? a : hi : lo;
 }
 
+/** The slice from which loops along z count. */
+static inline double cpu_z_reference(const struct fbp_job *job)
+{
+    return (double)((job->grid.n[2] - 1) / 2);
+}
+
 /** Returns the number of tiles of `tile` elements that cover n elements. */
 static inline size_t cpu_tiles(size_t n, size_t tile)
 {

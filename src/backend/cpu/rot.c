@@ -104,12 +104,6 @@ static void rotate(const struct fbp_job *job, bool forward, size_t *x, size_t *y
     }
 }
 
-/* The slice that coordinates count from. */
-static double z_reference(const struct fbp_job *job)
-{
-    return floor(((double)job->grid.n[2] - 1) / 2);
-}
-
 /* Parameters of one group of symmetric views along one set of symmetric voxel columns, and the
  * slices [z0, z1) of the grid that project onto the detector. */
 struct passage {
@@ -126,7 +120,7 @@ static void set_up(const struct cpu_bp *bp, size_t group, size_t x, size_t y, bo
     const size_t stride = stride_of(job, n_rows);
     const double *m = job->matrices[view];
     const double row = bp->dev->principal[view][1], row0 = (double)bp->batch->row0;
-    const double z_ref = z_reference(job);
+    const double z_ref = cpu_z_reference(job);
     const float *base = (const float *)bp->filtered + group * group_size(job, n_rows) +
                         FBP_ROT_BELOW * job->selection.symmetric_views;
     struct fbp_bp_rot *r = &out->rot;
@@ -197,7 +191,7 @@ static void item(void *user, size_t index, int worker)
     const size_t n_groups = bp->batch->n_views / lanes, stride = stride_of(job, bp->batch->n_rows);
     const size_t size = set_size(job, bp->slab->nz);
     const bool forward = fbp_turns_counter_clockwise(job);
-    const double z_ref = z_reference(job);
+    const double z_ref = cpu_z_reference(job);
     fbp_bp_rot_fn *const add = lanes == 4 ? bp->dev->dsp.rot90 : bp->dev->dsp.rot180;
     struct passage *const passages =
         (struct passage *)(void *)bp->dev->scratch[worker].buffer[CPU_KERNEL];
