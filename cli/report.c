@@ -260,6 +260,7 @@ static void find_why(char *why, const char *name, const struct recon_args *a,
         {"rot90", "voxels a quarter of a turn apart share an interpolation"},
         {"rot180", "voxels half a turn apart share an interpolation"},
         {"column", "the detector column of a voxel does not depend on z"},
+        {"parallel", "sums of parallel beams are products of matrices, on tensor cores"},
         {"planes", "backprojects plane integrals in cubes of voxels"},
         {"matrix", "uses a 3x4 matrix per view, for every geometry"},
     };

@@ -10,17 +10,20 @@
 #include <string.h>
 
 const struct bench_job bench_jobs[N_BENCH_JOBS] = {
-    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5, 0, false},
-    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5, 0, false},
-    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25, 0, false},
+    {"J1", "512^3 from 360 x 512 x 512", 360, 512, 512, 512, 0.8, 0.5, 0, false, false},
+    {"J2", "512^3 from 496 x 1248 x 960", 496, 1248, 960, 512, 0.32, 0.5, 0, false, false},
+    {"J3", "1024^3 from 496 x 1248 x 960", 496, 1248, 960, 1024, 0.32, 0.25, 0, false, false},
 };
 
 /* Rows are as long as the volume's diagonal. */
 const struct bench_job bench_planes[N_BENCH_PLANES] = {
-    {"P64", "64^3 from 208 x 112", 208, 112, 1, 64, 1, 1, 18, false},
-    {"P128", "128^3 from 208 x 224", 208, 224, 1, 128, 1, 1, 18, false},
-    {"P200", "200^3 from 208 x 348", 208, 348, 1, 200, 1, 1, 18, false},
-    {"P128x10", "128^3 from 208 x 224, 10 frames", 208, 224, 10, 128, 1, 1, 18, false},
+    {"P64", "64^3 from 208 x 112", 208, 112, 1, 64, 1, 1, 18, false, false},
+    {"P128", "128^3 from 208 x 224", 208, 224, 1, 128, 1, 1, 18, false, false},
+    {"P200", "200^3 from 208 x 348", 208, 348, 1, 200, 1, 1, 18, false, false},
+    {"P128x10", "128^3 from 208 x 224, 10 frames", 208, 224, 10, 128, 1, 1, 18, false, false},
+    {"B1024", "1024^3 from 1024 x 1024 x 1024", 1024, 1024, 1024, 1024, 0.25, 0.25, 0, false, true},
+    {"B2048", "2048^3 from 2048 x 2048 x 2048", 2048, 2048, 2048, 2048, 0.125, 0.125, 0, false,
+     true},
 };
 
 const struct bench_job *bench_job_find(const char *name)
@@ -50,7 +53,9 @@ int bench_any_check(const struct command *command, const char *name)
 {
     if (!name || bench_any_find(name))
         return OPT_GO_ON;
-    return opt_usage(command, "--job: expected J1, J2, J3, P64, P128, P200 or P128x10, got \"%s\"",
+    return opt_usage(command,
+                     "--job: expected J1, J2, J3, P64, P128, P200, P128x10, B1024 or B2048, "
+                     "got \"%s\"",
                      name);
 }
 
@@ -73,6 +78,7 @@ int bench_orbit_views(const struct bench_orbit *o, struct fbp_scan *scan)
     const size_t n = scan->n_views, steps = o->c_arm ? n - 1 : n;
     double *angles = malloc(n * sizeof *angles);
     const struct fbp_circle circle = {.struct_size = sizeof circle,
+                                      .kind = o->parallel ? FBP_PARALLEL : FBP_CONE,
                                       .n_views = n,
                                       .angles_rad = angles,
                                       .sod_mm = &o->sod_mm,
@@ -122,11 +128,15 @@ static int plane_views(const struct bench_job *j, struct fbp_scan *scan)
 
 int bench_job_scan(const struct bench_job *j, struct fbp_scan *scan)
 {
-    const struct bench_orbit circle = {
-        .sod_mm = 750, .sdd_mm = 1200, .pitch_mm = j->pitch_mm, .arc_rad = 2 * BENCH_PI};
+    const struct bench_orbit circle = {.sod_mm = 750,
+                                       .sdd_mm = 1200,
+                                       .pitch_mm = j->pitch_mm,
+                                       .arc_rad = j->parallel ? BENCH_PI : 2 * BENCH_PI,
+                                       .parallel = j->parallel};
 
     *scan = (struct fbp_scan){
         .struct_size = sizeof(struct fbp_scan),
+        .kind = j->parallel ? FBP_PARALLEL : FBP_CONE,
         .n_views = j->views,
         .panel = {j->columns, j->rows},
         .volume = {{j->size, j->size, j->size}, {j->voxel_mm, j->voxel_mm, j->voxel_mm}, {0}}};

@@ -14,16 +14,17 @@ struct bench_job {
     const char *name, *text;
     size_t views, columns, rows, size;
     double pitch_mm, voxel_mm;
-    size_t rings; /**< rings of directions of plane integrals, whose `rows` are frames; 0: a
-                     circular cone-beam scan */
-    bool linear;  /**< rings of equal linear angle: as many directions per ring as rings; false: of
-                     equal solid angle */
+    size_t rings;  /**< rings of directions of plane integrals, whose `rows` are frames; 0: a
+                      circular cone-beam scan */
+    bool linear;   /**< rings of equal linear angle: as many directions per ring as rings; false: of
+                      equal solid angle */
+    bool parallel; /**< half a turn of a parallel beam */
 };
 
-enum { N_BENCH_JOBS = 3, N_BENCH_PLANES = 4 };
+enum { N_BENCH_JOBS = 3, N_BENCH_PLANES = 6 };
 extern const struct bench_job bench_jobs[N_BENCH_JOBS];
 
-/** Jobs of EPR imaging with 208 directions, which only --job selects. */
+/** Jobs of EPR imaging with 208 directions and of parallel beams, which only --job selects. */
 extern const struct bench_job bench_planes[N_BENCH_PLANES];
 
 // clang-format off
@@ -36,7 +37,8 @@ extern const struct bench_job bench_planes[N_BENCH_PLANES];
     OPT(S, job, .name = "job", .arg = "NAME", .fallback = default_,                               \
         .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; "               \
                 "J3: 1024^3 from 1248x960; P64, P128, P200: 64^3, 128^3, 200^3 from plane "       \
-                "integrals along 208 directions; P128x10: ten delays of them")
+                "integrals along 208 directions; P128x10: ten delays of them; B1024, B2048: 1024^3, "      \
+                "2048^3 from half a turn of a parallel beam, as many views as voxels per side")
 #define BENCH_DIVIDE(S)                                                                           \
     OPT(S, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",            \
         .help = "a small job, to try it: divides views, rows, columns and voxels a side by N")
@@ -59,7 +61,7 @@ struct bench_job bench_job_divided(const struct bench_job *job, size_t n);
 /** The path of a source in even steps: a circle, or the arc of a C-arm with a view at both ends. */
 struct bench_orbit {
     double sod_mm, sdd_mm, pitch_mm, arc_rad;
-    bool c_arm;
+    bool c_arm, parallel;
 };
 
 /** Allocate and fill scan->views; n_views and panel must be set. An exit status, failures reported.

@@ -17,7 +17,7 @@ struct host_args {
 
 /* Job J4: views and volume take 46 GB, so only --job J4 selects it. */
 static const struct bench_job large = {
-    "J4", "2048^3 from 720 x 2048 x 2048", 720, 2048, 2048, 2048, 0.2, 0.125, 0, false};
+    "J4", "2048^3 from 720 x 2048 x 2048", 720, 2048, 2048, 2048, 0.2, 0.125, 0, false, false};
 
 #define H struct host_args
 static const struct opt table[] = {
@@ -25,7 +25,8 @@ static const struct opt table[] = {
         .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; J3: 1024^3 from "
                 "1248x960; J4: 2048^3 from 2048x2048, which takes 50 GB of memory; P64, P128, "
                 "P200: 64^3, 128^3, 200^3 from plane integrals along 208 directions; P128x10: ten "
-                "delays of them"),
+                "delays of them; B1024, B2048: 1024^3, 2048^3 from half a turn of a parallel beam, "
+                "as many views as voxels per side"),
     BENCH_DEVICE(H),
     BENCH_KERNEL(H),
     OPT(H, stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",
@@ -123,7 +124,9 @@ static int run(const struct command *self, int argc, char **argv)
         return rc;
     if (a.job && !find(a.job))
         return opt_usage(
-            self, "--job: expected J1, J2, J3, J4, P64, P128, P200 or P128x10, got \"%s\"", a.job);
+            self,
+            "--job: expected J1, J2, J3, J4, P64, P128, P200, P128x10, B1024 or B2048, got \"%s\"",
+            a.job);
     if (a.timeline && (!a.job || !cli_ends_with(a.timeline, ".svg")))
         return opt_usage(self,
                          "--timeline: expected --job and a name that ends in .svg, got \"%s\"",

@@ -26,8 +26,10 @@ static const struct opt options_table[] = {
     BENCH_PLANES(K, "J1, J2 and J3"),
     OPT(K, kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name,
         .fallback = "every one",
-        .help = "matrix works for every geometry, column for circular scans without tilt, tilted (on "
-                "a CPU) for small tilts, rot180 and rot90 for scans with these symmetries"),
+        .help =
+            "matrix works for every geometry, column for circular scans without tilt, tilted (on "
+            "a CPU) for small tilts, parallel (CUDA) for parallel beams, rot180 and rot90 for "
+            "scans with these symmetries"),
     BENCH_DEVICE(K),
     OPT(K, precision, .name = "precision", .arg = "NAME", .list = choices_precision,
         .fallback = "every one", .help = "precision, if the device has it"),

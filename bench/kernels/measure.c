@@ -106,6 +106,11 @@ static double kernel_limit(const struct fbp_job *job, const struct fbp_limits *l
 
     if (k->planes)
         return loads_of_planes(job, limits, what, n);
+    if (k->slices) { /* 8 samples for 16 voxels */
+        const int parts = k->precision == FBP_PRECISION_HALF ? 1 : 2;
+        snprintf(what, n, "loads of %d byte an update, by 16", parts);
+        return limits->load_16 / parts;
+    }
     if (k->channels) {
         snprintf(what, n, "bilinear fetches of %d fp%d", k->channels, k->bits);
         return k->channels * fetches(k, limits);

@@ -58,7 +58,9 @@ struct fbp_kernel_selection {
     const void *entry; /**< private data of the backend: the description of the selected kernel */
     size_t symmetric_views; /**< number of views, evenly spaced over the circle, that the kernel
                                processes together (views.h): 1, 2 or 4; default 1 */
-    bool boxes;             /**< the kernel can compute a box of voxels; false: whole slices */
+    size_t
+        depth;  /**< slices that the kernel computes together: fewer take as long; 0: any number */
+    bool boxes; /**< the kernel can compute a box of voxels; false: whole slices */
 };
 
 /** Detector of the filtered rows. An offset panel reaches farther to one side of the axis, and the
@@ -285,6 +287,8 @@ struct fbp_rates {
                      do not fill the device */
     double share; /**< seconds per byte of filtered views copied from another device */
     double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
+    double voxel; /**< additional seconds per voxel and call of backproject(), which loads and
+                     stores its sum; 0: `update` includes them */
 };
 
 /**

@@ -49,6 +49,14 @@ static size_t work_slices(const struct fbp_job *job)
     return n;
 }
 
+/* Round a number of slices up to a multiple of those that the kernel computes together. */
+static size_t whole_depths(const struct fbp_job *job, size_t slices)
+{
+    const size_t depth = job->selection.depth ? job->selection.depth : 1;
+
+    return (slices + depth - 1) / depth * depth;
+}
+
 size_t fbp_work_readings(const struct fbp_work *w)
 {
     const size_t n = w->shared ? 1 : w->kept ? w->n_workers : w->n_slabs;
@@ -213,7 +221,7 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     /* The last batch of views updates a slab in parts, so that finished parts are written while the
      * next ones are computed; in few parts, because kernels are slow with thin ones. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
-    w->finish_slices = (w->slab_slices + parts - 1) / parts;
+    w->finish_slices = whole_depths(job, (w->slab_slices + parts - 1) / parts);
     if (w->finish_slices < w->block_slices)
         w->finish_slices = w->block_slices;
     w->block_bytes = w->block_slices * slice_bytes(job);
@@ -402,10 +410,11 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
         fbp_part_views(rq->job) > rq->backend->can.max_resident_views || !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
-        const size_t step = (work_slices(rq->job) / rq->n_workers + parts - 1) / parts;
+        const size_t step =
+            whole_depths(rq->job, (work_slices(rq->job) / rq->n_workers + parts - 1) / parts);
         w.finish_slices = step > w.block_slices ? step : w.block_slices;
         for (size_t eighths = 1; eighths <= 8; eighths++) {
-            w.streamed = (w.slab_slices * eighths + 7) / 8;
+            w.streamed = whole_depths(rq->job, (w.slab_slices * eighths + 7) / 8);
             FBP_TRY(take_quicker(&w, rq, best));
         }
     }

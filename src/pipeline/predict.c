@@ -80,7 +80,9 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     out->spends = t->loads && ends;
     out->last = t->last && ends;
     if (b->n_rows > 0)
-        out->amount[BP] = voxels * (double)b->n_views * c->rates->update * cost + c->rates->call;
+        out->amount[BP] =
+            voxels * ((double)b->n_views * c->rates->update * cost + c->rates->voxel) +
+            c->rates->call;
     if (t->loads && l->block == 0 && w->shared && c->filters[l->task]) {
         /* another device filters the batch, and this device copies the filtered views */
         out->amount[SHARE] =

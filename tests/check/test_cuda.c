@@ -17,7 +17,7 @@ static const struct size {
     double voxel_mm, pitch_mm;
 } coarse = {23, 8, 6}, fine = {53, 1, 1.6};
 
-static const char *const kernels[] = {"matrix", "column", "rot180", "rot90"};
+static const char *const kernels[] = {"parallel", "matrix", "column", "rot180", "rot90"};
 static const char *const precisions[] = {"exact", "fast", "half"};
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_PRECISIONS = 3 };
@@ -93,6 +93,52 @@ TEST(every_kernel_coarse)
 TEST(every_kernel_fine)
 {
     check_kernels(&fine);
+}
+
+/* Half a turn of a parallel beam: slices that lie on detector rows and between them, more and fewer
+ * slices than rows, an axis beside the middle, and volumes that the detector's edge runs through.
+ * Rows of 70 slices take two blocks. */
+TEST(parallel_beams)
+{
+    static const struct {
+        size_t side, slices, n_views;
+        double voxel_mm, depth_mm, offset_mm;
+    } cases[] = {{45, 38, 44, 6, 6, 0},
+                 {45, 37, 45, 6, 6, 0},
+                 {53, 70, 44, 5, 3.3, 17},
+                 {37, 12, 301, 8, 13, 0}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double a = cases[i].voxel_mm;
+        AUTO_DROP struct fbp_scan scan = {
+            .struct_size = sizeof scan,
+            .kind = FBP_PARALLEL,
+            .n_views = cases[i].n_views,
+            .panel = {COLUMNS, ROWS},
+            .volume = {{cases[i].side, cases[i].side, cases[i].slices},
+                       {a, a, cases[i].depth_mm},
+                       {0, 0, 0}}};
+        add_views(&scan, &(struct orbit){.start_deg = 11,
+                                         .step_deg = 180.0 / (double)scan.n_views,
+                                         .pitch_mm = {6, 6},
+                                         .offset_mm = cases[i].offset_mm});
+        simulate_head(&scan, 90);
+        AUTO_FREE float *ref = reconstruct(&scan, fbp_recon_params(.device = "ref"));
+        size_t done = 0;
+        for (int k = 0; k < N_PRECISIONS; k += 2) {
+            const struct fbp_recon_params p = {.struct_size = sizeof p,
+                                               .device = tested,
+                                               .n_threads = 2,
+                                               .tuning.kernel = "parallel",
+                                               .precision = (enum fbp_precision)(k + 1)};
+            if (is_there(&scan, &p)) {
+                check(&scan, &p, ref);
+                done++;
+            }
+        }
+        if (done < 2 && strcmp(tested, "cuda") == 0)
+            fail_msg("case %zu: %zu kernels \"parallel\"", i, done);
+    }
 }
 
 /* All shapes of a kernel give the same bits; of more than it has the rest is the likeliest. */

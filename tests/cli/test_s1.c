@@ -157,7 +157,8 @@ static void make_scan(struct fbp_scan *scan)
                               .panel = {78, 60},
                               .filtered = true,
                               .volume = {{24, 20, 40}, {8, 8, 6}, {0}}};
-    assert_int_equal(bench_orbit_views(&(struct bench_orbit){745, 1196, 4.9, 3.4, true}, scan), 0);
+    assert_int_equal(
+        bench_orbit_views(&(struct bench_orbit){745, 1196, 4.9, 3.4, true, false}, scan), 0);
 }
 
 static const char *const devices[] = {"cpu", "mock"};

@@ -122,7 +122,7 @@ static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
 }
 
 /* As of a card on a bus: a sample is uploaded in 0.07 ns, filtered in 0.02. */
-static const struct fbp_rates card = {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-9 / 1000, 10e-6, 1, 0};
+static const struct fbp_rates card = {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-9 / 1000, 10e-6, 1, 0, 0};
 
 static struct fbp_work divide_mock(const struct case_ *c, struct fbp_rates rates, uint64_t limit,
                                    size_t n_workers)

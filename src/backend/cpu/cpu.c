@@ -40,7 +40,7 @@ const char *fbp_kernel_name(size_t i)
     for (size_t k = N_KERNELS; k-- > 0;)
         if (!kernels[k]->in_double && i-- == 0)
             return kernels[k]->name;
-    return NULL;
+    return i == 0 ? "parallel" : NULL; /* a kernel of CUDA devices only */
 }
 
 static bool choose(struct fbp_job *job, const char *name)

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75 };
+/* TENSOR_CAPABILITY: least capability for kernel "parallel" (m16n8k16 products of fp16) */
+enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75, TENSOR_CAPABILITY = 80 };
 
 /* The usable devices, found when the module is loaded. */
 static struct {
@@ -23,9 +24,8 @@ static struct {
     char isa[4][24];
 } found;
 
-/* All kernels, fastest first. */
-#define KERNEL(ID, ...) &cuda_kernel_##ID.gpu,
-static const struct gpu_kernel *const kernels[] = {GPU_KNOWN(KERNEL) NULL};
+/* The kernels that all devices can run, fastest first. */
+static const struct gpu_kernel *kernels[GPU_N_KNOWN + 1];
 
 const struct cuda_kernel *cuda_kernels_by_name;
 
@@ -307,7 +307,7 @@ FBP_API fbp_module_fn fbp_cuda_module;
 const struct fbp_backend *fbp_cuda_module(const struct fbp_module_host *host, char *why, size_t n)
 {
     static const char *const precisions[] = {"exact", "fast", "half", "double"};
-    int driver = 0, devices = 0;
+    int driver = 0, devices = 0, n_kernels = 0, least = 1000;
 
     if (!fbp_module_fits(host)) {
         snprintf(why, n, "libfbp_cuda.so and libfbp are of different releases; reinstall both");
@@ -337,6 +337,11 @@ const struct fbp_backend *fbp_cuda_module(const struct fbp_module_host *host, ch
         for (int p = 0; found.n == 0 && p < 4; p++)
             snprintf(found.isa[p], sizeof found.isa[p], "sm_%d%d %s", major, minor, precisions[p]);
         found.ordinal[found.n++] = i;
+        least = 10 * major + minor < least ? 10 * major + minor : least;
     }
+#define KERNEL(ID, ...)                                             \
+    if (!cuda_kernel_##ID.gpu.slices || least >= TENSOR_CAPABILITY) \
+        kernels[n_kernels++] = &cuda_kernel_##ID.gpu;
+    GPU_KNOWN(KERNEL)
     return &backend;
 }

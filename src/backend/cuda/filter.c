@@ -192,7 +192,11 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
                              .n_groups = (unsigned)n_groups,
                              .n_rows = (unsigned)b->n_rows,
                              .n_columns = (unsigned)job->padded.panel.n_columns,
-                             .group0 = group0};
+                             .group0 = group0,
+                             .row0 = (unsigned)b->row0};
+    /* rows are interpolated at slices when they are stored: all rows of a view in one call */
+    const size_t most =
+        dev->kernel->gpu.slices ? t->rows_per_call / b->n_rows * b->n_rows : t->rows_per_call;
 
     CUDA_TRY(cudaSetDevice(dev->index));
     if (!job->filtering.columns)
@@ -201,10 +205,15 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
         FBP_TRY(prepare(dev, b, &pairs.raw));
         pairs.raw.counts = NULL;
     }
-    for (size_t at = 0; at < n; at += t->rows_per_call) {
+    if (most == 0)
+        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                              "cuda: too little scratch memory to filter a whole view of %zu rows; "
+                              "use --kernel column",
+                              b->n_rows);
+    for (size_t at = 0; at < n; at += most) {
         float2 *filtered;
         pairs.first = rows.first = (unsigned)at;
-        pairs.n = rows.n = (unsigned)(n - at < t->rows_per_call ? n - at : t->rows_per_call);
+        pairs.n = rows.n = (unsigned)(n - at < most ? n - at : most);
         FBP_TRY(filter_pairs(dev, &pairs, prepared, &filtered));
         rows.rows = filtered;
         if (plain)

@@ -72,6 +72,20 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     return {x, y, z, x < nx && y < ny};
 }
 
+/** Returns whether the requested region contains a voxel of a tile of the volume, from (x0, y0, z0)
+ * to (x1, y1), inclusive, and `depth` slices. */
+static __device__ inline bool cuda_is_wanted(const gpu_grid &g, int x0, int x1, int y0, int y1,
+                                             int z0, int depth)
+{
+    for (int cy = y0 / GPU_CELL; cy <= y1 / GPU_CELL; cy++)
+        for (int cx = x0 / GPU_CELL; cx <= x1 / GPU_CELL; cx++) {
+            const gpu_wanted cell = g.wanted[cy * g.cells + cx];
+            if (cell.first < z0 + depth && cell.end > z0)
+                return true;
+        }
+    return false;
+}
+
 /** Returns, equally in all threads, whether the requested region contains a voxel of the block's
  * tile. Jobs without a region have other kernels: the test takes registers. A launch covers nx x ny
  * voxel columns, from column (x, y) of the slab on. */
@@ -79,17 +93,11 @@ template <class Tile>
 static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, int x = 0,
                                              int y = 0)
 {
-    const int x0 = blockIdx.x * Tile::X, x1 = min(x0 + Tile::X, nx) - 1 + x + g.x0;
-    const int y0 = blockIdx.y * Tile::Y, y1 = min(y0 + Tile::Y, ny) - 1 + y + g.y0;
-    const int z0 = g.z0 + blockIdx.z * Tile::DEPTH;
+    const int x0 = blockIdx.x * Tile::X, y0 = blockIdx.y * Tile::Y;
 
-    for (int cy = (y0 + y + g.y0) / GPU_CELL; cy <= y1 / GPU_CELL; cy++)
-        for (int cx = (x0 + x + g.x0) / GPU_CELL; cx <= x1 / GPU_CELL; cx++) {
-            const gpu_wanted cell = g.wanted[cy * g.cells + cx];
-            if (cell.first < z0 + Tile::DEPTH && cell.end > z0)
-                return true;
-        }
-    return false;
+    return cuda_is_wanted(g, x0 + x + g.x0, min(x0 + Tile::X, nx) - 1 + x + g.x0, y0 + y + g.y0,
+                          min(y0 + Tile::Y, ny) - 1 + y + g.y0, g.z0 + blockIdx.z * Tile::DEPTH,
+                          Tile::DEPTH);
 }
 
 /** A sample (or voxel) of each lane, as stored; lane i: i-th symmetric view (voxel). */

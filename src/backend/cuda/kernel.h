@@ -35,10 +35,11 @@ struct cuda_rows {
     unsigned first, n;
     unsigned n_lanes, n_groups, n_rows, n_columns;
     unsigned group0; /**< index, in the buffer of views, of the batch's group 0 */
+    unsigned row0;   /**< index, in the detector, of the batch's first row */
 };
 
 /** One launch of a backprojection kernel, which adds views to slices of a slab: the views of `pass`
- * or, for plane integrals, all views of the batch. */
+ * or, for plane integrals and parallel beams, all views of the batch. */
 struct cuda_bp {
     const struct fbp_job *job;
     const struct fbp_batch *batch;
@@ -46,8 +47,9 @@ struct cuda_bp {
     /** index, in the buffer `views`, of the first group of symmetric views of `pass` */
     size_t first;
     struct gpu_pass pass;
-    /** plane integrals: parameters in device memory; NULL: the views of `pass` are added */
+    /** plane integrals and parallel beams: parameters of the batch's views in device memory */
     const struct gpu_plane *planes;
+    const struct gpu_parallel_view *parallel;
     struct gpu_grid grid;
     float *volume; /**< sums of the voxels, from slice grid.z0 on */
     const struct fbp_slab *slab;

@@ -151,7 +151,10 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
         v->scale = dev->half_scale;
     }
     if (!k->channels) {
-        CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows)));
+        /* kernel "parallel" reads, and ignores, up to 8 pieces behind the last view */
+        const size_t behind =
+            k->slices ? 8 * GPU_PIECE * sizeof(uint16_t) * dev->job->padded.panel.n_columns : 0;
+        CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows) + behind));
         return FBP_OK;
     }
     for (int i = 0; i < k->channels && i < 4; i++)

@@ -1,9 +1,8 @@
 /* Kernels that store filtered rows in the layouts of views (cuda_store(), cuda_plain_rows()):
- * plain memory with borders of zeros, rows of plane integrals, and layered textures of fp32, or of
- * fp16 scaled by a power of two into its range. A texel holds one sample of each view of a group
- * (channel = lane). Rows with two texels per column begin and end with the mean of the outermost
- * sample and zero.
- * Used by: filter.c. */
+ * plain memory with borders of zeros, rows of plane integrals, parallel beams at the volume's
+ * slices, and layered textures of fp32, or of fp16 scaled by a power of two into its range. A texel
+ * holds one sample of each view of a group (channel = lane). Rows with two texels per column begin
+ * and end with the mean of the outermost sample and zero. Used by: filter.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
@@ -131,6 +130,49 @@ static __global__ void store_planes(const cuda_rows r, const planes_layout to, f
     }
 }
 
+/* Interpolate both rows of pairs of views at the slices of a piece, and store them (struct
+ * gpu_slices), scaled, as one fp16 or as the sum of two. A thread stores a column of a piece. */
+template <int PARTS>
+static __global__ void store_slices(const cuda_rows r, const gpu_slices to, float scale,
+                                    uint4 *views)
+{
+    const unsigned column = blockIdx.x * blockDim.x + threadIdx.x, piece = blockIdx.y;
+    const unsigned pair = r.first / r.n_rows + blockIdx.z;
+    const float2 *rows = r.rows + (size_t)blockIdx.z * r.n_rows * r.stride + column;
+    const float most = 65504; /* of fp16 */
+    __align__(16) __half out[2][PARTS][GPU_PIECE];
+
+    if (column >= r.n_columns)
+        return;
+#pragma unroll
+    for (int i = 0; i < GPU_PIECE; i++) {
+        const double v = fma(to.step, (double)((to.first + (int)piece) * GPU_PIECE + i), to.row0);
+        const double lower = floor(v);
+        const float b = (float)(v - lower);
+        const int row = (int)lower, n = (int)r.n_rows;
+        const float2 none = make_float2(0, 0);
+        const float2 q = row >= 0 && row < n ? rows[(size_t)row * r.stride] : none;
+        const float2 above =
+            b > 0 && row >= -1 && row + 1 < n ? rows[(size_t)(row + 1) * r.stride] : none;
+        float value[2] = {fmaf(b, above.x - q.x, q.x) * scale, fmaf(b, above.y - q.y, q.y) * scale};
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+#pragma unroll
+            for (int part = 0; part < PARTS; part++) {
+                out[j][part][i] = __float2half_rn(fminf(fmaxf(value[j], -most), most));
+                value[j] -= __half2float(out[j][part][i]);
+            }
+    }
+    const size_t part = (size_t)to.n * to.columns, view = part * PARTS;
+    uint4 *at = views + (r.group0 + 2 * pair) * view + (size_t)piece * to.columns + column;
+#pragma unroll
+    for (int i = 0; i < PARTS; i++) {
+        at[i * part] = *(const uint4 *)out[0][i];
+        if (2 * pair + 1 < r.n_groups)
+            at[view + i * part] = *(const uint4 *)out[1][i];
+    }
+}
+
 /* Convert a sample to the format of a texture, fp32 or fp16. */
 template <class Bits> static __device__ inline Bits pack(float value, float scale)
 {
@@ -243,6 +285,11 @@ cudaError_t cuda_store(const struct fbp_job *job, const struct cuda_rows *rows,
             store_in_texture<unsigned short>(rows, views, stream);
         else
             store_in_texture<float>(rows, views, stream);
+    } else if (k->slices) { /* the rows are those of whole pairs of views (filter.c) */
+        const gpu_slices to = gpu_slices_of(job, rows->row0, rows->n_rows);
+        const dim3 grid(blocks_of(to.columns, THREADS), to.n, rows->n / rows->n_rows);
+        const auto store = to.parts == 1 ? store_slices<1> : store_slices<2>;
+        store<<<grid, THREADS, 0, stream>>>(*rows, to, views->scale, (uint4 *)memory);
     } else if (k->planes) {
         const gpu_planes p = gpu_planes_of(job, rows->n_rows);
         const planes_layout to = {(unsigned)p.columns, (unsigned)p.groups, (unsigned)p.frames};

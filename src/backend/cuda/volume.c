@@ -50,9 +50,12 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     below.nz = z0 - slab->z0;
     bp.volume = (void *)((char *)volume + gpu_volume_size(k, job, &below) * fbp_value_size(job));
     CUDA_TRY(cudaSetDevice(dev->index));
-    if (k->planes) { /* all views of the batch in one pass */
+    if (k->planes || k->slices) { /* all views of the batch in one pass */
         bp.planes = (const struct gpu_plane *)(const void *)(dev->memory + dev->tables.planes) +
                     batch->view0;
+        bp.parallel =
+            (const struct gpu_parallel_view *)(const void *)(dev->memory + dev->tables.parallel) +
+            batch->view0;
         return add_pass(dev, (int)batch->n_views, &bp);
     }
     for (size_t i = 0; i < n; i += most) {

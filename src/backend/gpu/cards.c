@@ -40,6 +40,8 @@ static const double cost[JOBS] = {0.786, 0.928, 0.786};
 static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_PLANES_DOUBLE] = {600, 600, 600},   /* assumed; not measured yet */
     [GPU_PLANES_EXACT] = {1500, 1500, 1500}, /* not measured yet */
+    [GPU_PARALLEL_HALF] = {15000, 15000, 15000},
+    [GPU_PARALLEL_EXACT] = {5000, 5000, 5000},
     [GPU_ROT90_HALF] = {4603, 3430, 3209},
     [GPU_ROT90_EXACT] = {2118, 1894, 1531},
     [GPU_ROT180_HALF] = {2547, 2136, 2465},
@@ -85,6 +87,7 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
                               .filter = 1 / 50e9,
                               .update = 1e-9 / (speed * known),
                               .call = 150e-6,
+                              .voxel = k->slices ? 3e-12 / card->speed : 0,
                               .share = 1 / 150e9, /* rate that is assumed for unknown links */
                               .copy = 1 / card->copy};
 }

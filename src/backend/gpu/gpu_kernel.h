@@ -97,6 +97,9 @@ struct gpu_kernel {
     /** True: kernel for plane integrals (struct gpu_plane), with any number of channels and any
      * interpolation.  False: the kernel supports one channel and linear interpolation only. */
     bool planes;
+    /** True: kernel for parallel beams, which reads views resampled to the volume's slices (struct
+     * gpu_slices). It computes whole slices only, and adds all views of a batch in one launch. */
+    bool slices;
     /** Bytes of n_groups groups of views in plain memory; NULL: views are in a texture. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
     /** Returns the number of values in one channel of a slab, in the kernel's own layout (slice
@@ -151,6 +154,25 @@ struct gpu_planes {
     size_t columns; /**< number of columns, rounded up to a multiple of 4 */
     /** groups of channels per view; channels per group: 1, 2, 4, 8 or 10 */
     size_t groups, frames;
+};
+
+/** Layout of views of parallel beams for kernels with `slices` set, fp16
+ * [view][part][piece][column][GPU_PIECE]: detector rows are interpolated at the volume's slices,
+ * and piece i contains slices GPU_PIECE (first + i) onwards of the whole volume. A sample is the
+ * sum of its parts: in precision half 1, in precision exact 2.  A thread block computes GPU_DEPTH
+ * slices. */
+enum { GPU_PIECE = 8, GPU_DEPTH = 64 };
+struct gpu_slices {
+    int first;           /**< first piece */
+    unsigned n, columns; /**< numbers of pieces and of columns */
+    unsigned parts;      /**< parts per sample */
+    double row0, step; /**< detector row of slice 0, counted from the batch's first; rows a slice */
+};
+
+/** A view of a parallel beam: detector column of voxel (0, 0) of every slice, and its increments
+ * per voxel along x and y. */
+struct gpu_parallel_view {
+    double u, along_x, along_y;
 };
 
 struct gpu_filter_capabilities; /* tables.h */
@@ -257,6 +279,17 @@ size_t gpu_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows
 bool gpu_planes_usable(const struct fbp_job *job);
 
 void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out);
+
+/** Returns whether kernel "parallel" can compute the job: rays are parallel, every slice projects
+ * onto the same position between two detector rows in all views, and the columns of a tile of
+ * voxels fit the kernel's windows: a voxel covers at most 1.4 columns. */
+bool gpu_parallel_usable(const struct fbp_job *job);
+
+void gpu_parallel_view_of(const struct fbp_job *job, size_t view, struct gpu_parallel_view *out);
+
+/** Layout of a batch of n_rows detector rows from row0 on. */
+struct gpu_slices gpu_slices_of(const struct fbp_job *job, size_t row0, size_t n_rows);
+size_t gpu_slices_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);
 
 struct gpu_planes gpu_planes_of(const struct fbp_job *job, size_t n_rows);
 size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows);

@@ -11,19 +11,22 @@
 
 /** The CUDA kernels in the order in which they are tried; a job gets the first one that suits it.
  * X(id, name, precision, symmetric views per group, required symmetry, function that tests
- * usability, bits per texture channel).  0 bits: views are stored in plain memory. */
-#define GPU_KNOWN(X)                                                               \
-    X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                   \
-    X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                 \
-    X(ROT90_HALF, "rot90", HALF, 4, FBP_SYM_ROT90, NULL, 16)                       \
-    X(ROT90_EXACT, "rot90", EXACT, 4, FBP_SYM_ROT90, NULL, 0)                      \
-    X(ROT180_HALF, "rot180", HALF, 2, FBP_SYM_ROT180, NULL, 16)                    \
-    X(ROT180_FAST, "rot180", FAST, 2, FBP_SYM_ROT180, NULL, 32)                    \
-    X(ROT180_EXACT, "rot180", EXACT, 2, FBP_SYM_ROT180, NULL, 0)                   \
-    X(COLUMN_HALF, "column", HALF, 1, FBP_SYM_COLUMN, gpu_column_texture_pays, 16) \
-    X(COLUMN_EXACT, "column", EXACT, 1, FBP_SYM_COLUMN, NULL, 0)                   \
-    X(MATRIX_HALF, "matrix", HALF, 1, 0, NULL, 16)                                 \
-    X(MATRIX_FAST, "matrix", FAST, 1, 0, NULL, 32)                                 \
+ * usability, bits per texture channel).  0 bits, and "parallel": views are stored in plain memory.
+ */
+#define GPU_KNOWN(X)                                                                 \
+    X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                     \
+    X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                   \
+    X(PARALLEL_HALF, "parallel", HALF, 1, FBP_SYM_COLUMN, gpu_parallel_usable, 16)   \
+    X(PARALLEL_EXACT, "parallel", EXACT, 1, FBP_SYM_COLUMN, gpu_parallel_usable, 16) \
+    X(ROT90_HALF, "rot90", HALF, 4, FBP_SYM_ROT90, NULL, 16)                         \
+    X(ROT90_EXACT, "rot90", EXACT, 4, FBP_SYM_ROT90, NULL, 0)                        \
+    X(ROT180_HALF, "rot180", HALF, 2, FBP_SYM_ROT180, NULL, 16)                      \
+    X(ROT180_FAST, "rot180", FAST, 2, FBP_SYM_ROT180, NULL, 32)                      \
+    X(ROT180_EXACT, "rot180", EXACT, 2, FBP_SYM_ROT180, NULL, 0)                     \
+    X(COLUMN_HALF, "column", HALF, 1, FBP_SYM_COLUMN, gpu_column_texture_pays, 16)   \
+    X(COLUMN_EXACT, "column", EXACT, 1, FBP_SYM_COLUMN, NULL, 0)                     \
+    X(MATRIX_HALF, "matrix", HALF, 1, 0, NULL, 16)                                   \
+    X(MATRIX_FAST, "matrix", FAST, 1, 0, NULL, 32)                                   \
     X(MATRIX_EXACT, "matrix", EXACT, 1, 0, NULL, 0) /* any job */
 
 /** Index of a kernel in gpu_known[]. */
@@ -36,6 +39,9 @@ enum gpu_id {
 /** True for kernels for plane integrals. */
 #define GPU_IS_PLANES(ID) (GPU_##ID == GPU_PLANES_EXACT || GPU_##ID == GPU_PLANES_DOUBLE)
 
+/** True for kernels for parallel beams, which read views in plain memory as fp16. */
+#define GPU_IS_PARALLEL(ID) (GPU_##ID == GPU_PARALLEL_HALF || GPU_##ID == GPU_PARALLEL_EXACT)
+
 /** Initialises a struct gpu_kernel from an entry X(…) of GPU_KNOWN. */
 #define GPU_FACTS(ID, NAME, PRECISION, TURNS, SYMMETRY, USABLE, BITS) \
     {.name = (NAME),                                                  \
@@ -43,11 +49,13 @@ enum gpu_id {
      .symmetric_views = (TURNS),                                      \
      .symmetry = (SYMMETRY),                                          \
      .usable = (USABLE),                                              \
-     .channels = (BITS) ? (TURNS) : 0,                                \
+     .channels = (BITS) && !GPU_IS_PARALLEL(ID) ? (TURNS) : 0,        \
      .bits = (BITS),                                                  \
-     .halves_columns = (BITS) != 0,                                   \
+     .halves_columns = (BITS) && !GPU_IS_PARALLEL(ID),                \
      .planes = GPU_IS_PLANES(ID),                                     \
-     .views_bytes = (BITS)              ? NULL                        \
+     .slices = GPU_IS_PARALLEL(ID),                                   \
+     .views_bytes = GPU_IS_PARALLEL(ID) ? gpu_slices_bytes            \
+                    : (BITS)            ? NULL                        \
                     : GPU_IS_PLANES(ID) ? gpu_planes_bytes            \
                                         : gpu_plain_bytes,            \
      .volume_size = (TURNS) > 1 ? gpu_symmetric_volume_size : NULL},

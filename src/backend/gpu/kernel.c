@@ -56,9 +56,11 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
     job->selection.isa = isa;
     job->selection.entry = kernel;
     job->selection.symmetric_views = kernel->symmetric_views;
+    job->selection.depth = kernel->slices ? GPU_DEPTH : 0;
     /* kernels with rotational symmetry compute voxels of all quarters (or of both halves) of a
-     * slice together, so their slabs cannot be boxes smaller than a slice */
-    job->selection.boxes = kernel->symmetric_views == 1;
+     * slice together, so their slabs cannot be boxes smaller than a slice; kernels for parallel
+     * beams add in an order that depends on a voxel's position in its tile */
+    job->selection.boxes = kernel->symmetric_views == 1 && !kernel->slices;
 }
 
 bool gpu_has_symmetry(const struct fbp_job *job, unsigned flags)

@@ -157,6 +157,12 @@ fbp_status gpu_tables_write(const struct fbp_job *job, const struct gpu_tables *
             gpu_plane_of(job, k, &planes[k]);
         FBP_TRY(put_and_free(&w, t->planes, planes, job->n_views, sizeof *planes));
     }
+    if (gpu_kernel_of(job)->slices) {
+        struct gpu_parallel_view *views = malloc(job->n_views * sizeof *views);
+        for (size_t k = 0; views && k < job->n_views; k++)
+            gpu_parallel_view_of(job, k, &views[k]);
+        FBP_TRY(put_and_free(&w, t->parallel, views, job->n_views, sizeof *views));
+    }
     if (job->requested.region) {
         const size_t nx = gpu_cells(job->grid.n[0]), n = nx * gpu_cells(job->grid.n[1]);
         struct gpu_wanted *cells = malloc(n * sizeof *cells);

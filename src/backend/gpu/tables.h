@@ -95,6 +95,7 @@ struct gpu_tables {
     size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
     size_t ends; /**< struct fbp_pad_end [complex row][real, imaginary part][left, right end] */
     size_t planes;     /**< struct gpu_plane per view, for kernels of plane integrals */
+    size_t parallel;   /**< struct gpu_parallel_view per view, for kernels with `slices` set */
     size_t wanted;     /**< requested slices per cell of voxel columns, if there is a region */
     size_t counters;   /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
     size_t row_bitmap; /**< rows whose repairs are not counted yet (struct fbp_row_bitmap) */

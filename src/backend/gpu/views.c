@@ -161,6 +161,75 @@ size_t gpu_planes_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows
     return n_views * p.groups * p.columns * p.frames * fbp_value_size(job);
 }
 
+void gpu_parallel_view_of(const struct fbp_job *job, size_t view, struct gpu_parallel_view *out)
+{
+    const struct fbp_grid *g = &job->grid;
+    const double *m = job->matrices[view];
+
+    *out = (struct gpu_parallel_view){.u = m[0] * gpu_host->coordinate(g, 0, 0) +
+                                           m[1] * gpu_host->coordinate(g, 1, 0) + m[3],
+                                      .along_x = m[0] * g->voxel_mm[0],
+                                      .along_y = m[1] * g->voxel_mm[1]};
+}
+
+bool gpu_parallel_usable(const struct fbp_job *job)
+{
+    /* MOST_COLUMNS: the kernel's windows, cuda/parallel.cu. LEAST_SLICES: for fewer, "column" is
+     * faster. MOST_WIDTH: rows that the filter transforms in one launch (tables.h).  NEAR:
+     * tolerance of a projection [rows]. */
+    static const double MOST_COLUMNS = 1.98, NEAR = 0.01;
+    enum { LEAST_SLICES = 8, MOST_WIDTH = 4096 };
+    const struct fbp_grid *g = &job->grid;
+    const double *first = job->matrices[0];
+    double half[3];
+
+    for (int i = 0; i < 3; i++)
+        half[i] = (double)g->n[i] / 2 * g->voxel_mm[i] + fabs(g->centre_mm[i]);
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k];
+        const double v = fabs(m[4]) * half[0] + fabs(m[5]) * half[1] +
+                         fabs(m[6] - first[6]) * half[2] + fabs(m[7] - first[7]);
+        const double w = fabs(m[8]) * half[0] + fabs(m[9]) * half[1] + fabs(m[10]) * half[2];
+        const double columns = fabs(m[0]) * g->voxel_mm[0] + fabs(m[1]) * g->voxel_mm[1];
+        if (!(v < NEAR && w < 1e-6 && fabs(m[11] - 1) < 1e-6 && columns < MOST_COLUMNS))
+            return false;
+    }
+    return first[6] > 0 && g->n[2] >= LEAST_SLICES && job->padded.panel.n_columns <= MOST_WIDTH &&
+           job->padded.inserted == 0;
+}
+
+/* Returns the greatest number of pieces onto which n_rows rows project. */
+static size_t pieces_of(const struct fbp_job *job, size_t n_rows, double step)
+{
+    const size_t all = (job->grid.n[2] + GPU_PIECE - 1) / GPU_PIECE;
+    const double slices = floor(((double)n_rows + 1) / step) + 1;
+    const size_t n = slices < 1e9 ? ((size_t)slices + 2 * (GPU_PIECE - 1)) / GPU_PIECE : all;
+
+    return n < all ? n : all;
+}
+
+struct gpu_slices gpu_slices_of(const struct fbp_job *job, size_t row0, size_t n_rows)
+{
+    const double *m = job->matrices[0], step = m[6] * job->grid.voxel_mm[2];
+    const double at = m[6] * gpu_host->coordinate(&job->grid, 2, 0) + m[7] - (double)row0;
+    const double first = fmax(floor((-1 - at) / step) + 1, 0);
+    const double pieces = (double)((job->grid.n[2] + GPU_PIECE - 1) / GPU_PIECE);
+
+    return (struct gpu_slices){.first = (int)fmin(floor(first / GPU_PIECE), pieces),
+                               .n = (unsigned)pieces_of(job, n_rows, step),
+                               .columns = (unsigned)job->padded.panel.n_columns,
+                               .parts = gpu_kernel_of(job)->precision == FBP_PRECISION_HALF ? 1 : 2,
+                               .row0 = at,
+                               .step = step};
+}
+
+size_t gpu_slices_bytes(const struct fbp_job *job, size_t n_views, size_t n_rows)
+{
+    const struct gpu_slices s = gpu_slices_of(job, 0, n_rows);
+
+    return n_views * s.parts * s.n * s.columns * GPU_PIECE * sizeof(uint16_t);
+}
+
 static double most_of(const double *row, size_t n, double most)
 {
     for (size_t i = 0; i < n; i++)
