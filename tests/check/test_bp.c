@@ -147,7 +147,6 @@ static struct fbp_bp_column make_column(const struct columns *m, size_t nz, floa
 /* Rows that are slices, where most of them are stored, and some views that are none such. */
 static void align(struct fbp_bp_column *c, const struct columns *m, size_t nz, float z_ref)
 {
-    c->aligned = true;
     c->dv = c->step = 1;
     c->v0 = (rand() % 8 ? 0 : (float)(rand() % 9 - 4)) + z_ref - (float)c->row;
     c->v_lo = -1 - (float)c->row;

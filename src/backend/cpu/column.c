@@ -167,7 +167,6 @@ static bool set_column(const struct cpu_bp *bp, const float *view, const struct 
     out->wr = (float)(a * r * r);
     out->v0 = (float)(V * r);
     out->dv = out->step = (float)(p->along_z[1] * r);
-    out->aligned = job->epr.rows_are_slices;
     return out->z0 < out->z1;
 }
 

@@ -44,7 +44,6 @@ struct fbp_bp_column {
     /** number of rows per slice, dv; tilted: an upper bound of it over the voxel column */
     float step;
     int row; /**< row from which v counts, as an index of stored rows: 0 is the first stored row */
-    bool aligned; /**< a sinogram image whose rows are slices of the volume */
     /** slices [z0, z1) of the grid that project onto the detector, and a few more on either side */
     size_t z0, z1;
 
@@ -421,7 +420,7 @@ static inline void add_any(const struct fbp_bp_column *c, float z, size_t n, siz
 static ALWAYS_INLINE void add_strip(const struct fbp_bp_column *views, size_t n, float t,
                                     size_t stride, float *sum, int count)
 {
-    V s[4];
+    V s[8];
 
     UNROLL
     for (int i = 0; i < count; i++)
@@ -452,13 +451,13 @@ static inline bool add_aligned(float *sum, size_t z0, size_t z1, size_t begin, f
         const struct fbp_bp_column *c = &views[k];
         const float first = c->v0 + t;
         const float last = (float)stride - FBP_COLUMN_BELOW - (float)(blocks * VL);
-        if (!(c->aligned && c->dv >= 1 && c->dv <= 1 && first >= (float)(ptrdiff_t)first &&
+        if (!(c->dv >= 1 && c->dv <= 1 && first >= (float)(ptrdiff_t)first &&
               first <= (float)(ptrdiff_t)first && c->z0 <= z0 && c->z1 >= z1 &&
               first + (float)c->row >= -FBP_COLUMN_BELOW && first + (float)c->row <= last))
             return false;
     }
-    for (; j + 4 <= blocks; j += 4)
-        add_strip(views, n, t + (float)(j * VL), stride, sum + j * VL, 4);
+    for (; j + 8 <= blocks; j += 8)
+        add_strip(views, n, t + (float)(j * VL), stride, sum + j * VL, 8);
     for (; j < blocks; j++)
         add_strip(views, n, t + (float)(j * VL), stride, sum + j * VL, 1);
     return true;
