@@ -6,6 +6,7 @@
 #include "say.h"
 
 #include "array/array.h"
+#include "array/file/outfile.h"
 #include "base/base.h"
 #include "base/cache.h"
 #include "base/system.h"
@@ -59,8 +60,7 @@ struct fbp_memory_rates {
     double copy[2];  /* from memory to memory that is there */
     double hash[2];  /* hash of the written bytes, as for the output "hash:" and for journals */
     /* Pages of a new file, by write(), which lets one thread at a time into a file on most file
-     *  systems, and through a mapping of it, if that can be filled (Linux 5.14); 0: not measured.
-     */
+     *  systems, and through a mapping of it, as outputs on a tmpfs; 0: not measured. */
     double file[2], mapped[2];
 };
 
@@ -74,7 +74,6 @@ struct fbp_output_time {
     double finish[2]; /* seconds until all data are on the disk, and the file has its name */
 };
 
-enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, which older headers lack */
 enum { PIECE = 1 << 20, PAGE = 4096, MOST_SOURCE = 256 << 20, MOST_REGION = 1 << 30 };
 
 /* Data of all measurements: some slices, which are written repeatedly. */
@@ -198,22 +197,15 @@ static void write_piece(void *user, size_t item, int worker)
         atomic_store(&b->file_error, errno ? errno : ENOSPC);
 }
 
-/* Reserve the pages of the file: touching a page without space on the disk would end the program.
- */
 static void map_piece(void *user, size_t item, int worker)
 {
     struct write_bench *b = user;
     const char *from;
     const size_t n = piece(b, item, &from);
-    char *to = place_of(b, item);
 
     (void)worker;
-    if (atomic_load(&b->file_error) == 0 && madvise(to, n, POPULATE_WRITE) != 0)
-        atomic_store(&b->file_error, errno);
-    if (atomic_load(&b->file_error) != 0)
-        return;
-    memcpy(to, from, n);
-    (void)madvise(to, n, MADV_DONTNEED);
+    if (!fbp_map_copy(b->region, item * PIECE, from, n))
+        atomic_store(&b->file_error, errno ? errno : ENOSPC);
 }
 
 /* Bytes a second. */

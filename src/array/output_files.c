@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* --- Files that fbp may use --- */
@@ -365,6 +366,7 @@ void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
     o->compress = rq->params->compress;
     o->resume = rq->params->resume;
     o->fd = o->log_fd = -1;
+    pthread_mutex_init(&o->writing, NULL);
 }
 
 fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place)
@@ -529,8 +531,11 @@ void fbp_output_close(struct fbp_sink *s)
         rmdir(o->folder); /* fails if the folder is not empty */
     if (o->log_fd >= 0)
         close(o->log_fd);
+    if (o->map)
+        munmap(o->map, o->map_bytes);
     if (o->fd >= 0)
         close(o->fd);
+    pthread_mutex_destroy(&o->writing);
     if (o->store->close)
         o->store->close(o);
     fbp_layout_clear(&o->layout);

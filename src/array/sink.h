@@ -230,6 +230,11 @@ struct fbp_output {
     char *folder; /**< folder of an output of one file per slice; else NULL */
     bool made_folder;
     int fd; /**< descriptor of PATH.part; -1: not open */
+    /** Mapping of PATH.part, if it is on a file system in memory: threads copy slices into it while
+     * another thread writes to the file. NULL: none; all slices are written. */
+    char *map;
+    size_t map_bytes;
+    pthread_mutex_t writing; /**< held by the thread that writes to a PATH.part with a mapping */
     int log_fd;
     uint64_t block;     /**< size of a layer of chunks [bytes]; 0: the output has no chunks */
     size_t part_offset; /**< byte of the first sample in PATH.part */

@@ -22,11 +22,20 @@ uint64_t fbp_output_part_bytes(struct fbp_output *o)
            o->layout.tail_bytes;
 }
 
+/* Write to PATH.part. If it has a mapping, one thread at a time calls write(), which is faster, and
+ * the others copy into the mapping instead of waiting for the system's lock of the file. What
+ * cannot be copied is written, and the write reports the failure. */
 static fbp_status put(void *output, uint64_t at, const void *data, size_t n)
 {
     struct fbp_output *o = output;
+    const bool alone = o->map && pthread_mutex_trylock(&o->writing) == 0;
+    fbp_status st = FBP_OK;
 
-    return fbp_write_at(o->fd, o->part, at, data, n);
+    if (alone || !o->map || at + n > o->map_bytes || !fbp_map_copy(o->map, at, data, n))
+        st = fbp_write_at(o->fd, o->part, at, data, n);
+    if (alone)
+        pthread_mutex_unlock(&o->writing);
+    return st;
 }
 
 static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
@@ -36,7 +45,11 @@ static fbp_status get(struct fbp_output *o, uint64_t at, void *out, size_t n)
 
 static fbp_status open_part(struct fbp_output *o, bool create)
 {
-    return create ? fbp_part_create(o->part, &o->fd) : fbp_part_reopen(o, o->part, &o->fd);
+    FBP_TRY(create ? fbp_part_create(o->part, &o->fd) : fbp_part_reopen(o, o->part, &o->fd));
+    o->map_bytes = (size_t)fbp_output_part_bytes(o);
+    if (o->fd >= 0)
+        o->map = fbp_map_memory_file(o->fd, o->map_bytes);
+    return FBP_OK;
 }
 
 static fbp_status clear(struct fbp_output *o, bool ours)
@@ -64,7 +77,9 @@ fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours)
 static fbp_status reserve(struct fbp_output *o)
 {
     const uint64_t need = fbp_output_part_bytes(o);
-    const int error = fbp_disk_reserve(o->fd, need);
+    /* On a file system in memory, the threads that write allocate the pages, several at once: one
+     * call that reserves them takes a third of the time of writing. */
+    const int error = (o->map ? fbp_disk_extend : fbp_disk_reserve)(o->fd, need);
 
     if (error == 0)
         return FBP_OK;

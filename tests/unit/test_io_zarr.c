@@ -31,7 +31,7 @@ static uint64_t room = (uint64_t)1 << 50;
 
 int fstatvfs(int fd, struct statvfs *out)
 {
-    *out = (struct statvfs){.f_frsize = 1, .f_bavail = room};
+    *out = (struct statvfs){.f_frsize = 1, .f_blocks = 1, .f_bavail = room};
     return 0;
 }
 

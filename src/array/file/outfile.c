@@ -11,11 +11,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#    include <linux/magic.h>
+#    include <sys/uio.h>
+#    include <sys/vfs.h>
+#endif
 
 /* ---- folders and syncing */
 
@@ -240,20 +247,15 @@ uint64_t fbp_disk_free(int fd)
 {
     struct statvfs v;
 
-    return fstatvfs(fd, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+    if (fstatvfs(fd, &v) < 0 || v.f_blocks == 0) /* 0: a tmpfs without a limit */
+        return UINT64_MAX;
+    return (uint64_t)v.f_bavail * v.f_frsize;
 }
 
-int fbp_disk_reserve(int fd, uint64_t bytes)
+int fbp_disk_extend(int fd, uint64_t bytes)
 {
     struct stat st;
-    int code;
 
-    do
-        code = fallocate(fd, 0, 0, (off_t)bytes);
-    while (code < 0 && errno == EINTR);
-    if (code == 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
-        return code == 0 ? 0 : errno;
-    /* The file system cannot reserve blocks: compare the required size with the free space. */
     if (fstat(fd, &st) < 0)
         return errno;
     const uint64_t taken = (uint64_t)st.st_blocks * 512;
@@ -261,6 +263,65 @@ int fbp_disk_reserve(int fd, uint64_t bytes)
         return ENOSPC;
     return (uint64_t)st.st_size >= bytes || ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
 }
+
+int fbp_disk_reserve(int fd, uint64_t bytes)
+{
+    int code;
+
+    do
+        code = fallocate(fd, 0, 0, (off_t)bytes);
+    while (code < 0 && errno == EINTR);
+    if (code == 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
+        return code == 0 ? 0 : errno;
+    return fbp_disk_extend(fd, bytes); /* the file system cannot reserve blocks */
+}
+
+#ifdef __linux__
+
+char *fbp_map_memory_file(int fd, uint64_t bytes)
+{
+    struct statfs is;
+
+    if (fstatfs(fd, &is) < 0 || is.f_type != TMPFS_MAGIC || bytes > SIZE_MAX)
+        return NULL;
+    void *map = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+/* process_vm_writev() returns an error where memcpy() would end the process by SIGBUS. The
+ * mapping's page tables are freed after each piece: by many threads at once, and without a peak of
+ * memory. */
+bool fbp_map_copy(char *map, uint64_t at, const void *data, size_t n)
+{
+    enum { PIECE = 4 << 20 };
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    bool ok = true;
+
+    for (size_t done = 0, some; ok && done < n; done += some) {
+        char *to = map + at + done, *first = to - (uintptr_t)to % page;
+        some = n - done < PIECE ? n - done : PIECE;
+        const struct iovec from = {(char *)(uintptr_t)data + done, some}, into = {to, some};
+        ok = process_vm_writev(getpid(), &from, 1, &into, 1, 0) == (ssize_t)some;
+        (void)madvise(first, (size_t)(to + some - first), MADV_DONTNEED);
+    }
+    return ok;
+}
+
+#else
+
+char *fbp_map_memory_file(int fd, uint64_t bytes)
+{
+    (void)fd, (void)bytes;
+    return NULL;
+}
+
+bool fbp_map_copy(char *map, uint64_t at, const void *data, size_t n)
+{
+    (void)map, (void)at, (void)data, (void)n;
+    return false;
+}
+
+#endif
 
 fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left)
 {

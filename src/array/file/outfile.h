@@ -67,6 +67,19 @@ uint64_t fbp_disk_free(int fd);
  * space, the free space is checked and the file enlarged. @return 0, or an errno */
 int fbp_disk_reserve(int fd, uint64_t bytes);
 
+/** Enlarge a file to `bytes` bytes without reserving blocks, if the disk has the free space.
+ * @return 0, or an errno */
+int fbp_disk_extend(int fd, uint64_t bytes);
+
+/** Map the first `bytes` bytes of a file on a file system in memory (tmpfs), as the destination of
+ * fbp_map_copy(); NULL: another file system, or the system refuses. */
+char *fbp_map_memory_file(int fd, uint64_t bytes);
+
+/** Copy data[n] to byte `at` of a mapping of fbp_map_memory_file(). Several threads can copy at
+ * once, but write() lets one thread at a time into a file. false: the bytes were not all copied,
+ * because the disk is full, the file was shortened, or the system refuses. */
+bool fbp_map_copy(char *map, uint64_t at, const void *data, size_t n);
+
 /** Fail with FBP_ERR_IO and the message that the disk that contains `path` is too full. need:
  * required bytes; left: free bytes. */
 fbp_status fbp_fail_disk_full(const char *path, uint64_t need, uint64_t left);
