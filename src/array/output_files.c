@@ -366,7 +366,6 @@ void fbp_output_begin(struct fbp_output *o, const struct fbp_store *store,
     o->compress = rq->params->compress;
     o->resume = rq->params->resume;
     o->fd = o->log_fd = -1;
-    pthread_mutex_init(&o->writing, NULL);
 }
 
 fbp_status fbp_output_check_frames(struct fbp_output *o, const char *path, bool has_place)
@@ -518,6 +517,10 @@ void fbp_output_close(struct fbp_sink *s)
 
     if (!o)
         return;
+    if (own && o->has_reserver) {
+        atomic_store(&o->stop_reserver, true);
+        pthread_join(o->reserver, NULL);
+    }
     /* Remove the files of an unfinished output from which no slice can be resumed. This process
      * still locks the journal, so no other process uses the files. */
     if (own && o->owned && !s->finished && fbp_sink_resumable(s) == 0) {
@@ -535,7 +538,6 @@ void fbp_output_close(struct fbp_sink *s)
         munmap(o->map, o->map_bytes);
     if (o->fd >= 0)
         close(o->fd);
-    pthread_mutex_destroy(&o->writing);
     if (o->store->close)
         o->store->close(o);
     fbp_layout_clear(&o->layout);

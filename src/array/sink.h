@@ -17,6 +17,7 @@
 #include "array/file/format.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -231,10 +232,13 @@ struct fbp_output {
     bool made_folder;
     int fd; /**< descriptor of PATH.part; -1: not open */
     /** Mapping of PATH.part, if it is on a file system in memory: threads copy slices into it while
-     * another thread writes to the file. NULL: none; all slices are written. */
+     * others write to the file. NULL: none; all slices are written. */
     char *map;
     size_t map_bytes;
-    pthread_mutex_t writing; /**< held by the thread that writes to a PATH.part with a mapping */
+    atomic_int n_writing; /**< number of threads that store bytes of PATH.part */
+    pthread_t reserver;   /**< thread that allocates the pages of a PATH.part with a mapping */
+    bool has_reserver;
+    atomic_bool stop_reserver;
     int log_fd;
     uint64_t block;     /**< size of a layer of chunks [bytes]; 0: the output has no chunks */
     size_t part_offset; /**< byte of the first sample in PATH.part */

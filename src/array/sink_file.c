@@ -11,6 +11,7 @@
 #include "base/threads.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,19 +23,20 @@ uint64_t fbp_output_part_bytes(struct fbp_output *o)
            o->layout.tail_bytes;
 }
 
-/* Write to PATH.part. If it has a mapping, one thread at a time calls write(), which is faster, and
- * the others copy into the mapping instead of waiting for the system's lock of the file. What
- * cannot be copied is written, and the write reports the failure. */
+/* Store bytes of PATH.part. The system lets one thread at a time write to a file, which is faster
+ * than a copy into a mapping. If two threads write already, one of them waiting, further threads
+ * copy. What cannot be copied is written, and the write reports the failure. */
 static fbp_status put(void *output, uint64_t at, const void *data, size_t n)
 {
+    enum { WRITERS = 2 };
     struct fbp_output *o = output;
-    const bool alone = o->map && pthread_mutex_trylock(&o->writing) == 0;
+    const bool copies =
+        atomic_fetch_add(&o->n_writing, 1) >= WRITERS && o->map && at + n <= o->map_bytes;
     fbp_status st = FBP_OK;
 
-    if (alone || !o->map || at + n > o->map_bytes || !fbp_map_copy(o->map, at, data, n))
+    if (!copies || !fbp_map_copy(o->map, at, data, n))
         st = fbp_write_at(o->fd, o->part, at, data, n);
-    if (alone)
-        pthread_mutex_unlock(&o->writing);
+    atomic_fetch_sub(&o->n_writing, 1);
     return st;
 }
 
@@ -74,13 +76,30 @@ fbp_status fbp_output_clear_beside(struct fbp_output *o, bool ours)
     return fbp_part_clear(o, fbp_file_name("%s.side", o->part).text, ours);
 }
 
+/* Allocate the pages of PATH.part, in pieces, because each call locks the file. A failure is
+ * reported by the writes that lack a page. */
+static void *reserve_pages(void *user)
+{
+    enum { PIECE = 32 << 20 };
+    struct fbp_output *o = user;
+
+    for (uint64_t at = 0; at < o->map_bytes && !atomic_load(&o->stop_reserver); at += PIECE) {
+        const uint64_t left = o->map_bytes - at;
+        if (fallocate(o->fd, 0, (off_t)at, (off_t)(left < PIECE ? left : PIECE)) < 0)
+            break;
+    }
+    return NULL;
+}
+
 static fbp_status reserve(struct fbp_output *o)
 {
     const uint64_t need = fbp_output_part_bytes(o);
-    /* On a file system in memory, the threads that write allocate the pages, several at once: one
-     * call that reserves them takes a third of the time of writing. */
+    /* A file system in memory fills pages no faster than it is written to: the space is compared
+     * now, and a thread allocates the pages while the first slices are computed. */
     const int error = (o->map ? fbp_disk_extend : fbp_disk_reserve)(o->fd, need);
 
+    if (error == 0 && o->map)
+        o->has_reserver = pthread_create(&o->reserver, NULL, reserve_pages, o) == 0;
     if (error == 0)
         return FBP_OK;
     if (error != ENOSPC && error != EDQUOT && error != EFBIG) {
