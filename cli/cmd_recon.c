@@ -1,6 +1,6 @@
-/* Command `fbp recon` (cmd_recon), which commands.c lists and program.c runs: option table, run of
- * the plan of a reconstruction (or, with --sweep, start of a sweep), then preview picture, report
- * page and printed result.
+/* Command `fbp recon` (cmd_recon), which commands.c lists and program.c runs: option table, start
+ * of the devices while the scan is read, run of the plan of a reconstruction (or, with --sweep,
+ * start of a sweep), then preview picture, report page and printed result.
  * Used by: commands.c. */
 #include "report.h"
 #include "sweep.h"
@@ -194,6 +194,8 @@ static int run(const struct command *self, int argc, char **argv)
     a.p.cluster.team = team_own();
     if (fbp_team_rank(a.p.cluster.team) > 0)
         a.preview = a.timeline = a.report = NULL;
+    if (!a.p.cluster.team) /* a process of a team chooses its own device */
+        fbp_devices_start(a.p.device);
     recon_complete(&a);
     if (a.report)
         report_begin(&report, argc, argv);
@@ -214,6 +216,7 @@ static int run(const struct command *self, int argc, char **argv)
     fbp_plan_destroy(&plan);
     fbp_scan_clear(&scan);
     report_end(&report);
+    fbp_devices_await();
     free(kept);
     return rc;
 }

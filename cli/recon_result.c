@@ -6,6 +6,7 @@
 #include "say.h"
 
 #include "array/file/bytes.h"
+#include "pipeline/job.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -200,6 +201,8 @@ int recon_print_json(const struct recon_args *a, const struct recon_result *resu
     char hash[24];
 
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
+    const struct fbp_device_start start = fbp_devices_start_times();
+    cli_json_add(seconds, {"device_start", start.seconds}, {"device_wait", start.waited});
     cli_json_add(seconds, {"total", r->total}, {"open", r->open}, {"read", r->read},
                  {"filter", r->filter}, {"backproject", r->backproject}, {"write", r->write},
                  {"finish", r->finish});

@@ -1,18 +1,21 @@
 /* Finds backends and device indices from names such as "cuda:0,1" or "auto" (fbp_devices_find()),
- * lists all devices (fbp_devices(), public), and gives callers access to device memory and queues:
- * the public functions of fbp/device_memory.h (fbp_source_device_memory(),
- * fbp_sink_device_memory(), fbp_device_of_memory(), fbp_device_queue_…()).
- * Used by: bench/, cli/, analysis/, pipeline/. */
+ * starts them in a thread (fbp_devices_start()), lists all devices (fbp_devices(), public), and
+ * gives callers access to device memory and queues: the public functions of fbp/device_memory.h
+ * (fbp_source_device_memory(), fbp_sink_device_memory(), fbp_device_of_memory(),
+ * fbp_device_queue_…()). Used by: bench/, cli/, analysis/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "pipeline/job.h"
 #include "pipeline/plan.h"
 
 #include "fbp/device_memory.h"
 #include "fbp/recon.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +173,62 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
     if (*n_devices == 0)
         return check_device(*backend, 0);
     return FBP_OK;
+}
+
+/* ---- Starting devices in a thread ---- */
+
+static struct {
+    pthread_mutex_t lock; /* held by the thread that joins */
+    pthread_t thread;
+    atomic_bool running; /* the thread was created, and no thread has joined it */
+    const char *text;
+    struct fbp_device_start times;
+} start = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Find the devices: this loads the modules, starts the driver, and creates the contexts. A failure
+ * is ignored, because the plan finds the devices again. */
+static void *start_main(void *unused)
+{
+    const double began = fbp_seconds();
+    const struct fbp_backend *backend;
+    int devices[FBP_MOST_DEVICES];
+    size_t n;
+
+    (void)unused;
+    (void)!fbp_devices_find(start.text, &backend, devices, &n);
+    start.times.seconds = fbp_seconds() - began;
+    return NULL;
+}
+
+void fbp_devices_start(const char *text)
+{
+    /* a child process of the readers would inherit locks that the thread holds, such as the lock of
+     * the dynamic loader */
+    if (pthread_atfork(fbp_devices_await, NULL, NULL) != 0)
+        return;
+    start.text = text ? text : "auto";
+    atomic_store(&start.running, pthread_create(&start.thread, NULL, start_main, NULL) == 0);
+}
+
+void fbp_devices_await(void)
+{
+    const double began = fbp_seconds();
+
+    /* in the thread itself: its driver may fork */
+    if (!atomic_load(&start.running) || pthread_equal(start.thread, pthread_self()))
+        return;
+    pthread_mutex_lock(&start.lock);
+    if (atomic_load(&start.running)) {
+        pthread_join(start.thread, NULL);
+        start.times.waited = fbp_seconds() - began;
+        atomic_store(&start.running, false);
+    }
+    pthread_mutex_unlock(&start.lock);
+}
+
+struct fbp_device_start fbp_devices_start_times(void)
+{
+    return start.times;
 }
 
 uint64_t fbp_device_free(const struct fbp_backend *backend, int index)

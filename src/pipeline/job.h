@@ -2,7 +2,7 @@
  * (internal). A job (struct fbp_job of backend.h) has the tables that all devices share: views,
  * matrices, weights, filter, region. Also: functions of the requested box and region of the volume,
  * checks of parameters, and devices by name.
- * Used by: bench/, analysis/, pipeline/. */
+ * Used by: bench/, cli/, analysis/, pipeline/. */
 #ifndef FBP_SRC_PIPELINE_JOB_H
 #define FBP_SRC_PIPELINE_JOB_H
 
@@ -177,6 +177,20 @@ fbp_status fbp_devices_find(const char *text, const struct fbp_backend **backend
  *  other features.  "name:all" still skips devices that cannot be used; *n_devices may be 0. */
 fbp_status fbp_devices_listed(const char *text, const struct fbp_backend **backend, int *devices,
                               size_t *n_devices);
+
+/** Begin to find the devices that a text names (fbp_devices_find(); NULL: "auto") in a thread,
+ * while the caller reads a scan. text: must stay valid until fbp_devices_await(). */
+void fbp_devices_start(const char *text);
+
+/** Wait for the thread of fbp_devices_start(), if there is one. Plans call this function before
+ * they find their devices, and fork() does; a program calls it before it exits. */
+void fbp_devices_await(void);
+
+/** Duration of the start of the devices by fbp_devices_start(), and of the wait for it [s]. */
+struct fbp_device_start {
+    double seconds, waited;
+};
+struct fbp_device_start fbp_devices_start_times(void);
 
 /** Find the first device in a list of backends (ended by NULL) that the device name "auto" may
  * select: return its backend and set *index; NULL: there is no such device. */

@@ -199,8 +199,30 @@ static bool has_size(const fbp_plan *p, const struct fbp_array_info *info)
            info->n[2] == fbp_stored_views(p->scan);
 }
 
-/* Open the projections, compare their size with the scan, find bad pixels if requested, make the
- * view steps, store properties of the source that the run will read, and close it. */
+/* Set the backend and the devices of a plan, which the parameters name. */
+static fbp_status take_devices(fbp_plan *p)
+{
+    const char *device = p->params.device ? p->params.device : "auto";
+
+    if (p->target) {
+        p->backend = p->target->backend;
+        p->n_devices = p->target->n_devices;
+        return FBP_OK;
+    }
+    /* with device "auto", choose the first backend that computes in double precision */
+    if (strcmp(device, "auto") == 0 && p->params.precision == FBP_PRECISION_DOUBLE)
+        for (size_t i = 0; fbp_backends[i]; i++)
+            if (fbp_backends[i]->can.doubles && !fbp_backends[i]->hidden) {
+                device = fbp_backends[i]->name;
+                break;
+            }
+    fbp_devices_await();
+    return fbp_devices_find(device, &p->backend, p->devices, &p->n_devices);
+}
+
+/* Open the projections, compare their size with the scan, find bad pixels if requested, find the
+ * devices, which may still be starting (fbp_devices_start()), make the view steps, store properties
+ * of the source that the run will read, and close it. */
 static fbp_status take_source(fbp_plan *p)
 {
     static fbp_view_step_create *const all[] = {fbp_corrections_step_create, fbp_rings_step_create,
@@ -241,6 +263,7 @@ static fbp_status take_source(fbp_plan *p)
     free(missing);
     FBP_TRY_GOTO(fbp_bad_pixels_find(&p->whole_scan, source, p->top_down, &p->images));
 
+    FBP_TRY_GOTO(take_devices(p));
     /* Make the view steps; the input of each is the scan that the previous one yields. */
     for (size_t i = 0; i < n_all; i++) {
         const struct fbp_view_step *last = p->n_steps ? p->steps[p->n_steps - 1] : NULL;
@@ -534,27 +557,13 @@ static fbp_status make_plan(fbp_plan *p)
 {
     const struct fbp_recon_params *params = &p->params;
     const struct fbp_write_mode ways = {params->cluster.n_parts > 0, params->output.compress};
-    const char *device = params->device ? params->device : "auto";
-    const bool is_auto = strcmp(device, "auto") == 0;
+    const bool is_auto = !params->device || strcmp(params->device, "auto") == 0;
     char line[800];
 
     FBP_TRY(fbp_check_cancelled());
     FBP_TRY(fbp_check_scan(p->scan));
     if (params->output.path)
         FBP_TRY(fbp_write_mode_check(params->output.path, NULL, &ways));
-    /* with device "auto", choose the first backend that computes in double precision */
-    if (is_auto && params->precision == FBP_PRECISION_DOUBLE)
-        for (size_t i = 0; fbp_backends[i]; i++)
-            if (fbp_backends[i]->can.doubles && !fbp_backends[i]->hidden) {
-                device = fbp_backends[i]->name;
-                break;
-            }
-    if (p->target) {
-        p->backend = p->target->backend;
-        p->n_devices = p->target->n_devices;
-    } else {
-        FBP_TRY(fbp_devices_find(device, &p->backend, p->devices, &p->n_devices));
-    }
     fbp_plan_take_cores(p);
     if (params->tuning.scratch && !p->target)
         FBP_TRY(fbp_scratch_check(params->tuning.scratch));

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct fbp_mock_faults fbp_mock_faults;
 atomic_uint_fast64_t fbp_mock_uploaded, fbp_mock_shared, fbp_mock_failures,
@@ -143,6 +144,7 @@ static int count(char *why, size_t n)
 {
     (void)why;
     (void)n;
+    usleep(1000 * fbp_mock_faults.start_ms);
     return FBP_MOCK_DEVICES;
 }
 

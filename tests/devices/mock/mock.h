@@ -36,6 +36,7 @@ struct fbp_mock_faults {
     bool reaches_nothing; /**< reaches() is false for all memory */
     bool no_memory;       /**< every allocation fails */
     bool keep_batches;    /**< filtered batches may be backprojected again (benchmarks) */
+    unsigned start_ms;    /**< duration of each discovery of the devices [ms] */
     unsigned delay_us;    /**< greatest delay of a command [microseconds] */
     unsigned slow_stage;  /**< 1 + stage whose commands have ten times that delay; 0: none */
     unsigned held_device; /**< 1 + index of a device that waits until the others have begun
