@@ -87,34 +87,43 @@ static int count(char *why, size_t n)
     return found.n;
 }
 
-static void describe(int index, struct fbp_device_info *out)
+static char driver_release[40]; /* such as "580.159.04"; "": unknown */
+
+/* Read the release of the driver; called once per process. */
+static void find_release(void)
 {
     void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL); /* comes with the driver */
     int (*start)(void) = NULL, (*stop)(void) = NULL, (*version)(char *, unsigned) = NULL;
+
+    if (!nvml)
+        return;
+    *(void **)&start = dlsym(nvml, "nvmlInit_v2"); /* the form of cast that POSIX recommends */
+    *(void **)&stop = dlsym(nvml, "nvmlShutdown");
+    *(void **)&version = dlsym(nvml, "nvmlSystemGetDriverVersion");
+    if (start && stop && version && start() == 0) {
+        if (version(driver_release, sizeof driver_release) != 0)
+            driver_release[0] = '\0';
+        (void)stop();
+    }
+    dlclose(nvml);
+}
+
+static void describe(int index, struct fbp_device_info *out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const int ordinal = found.ordinal[index];
-    char release[40] = "";
     struct cudaDeviceProp p;
     size_t available = 0, total = 0;
     int cuda = 0;
 
-    if (nvml) {
-        *(void **)&start = dlsym(nvml, "nvmlInit_v2"); /* the form of cast that POSIX recommends */
-        *(void **)&stop = dlsym(nvml, "nvmlShutdown");
-        *(void **)&version = dlsym(nvml, "nvmlSystemGetDriverVersion");
-        if (start && stop && version && start() == 0) {
-            if (version(release, sizeof release) != 0)
-                release[0] = '\0';
-            (void)stop();
-        }
-        dlclose(nvml);
-    }
+    (void)pthread_once(&once, find_release);
     if (cudaGetDeviceProperties(&p, ordinal) != cudaSuccess)
         return;
     snprintf(out->text, sizeof out->text, "%.100s, sm_%d%d, %d multiprocessors", p.name, p.major,
              p.minor, p.multiProcessorCount);
     if (cudaDriverGetVersion(&cuda) == cudaSuccess)
-        snprintf(out->driver, sizeof out->driver, "%s%sCUDA %d.%d", release, release[0] ? ", " : "",
-                 CUDA_MAJOR(cuda), CUDA_MINOR(cuda));
+        snprintf(out->driver, sizeof out->driver, "%s%sCUDA %d.%d", driver_release,
+                 driver_release[0] ? ", " : "", CUDA_MAJOR(cuda), CUDA_MINOR(cuda));
     cuda_bus_of(ordinal, out->bus_id);
     out->numa_node = gpu_host->numa_node(FBP_SYS, out->bus_id);
     out->memory_bytes = p.totalGlobalMem;
