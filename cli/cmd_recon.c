@@ -1,24 +1,34 @@
 /* Command `fbp recon` (cmd_recon), which commands.c lists and program.c runs: option table, start
  * of the devices while the scan is read, run of the plan of a reconstruction (or, with --sweep,
- * start of a sweep), then preview picture, report page and printed result.
+ * start of a sweep), then preview picture, report page and printed result; for each scan of the
+ * command line.
  * Used by: commands.c. */
+#include "program.h"
 #include "report.h"
+#include "say.h"
 #include "sweep.h"
 #include "team.h"
 
+#include "backend/module.h"
+#include "base/text.h"
 #include "pipeline/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct opt table[] = {
-    OPT(R, scan, .name = "scan.json", .positional = true, .required = true,
-        .help = "scan file (docs/scan.md): where the arrays are and how they were measured; or a "
-                "whole scan in HDF5 (Data Exchange, NXtomo), MAT or BES3T (.DSC)"),
+    OPT(R, scans, .name = "scan.json", .positional = true, .required = true,
+        .help =
+            "scan file (docs/scan.md): where the arrays are and how they were measured; or a "
+            "whole scan in HDF5 (Data Exchange, NXtomo), MAT or BES3T (.DSC). Several scans: see "
+            "--output"),
     OPT(R, output, .name = "output", .letter = 'o', .arg = "VOLUME",
         .help =
             "volume to write ({written}), or one file per slice, such as out/%04d.tif or "
             "out/%04d.png. null: writes nothing; hash: writes nothing, and prints a hash of the "
-            "voxel values. With --slice, a name that ends in .png writes a grey picture"),
+            "voxel values. With --slice, a name that ends in .png writes a grey picture. %s stands "
+            "for the name of the scan file without folder and extension: with out/%s.mha, several "
+            "scans can be given"),
     OPT(R, p.output.type, .name = "output-type", .arg = "NAME", .list = choices_output_type,
         .fallback = "float32",
         .help = "type of the stored voxel values; the default with --precision double is float64. "
@@ -67,7 +77,8 @@ static const struct opt table[] = {
             "number of processes, started by mpirun, that share the views of each slab of slices "
             "(docs/cluster.md)"),
     OPT(R, plan, .name = "plan", .help = "print what would be done, then stop"),
-    OPT(R, json, .name = "json", .help = "print the result as one JSON object"),
+    OPT(R, json, .name = "json",
+        .help = "print the result as one JSON object; of several scans, one per line"),
     OPT(R, quiet, .name = "quiet", .letter = 'q',
         .help = "print only errors, and the result of -o hash:, --sweep, --plan or --json"),
 };
@@ -165,42 +176,102 @@ static int sweep(const struct command *self, struct recon_args *a, struct progre
     return sweep_run(a, &range);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+/* ---- Several scans ---- */
+
+/* Name of a scan file without folder and extension; *n: its length. */
+static const char *scan_name(const char *path, size_t *n)
+{
+    size_t end = strlen(path), first;
+
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (first = end; first > 0 && path[first - 1] != '/';)
+        first--;
+    *n = end - first;
+    for (size_t i = end; i-- > first + 1 && *n == end - first;)
+        if (path[i] == '.')
+            *n = i - first;
+    return path + first;
+}
+
+/* Replace "%s" in the name of an output by the name of the scan. *kept: text to be freed. */
+static int insert_name(const char **path, const char *scan, char **kept)
+{
+    const char *at = *path ? strstr(*path, "%s") : NULL;
+    size_t n;
+
+    if (!at)
+        return 0;
+    const char *name = scan_name(scan, &n);
+    *kept = fbp_format("%.*s%.*s%s", (int)(at - *path), *path, (int)n, name, at + 2);
+    *path = *kept;
+    return *kept ? 0 : cli_error("out of memory for the name of an output; close other programs");
+}
+
+enum { N_NAMED = 4 };
+
+/* Arguments for the reconstruction of one of the scans. kept: texts to be freed. */
+static int arguments_of(const struct recon_args *all, const char *scan, struct recon_args *a,
+                        char *kept[N_NAMED])
+{
+    *a = *all;
+    a->scan = scan;
+    const char **const paths[N_NAMED] = {&a->output, &a->preview, &a->timeline, &a->report};
+    for (size_t i = 0; i < N_NAMED; i++)
+        if (insert_name(paths[i], scan, &kept[i]) != 0)
+            return 1;
+    recon_complete(a);
+    return 0;
+}
+
+/* Check that each of several scans has outputs of its own. */
+static int check_several(const struct command *self, const struct recon_args *a)
+{
+    const char *const paths[N_NAMED] = {a->output, a->preview, a->timeline, a->report};
+    const char *const *scans = a->scans.list;
+    size_t n, m;
+
+    if (a->scans.n == 1)
+        return OPT_GO_ON;
+    if (a->sweep || team_own())
+        return opt_usage(self, "%s takes one scan, but %zu are given; give one",
+                         a->sweep ? "--sweep" : "a run of several processes", a->scans.n);
+    for (size_t i = 0; i < N_NAMED; i++)
+        if (paths[i] && recon_is_file(paths[i]) && !strstr(paths[i], "%s"))
+            return opt_usage(self,
+                             "\"%s\": all %zu scans would write this file; give %%s in its name, "
+                             "which stands for the name of the scan",
+                             paths[i], a->scans.n);
+    for (size_t i = 0; i < a->scans.n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const char *one = scan_name(scans[i], &n), *other = scan_name(scans[k], &m);
+            if (n == m && memcmp(one, other, n) == 0)
+                return opt_usage(self,
+                                 "%s and %s have the same name without folder and extension, so "
+                                 "their outputs would have the same name; rename one of them",
+                                 scans[k], scans[i]);
+        }
+    return OPT_GO_ON;
+}
+
+/* Reconstruct one scan. argc, argv: the words of the command line. */
+static int run_scan(const struct command *self, const struct recon_args *all, const char *scan_path,
+                    int argc, char **argv)
 {
     struct progress progress;
     static struct recon_report report;
-    struct recon_args a = {RECON_ARGS, .p = *fbp_recon_params(.callbacks.progress = progress_update,
-                                                              .callbacks.log = progress_log,
-                                                              .input.follow_timeout_s = 60)};
+    struct recon_args a;
     struct fbp_scan scan = {.struct_size = sizeof scan};
+    char *named[N_NAMED] = {NULL}, *kept = NULL;
     fbp_plan *plan = NULL;
-    int rc = team_start();
 
-    if (rc == 0)
-        rc = opt_parse(self, &a, argc, argv);
-    if (rc == OPT_GO_ON)
-        rc = recon_choose_part(self, &a);
-    if (rc == OPT_GO_ON)
-        rc = recon_check(self, &a);
-    if (rc == OPT_GO_ON && team_check(a.part != NULL) != 0)
-        return 1;
-    if (rc != OPT_GO_ON)
-        return rc;
-    if (isinf(a.p.output.range[0])) { /* auto */
-        a.p.output.auto_range = true;
-        a.p.output.range[0] = a.p.output.range[1] = 0;
-    }
+    int rc = arguments_of(all, scan_path, &a, named);
     a.p.callbacks.user = &progress;
-    a.p.cluster.team = team_own();
-    if (fbp_team_rank(a.p.cluster.team) > 0)
-        a.preview = a.timeline = a.report = NULL;
-    if (!a.p.cluster.team) /* a process of a team chooses its own device */
-        fbp_devices_start(a.p.device);
-    recon_complete(&a);
+    report = (struct recon_report){0};
     if (a.report)
         report_begin(&report, argc, argv);
-    char *kept;
-    rc = recon_name_scan(&a, &kept);
+    if (rc == 0)
+        rc = recon_name_scan(&a, &kept);
     if (rc == 0)
         rc = a.sweep ? sweep(self, &a, &progress) : 0;
     if (rc == 0 && !a.sweep) {
@@ -216,15 +287,77 @@ static int run(const struct command *self, int argc, char **argv)
     fbp_plan_destroy(&plan);
     fbp_scan_clear(&scan);
     report_end(&report);
-    fbp_devices_await();
     free(kept);
+    for (size_t i = 0; i < N_NAMED; i++)
+        free(named[i]);
+    return rc;
+}
+
+/* Reconstruct several scans, one after the other; after a failure, continue with the next. */
+static int run_scans(const struct command *self, const struct recon_args *all, int argc,
+                     char **argv)
+{
+    char failed[1000] = "";
+    size_t n_failed = 0;
+
+    fbp_keep_buffers(true);
+    for (size_t i = 0; i < all->scans.n && signals_status() == 0; i++) {
+        const char *path = all->scans.list[i];
+        say_note(all->quiet, "%s (scan %zu of %zu)", say_name(path), i + 1, all->scans.n);
+        if (say_document(path, run_scan(self, all, path, argc, argv)) == 0)
+            continue;
+        const size_t used = strlen(failed);
+        snprintf(failed + used, sizeof failed - used, "%s%s", n_failed++ ? ", " : "", path);
+    }
+    return n_failed ? cli_error("%zu of %zu scans failed: %s", n_failed, all->scans.n, failed) : 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct recon_args a = {RECON_ARGS, .p = *fbp_recon_params(.callbacks.progress = progress_update,
+                                                              .callbacks.log = progress_log,
+                                                              .input.follow_timeout_s = 60)};
+    int rc = team_start();
+
+    if (rc == 0)
+        rc = opt_parse(self, &a, argc, argv);
+    if (rc == OPT_GO_ON)
+        rc = check_several(self, &a);
+    if (rc == OPT_GO_ON)
+        rc = recon_choose_part(self, &a);
+    for (size_t i = 0; i < a.scans.n && rc == OPT_GO_ON; i++) {
+        char *named[N_NAMED] = {NULL};
+        struct recon_args one;
+        rc = arguments_of(&a, a.scans.list[i], &one, named) ? 1 : recon_check(self, &one);
+        for (size_t k = 0; k < N_NAMED; k++)
+            free(named[k]);
+    }
+    if (rc == OPT_GO_ON && team_check(a.part != NULL) != 0)
+        rc = 1;
+    if (rc != OPT_GO_ON) {
+        free(a.scans.list);
+        return rc;
+    }
+    if (isinf(a.p.output.range[0])) { /* auto */
+        a.p.output.auto_range = true;
+        a.p.output.range[0] = a.p.output.range[1] = 0;
+    }
+    a.p.cluster.team = team_own();
+    if (fbp_team_rank(a.p.cluster.team) > 0)
+        a.preview = a.timeline = a.report = NULL;
+    if (!a.p.cluster.team) /* a process of a team chooses its own device */
+        fbp_devices_start(a.p.device);
+    rc = a.scans.n == 1 ? run_scan(self, &a, a.scans.list[0], argc, argv)
+                        : run_scans(self, &a, argc, argv);
+    fbp_devices_await();
+    free(a.scans.list);
     return rc;
 }
 
 const struct command cmd_recon = {
     .name = "recon",
     .summary = "reconstruct a volume from a scan",
-    .usage = "scan.json -o VOLUME [options]",
+    .usage = "scan.json [scan.json ...] -o VOLUME [options]",
     .about =
         "Filtered backprojection (FDK for cone beams). fbp recognizes short scans, offset "
         "detectors, tilted panels and uneven angles, and prints a note. Values are in 1/mm; "
@@ -239,6 +372,7 @@ const struct command cmd_recon = {
                 "  fbp recon scan.json -o volume.mha --follow\n"
                 "  fbp recon scan.json -o volume.mha --part 3/16\n"
                 "  fbp recon helix.DSC -o helix.mat --reference h.npy --cutoff 0.1\n"
+                "  fbp recon a.json b.json c.json -o out/%s.mha\n"
                 "  fbp recon tooth.h5 -o volume.h5 --centre 296 --preview tooth.png\n",
     COMMAND_OPTS(table),
     .groups = recon_groups,

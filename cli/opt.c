@@ -183,16 +183,31 @@ static int take_short(struct parser *p, const char *word)
     return take_value(p, o, letter, word[2] ? word + 2 : NULL);
 }
 
+/* True if the command line names an output for each of several inputs ("%s"), or none. */
+static bool takes_several(const struct parser *p)
+{
+    for (int i = 0; i < p->argc; i++)
+        if (strstr(p->argv[i], "%s") || strcmp(p->argv[i], "null:") == 0 ||
+            strcmp(p->argv[i], "hash:") == 0)
+            return true;
+    return false;
+}
+
 static int take_positional(struct parser *p, const char *word)
 {
     const struct command *c = p->command;
     size_t n_numbered = 0;
+    bool several = false;
 
-    for (size_t i = 0; i < c->n_opts; i++)
-        if (c->opts[i].positional && !p->seen[i]) {
+    for (size_t i = 0; i < c->n_opts; i++) {
+        if (!c->opts[i].positional)
+            continue;
+        several = c->opts[i].type == OPT_WORDS;
+        if (!p->seen[i] || (several && takes_several(p))) {
             p->seen[i] = true;
             return apply(c, &c->opts[i], word, p->args);
         }
+    }
     /* if several are file names with a digit before the extension, a shell expanded a pattern */
     for (int i = 0; i < p->argc; i++) {
         const char *dot = strrchr(p->argv[i], '.');
@@ -206,8 +221,17 @@ static int take_positional(struct parser *p, const char *word)
             "quotes such as 'views/%%04d.tif 1 360', or a scan file (fbp init FOLDER writes one)",
             word);
     const struct opt *output = opt_find(c, "output", strlen("output"));
-    if (output && !p->seen[output - c->opts])
+    bool has_output = !output || p->seen[output - c->opts];
+    for (int i = p->i; i < p->argc && !has_output; i++)
+        has_output = strncmp(p->argv[i], "-o", 2) == 0 || strncmp(p->argv[i], "--output", 8) == 0;
+    if (!has_output)
         return opt_usage(c, "unexpected argument \"%s\"; did you mean -o %s?", word, word);
+    if (several)
+        return opt_usage(
+            c,
+            "unexpected argument \"%s\"; to reconstruct several scans, give %%s in the name of the "
+            "output, such as -o out/%%s.mha",
+            word);
     return opt_usage(c, "unexpected argument \"%s\"; expected fbp %s %s", word, c->name, c->usage);
 }
 

@@ -29,6 +29,13 @@ enum opt_type {
     OPT_DOUBLES,
     OPT_RANGES, /**< struct opt_range[], separated by commas */
     OPT_ENUM,   /**< unsigned: index of the name in the option's list */
+    OPT_WORDS,  /**< struct opt_words: a positional argument that can be given several times */
+};
+
+/** Words of a repeated argument; the caller frees the list. */
+struct opt_words {
+    const char **list;
+    size_t n;
 };
 
 /** A range of whole numbers, from `first` to `end` - 1. */
@@ -60,7 +67,7 @@ struct opt {
 #define OPT(S, f, ...) \
     {.type = _Generic(((S *)0)->f, const char *: OPT_STRING, bool: OPT_BOOL, int: OPT_INT, \
                       size_t: OPT_SIZE, double: OPT_DOUBLE, size_t *: OPT_SIZES, \
-                      double *: OPT_DOUBLES, unsigned: OPT_ENUM, \
+                      double *: OPT_DOUBLES, unsigned: OPT_ENUM, struct opt_words: OPT_WORDS, \
                       struct opt_range: OPT_RANGES, struct opt_range *: OPT_RANGES), \
      OPT_FIELD(S, f), __VA_ARGS__}
 /** A row of an option table for a size_t f that counts bytes; accepts values such as 600M. */

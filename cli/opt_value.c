@@ -222,6 +222,17 @@ static bool set_number(const struct opt *o, const char *text, void *field)
     return true;
 }
 
+static bool append(struct opt_words *words, const char *text)
+{
+    const char **list = realloc(words->list, (words->n + 1) * sizeof *list);
+
+    if (!list)
+        return false;
+    words->list = list;
+    list[words->n++] = text;
+    return *text != '\0';
+}
+
 bool opt_set_value(const struct opt *o, const char *text, void *args)
 {
     void *field = (char *)args + o->offset;
@@ -231,6 +242,8 @@ bool opt_set_value(const struct opt *o, const char *text, void *args)
     case OPT_STRING:
         *(const char **)field = text;
         return *text != '\0';
+    case OPT_WORDS:
+        return append(field, text);
     case OPT_BOOL:
         *(bool *)field = true;
         return true;

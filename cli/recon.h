@@ -22,7 +22,8 @@ struct recon_water {
 /** Options of fbp recon and fbp plan, and facts that recon_prepare_scan() finds in the scan. */
 struct recon_args {
     struct fbp_recon_params p;
-    const char *part; /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
+    const char *part;       /**< --part, such as "3/16" or "auto/16"; NULL: the whole volume */
+    struct opt_words scans; /**< all scans of the command line */
     const char *scan, *output, *preview, *timeline, *report, *sweep, *curve;
     size_t size[3], every, bin;
     /** --views, --skip: stored views to use, to leave out, such as "0:100,110:"; NULL: not given */

@@ -132,8 +132,9 @@ void say_bar(const char *line)
 }
 
 /* Result and messages of the running command, which say_close() prints with --json. */
-static struct {
+static struct said {
     bool json, compact, has_result; /* has_result true, result NULL: out of memory */
+    bool printed;                   /* say_document() has printed all results */
     cJSON *result, *notes, *warnings;
     char error[1400];
 } said;
@@ -300,22 +301,46 @@ static void add_lines(cJSON *result, const char *key, cJSON *lines)
     cJSON_Delete(lines);
 }
 
-int say_close(int rc)
+/* Print the stored result, or the first error, with all notes and warnings, as a JSON object. */
+static int print_object(int rc)
 {
-    cJSON *result = said.result;
+    cJSON *result = said.result ? said.result : cJSON_CreateObject();
 
-    /* a command that succeeds without a result, such as --help, prints no JSON */
-    if (!said.json || (rc == 0 && !said.has_result)) {
-        cJSON_Delete(said.notes);
-        cJSON_Delete(said.warnings);
-        return rc;
-    }
-    if (!result)
-        result = cJSON_CreateObject();
     if (rc != 0 && !cJSON_HasObjectItem(result, "error"))
         cJSON_AddStringToObject(result, "error", said.error[0] ? said.error : "failed");
     add_lines(result, "notes", said.notes);
     add_lines(result, "warnings", said.warnings);
     const int printed = say_json(result, said.compact);
     return rc ? rc : printed;
+}
+
+int say_document(const char *scan, int rc)
+{
+    const struct said next = {.json = said.json, .printed = true};
+
+    if (said.json) {
+        said.result = said.result ? said.result : cJSON_CreateObject();
+        cJSON_AddStringToObject(said.result, "scan", scan);
+        said.compact = true;
+        rc = print_object(rc);
+        (void)fflush(stdout);
+    } else {
+        cJSON_Delete(said.notes);
+        cJSON_Delete(said.warnings);
+    }
+    said = next;
+    if (said.json)
+        say_remember();
+    return rc;
+}
+
+int say_close(int rc)
+{
+    /* a command that succeeds without a result, such as --help, prints no JSON */
+    if (!said.json || said.printed || (rc == 0 && !said.has_result)) {
+        cJSON_Delete(said.notes);
+        cJSON_Delete(said.warnings);
+        return rc;
+    }
+    return print_object(rc);
 }

@@ -27,6 +27,11 @@ void say_open(bool json);
  * exit status. Prints nothing without --json, or without result and error (--help). */
 int say_close(int rc);
 
+/** End the output of one of several scans, with exit status rc: with --json, print its object on
+ * one line, with the member "scan"; forget notes, warnings and the error. Returns the exit status.
+ * After the last scan, say_close() prints no further object. */
+int say_document(const char *scan, int rc);
+
 /** Store the JSON result of a command for say_close(), which frees it. false: --json is not given,
  * and the caller prints and frees the result. */
 bool say_keep(cJSON *result, bool compact);

@@ -1,7 +1,7 @@
 /* Loading of backend modules (shared libraries libfbp_cuda.so and libfbp_gl.so): finds and opens
  * the file (fbp_module_load()), and passes it the table of library functions that a module may
  * call (module.h).
- * Used by: bench/common/modules.c, bench/predict/model_gpu.c, cuda/load.c, gl/load.c. */
+ * Used by: bench/common/, bench/predict/, cli/, backend/cuda/, backend/gl/. */
 #include "backend/module.h"
 
 #include <dlfcn.h>
@@ -16,6 +16,18 @@ static const struct fbp_module_host host = {.version = FBP_MODULE_VERSION,
                                             .job_size = sizeof(struct fbp_job),
                                             .backend_size = sizeof(struct fbp_backend),
                                             FBP_MODULE_FUNCTIONS(INITIALISER)};
+
+static bool keeps_buffers;
+
+void fbp_keep_buffers(bool keep)
+{
+    keeps_buffers = keep;
+}
+
+bool fbp_keeps_buffers(void)
+{
+    return keeps_buffers;
+}
 
 const struct fbp_module_host *fbp_module_library(void)
 {

@@ -5,7 +5,7 @@
  * fbp_module_host) and returns its backend (cuda/entry.c, gl/entry.c).  A backend's load.c names
  * the file and checks whether it may be opened; module.c finds and opens the file, and writes the
  * reason of a failure.
- * Used by: bench/, backend/. */
+ * Used by: bench/, cli/, backend/. */
 #ifndef FBP_SRC_MODULE_H
 #define FBP_SRC_MODULE_H
 
@@ -40,7 +40,14 @@ enum { FBP_MODULE_VERSION = 30 };
     X(numa_near, fbp_numa_near)                 \
     X(numa_place, fbp_numa_place)               \
     X(numa_begin, fbp_numa_begin)               \
+    X(keeps_buffers, fbp_keeps_buffers)         \
     X(numa_end, fbp_numa_end)
+
+/** Set whether a backend keeps the host memory that a device frees, for the next device of the same
+ * program: a program that reconstructs several scans does not pin it again. fbp_keeps_buffers():
+ * whether that is set. Set it before threads use devices. */
+void fbp_keep_buffers(bool keep);
+bool fbp_keeps_buffers(void);
 
 /** The table of library functions that a module (a backend in a shared library) receives. */
 struct fbp_module_host {

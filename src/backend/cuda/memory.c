@@ -5,6 +5,7 @@
  * The system fills new pages with zeros in the thread that first writes them, so several threads
  * write the pages of large pinned blocks before the blocks are pinned.  Pinned pages are on the
  * device's NUMA node, because copies from another node would cross the link between processors.
+ * In a program that reconstructs several scans, blocks stay pinned for the next scan.
  * Used by: entry.c, filter.c, links.c, volume.c. */
 #include "backend/cuda/cuda.h"
 
@@ -13,10 +14,13 @@
 
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096, CHUNK = 8 << 20, LARGE = 64 << 20, MOST_THREADS = 16 };
 
-/* Large pinned blocks in use. */
+/* A block of pinned memory, in use or kept for the next device (fbp_keep_buffers()). */
 struct block {
     char *memory;
     size_t bytes;
+    size_t mapped; /* size of the mapping of a large block; 0: allocated by cudaHostAlloc() */
+    int node;
+    bool kept;
     struct block *next;
 };
 
@@ -28,43 +32,107 @@ static struct {
 static void touch(void *user, size_t item, int worker)
 {
     const struct block *b = user;
-    const size_t first = item * CHUNK, left = b->bytes - first;
+    const size_t first = item * CHUNK, left = b->mapped - first;
 
     (void)worker;
     for (size_t at = 0; at < CHUNK && at < left; at += PAGE)
         ((volatile char *)b->memory)[first + at] = 0;
 }
 
-/* Allocate and pin a block of whole huge pages; NULL on failure. */
-static void *pin_large(size_t bytes, int n_threads, int node)
+/* Allocate and pin a block of whole huge pages; false on failure. */
+static bool pin_large(struct block *b, int n_threads)
 {
-    const size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    struct block *b = malloc(sizeof *b);
+    const size_t whole = (b->bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     fbp_pool *pool = NULL;
 
-    if (!b)
-        return NULL;
     char *at =
         mmap(NULL, whole + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) {
-        free(b);
-        return NULL;
-    }
+    if (at == MAP_FAILED)
+        return false;
     const size_t before = (HUGE_PAGE - (size_t)(uintptr_t)at % HUGE_PAGE) % HUGE_PAGE;
     if (before > 0)
         (void)munmap(at, before);
     if (before < HUGE_PAGE)
         (void)munmap(at + before + whole, HUGE_PAGE - before);
-    *b = (struct block){.memory = at + before, .bytes = whole};
+    b->memory = at + before;
+    b->mapped = whole;
     (void)madvise(b->memory, whole, MADV_HUGEPAGE);
-    gpu_host->numa_place(b->memory, whole, node);
+    gpu_host->numa_place(b->memory, whole, b->node);
     n_threads = n_threads < MOST_THREADS ? n_threads : MOST_THREADS;
     if (gpu_host->pool_create(&pool, n_threads) == FBP_OK) { /* otherwise pinning fills the pages */
         gpu_host->pool_for(pool, (whole + CHUNK - 1) / CHUNK, touch, b);
         gpu_host->pool_destroy(&pool);
     }
-    if (!cuda_is_done(cudaHostRegister(b->memory, whole, cudaHostRegisterPortable))) {
-        (void)munmap(b->memory, whole);
+    if (cuda_is_done(cudaHostRegister(b->memory, whole, cudaHostRegisterPortable)))
+        return true;
+    (void)munmap(b->memory, whole);
+    b->mapped = 0;
+    return false;
+}
+
+static bool pin_small(struct block *b)
+{
+    const bool placed = gpu_host->numa_begin(b->node);
+    const bool done = cuda_is_done(
+        cudaHostAlloc((void **)&b->memory, b->bytes ? b->bytes : 1, cudaHostAllocPortable));
+
+    if (placed)
+        gpu_host->numa_end();
+    return done;
+}
+
+static void free_block(struct block *b)
+{
+    if (b->mapped) {
+        (void)cudaHostUnregister(b->memory);
+        (void)munmap(b->memory, b->mapped);
+    } else {
+        (void)cudaFreeHost(b->memory);
+    }
+    free(b);
+}
+
+/* Take a kept block of this size. If there is none, the next devices need other sizes: free all
+ * kept blocks, and return NULL. */
+static struct block *take_kept(size_t bytes, int node)
+{
+    struct block *unused = NULL, *b;
+
+    pthread_mutex_lock(&blocks.lock);
+    for (b = blocks.first; b && !(b->kept && b->bytes == bytes && b->node == node);)
+        b = b->next;
+    if (b)
+        b->kept = false;
+    for (struct block **at = &blocks.first; !b && *at;) {
+        struct block *one = *at;
+        if (!one->kept) {
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        one->next = unused;
+        unused = one;
+    }
+    pthread_mutex_unlock(&blocks.lock);
+    for (struct block *next; unused; unused = next) {
+        next = unused->next;
+        free_block(unused);
+    }
+    return b;
+}
+
+void *cuda_pin(size_t bytes, int n_threads, int node)
+{
+    struct block *b = take_kept(bytes, node);
+
+    if (b)
+        return b->memory;
+    b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    b->bytes = bytes;
+    b->node = node;
+    if (!(bytes >= LARGE && pin_large(b, n_threads)) && !pin_small(b)) {
         free(b);
         return NULL;
     }
@@ -75,39 +143,22 @@ static void *pin_large(size_t bytes, int n_threads, int node)
     return b->memory;
 }
 
-void *cuda_pin(size_t bytes, int n_threads, int node)
-{
-    void *out = bytes >= LARGE ? pin_large(bytes, n_threads, node) : NULL;
-
-    if (out)
-        return out;
-    const bool placed = gpu_host->numa_begin(node);
-    if (!cuda_is_done(cudaHostAlloc(&out, bytes ? bytes : 1, cudaHostAllocPortable)))
-        out = NULL;
-    if (placed)
-        gpu_host->numa_end();
-    return out;
-}
-
 void cuda_unpin(void *memory)
 {
     if (!memory)
         return;
     pthread_mutex_lock(&blocks.lock);
     struct block **at = &blocks.first;
-    while (*at && (*at)->memory != memory)
+    while ((*at)->memory != memory)
         at = &(*at)->next;
     struct block *b = *at;
-    if (b)
+    const bool keep = gpu_host->keeps_buffers();
+    b->kept = keep;
+    if (!keep)
         *at = b->next;
     pthread_mutex_unlock(&blocks.lock);
-    if (b) {
-        (void)cudaHostUnregister(memory);
-        (void)munmap(memory, b->bytes);
-        free(b);
-    } else {
-        (void)cudaFreeHost(memory);
-    }
+    if (!keep)
+        free_block(b);
 }
 
 fbp_status cuda_host_alloc(fbp_device *device, size_t bytes, const char *what, void **out)
