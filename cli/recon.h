@@ -228,8 +228,8 @@ struct recon_args {
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision, \
         .fallback = "the device's", \
         .help = "precision of the computation: exact is the most accurate; fast and half can be " \
-                "faster on a GPU; double: samples, filter, sums and voxels in double precision (plane" \
-                " integrals only)"), \
+                "faster on a GPU, half also with kernel rot90 on a CPU; double: samples, filter, " \
+                "sums and voxels in double precision (plane integrals only)"), \
     OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX, \
         .fallback = "all cores", .help = "number of threads"), \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES", \

@@ -80,7 +80,9 @@ enum fbp_precision {
      */
     FBP_PRECISION_EXACT,
     FBP_PRECISION_FAST, /**< GPUs: texture units interpolate, to 1/256 of a pixel */
-    FBP_PRECISION_HALF, /**< GPUs: filtered samples in float16 */
+    /** GPUs: filtered samples in float16.  "cpu", kernel "rot90" with AVX2 or AVX-512: filtered
+     * samples as integers of 16 bits; the rows of whole views are read for each slab. */
+    FBP_PRECISION_HALF,
     /** Samples, filter, sums and voxels in double; only for kind planes. */
     FBP_PRECISION_DOUBLE,
     FBP_PRECISION_LAST = FBP_PRECISION_DOUBLE

@@ -58,9 +58,10 @@ struct fbp_kernel_selection {
     const void *entry; /**< private data of the backend: the description of the selected kernel */
     size_t symmetric_views; /**< number of views, evenly spaced over the circle, that the kernel
                                processes together (views.h): 1, 2 or 4; default 1 */
+    bool boxes;             /**< the kernel can compute a box of voxels; false: whole slices */
+    bool whole_views; /**< every batch contains all rows of its views; false: those it needs */
     size_t
-        depth;  /**< slices that the kernel computes together: fewer take as long; 0: any number */
-    bool boxes; /**< the kernel can compute a box of voxels; false: whole slices */
+        depth; /**< slices that the kernel computes together: fewer take as long; 0: any number */
 };
 
 /** Detector of the filtered rows. An offset panel reaches farther to one side of the axis, and the

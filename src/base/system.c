@@ -101,6 +101,8 @@ unsigned fbp_cpu_flags(void)
     if (flags && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
         flags |= FBP_CPU_AVX512;
+    if (flags & FBP_CPU_AVX512 && __builtin_cpu_supports("avx512vnni"))
+        flags |= FBP_CPU_VNNI;
     if (flags && __builtin_cpu_is("intel"))
         flags |= FBP_CPU_GATHER;
 #elif defined(__aarch64__)
@@ -109,7 +111,7 @@ unsigned fbp_cpu_flags(void)
     if (level && strcmp(level, "c") == 0)
         flags = 0;
     else if (level && strcmp(level, "avx2") == 0)
-        flags &= ~(unsigned)FBP_CPU_AVX512;
+        flags &= ~(unsigned)(FBP_CPU_AVX512 | FBP_CPU_VNNI);
     return flags;
 }
 

@@ -80,6 +80,8 @@ enum fbp_cpu_flag {
     /** Gather instructions of the CPU are faster than eight loads; results do not depend on it. */
     FBP_CPU_GATHER = 1u << 2,
     FBP_CPU_NEON = 1u << 3,
+    /** The CPU has AVX-512 VNNI; results do not depend on it. */
+    FBP_CPU_VNNI = 1u << 4,
 };
 
 /** Features of the processor as a set of enum fbp_cpu_flag, limited to the instruction set that the

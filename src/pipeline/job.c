@@ -64,6 +64,10 @@ static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, 
     const struct fbp_views views = views_of(job);
 
     kind->rows(kind, &views, k0, k1, &job->grid, z0, z1, r0, r1);
+    if (job->selection.whole_views && *r0 < *r1) {
+        *r0 = 0;
+        *r1 = job->panel.n_rows;
+    }
 }
 
 /* Set job->padded.panel, the panel with additional columns, and change the matrices accordingly.
@@ -590,6 +594,7 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     /* an unsupported precision is an error only if it is double: backends replace the others */
     const bool in_double = fbp_in_double(job);
 
+    job->selection.whole_views = false;
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return FBP_UNSUPPORTED(
             "precision: double applies to plane integrals (kind planes), not to kind "

@@ -25,6 +25,7 @@ static inline int test_levels(int argc, char **argv, test_level_fn *test)
                   {"avx2", FBP_CPU_AVX2},
                   {"gather", FBP_CPU_AVX2 | FBP_CPU_GATHER},
                   {"avx512", FBP_CPU_AVX2 | FBP_CPU_AVX512},
+                  {"vnni", FBP_CPU_AVX2 | FBP_CPU_AVX512 | FBP_CPU_VNNI},
                   {"neon", FBP_CPU_NEON}};
     const unsigned seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)time(NULL);
     const unsigned has = fbp_cpu_flags();

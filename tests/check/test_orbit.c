@@ -88,6 +88,63 @@ static int check_one(fbp_bp_rot_fn *fn, fbp_bp_rot_fn *c, size_t turns, int wild
     return worst < tolerance && same ? 0 : 1;
 }
 
+/* Packed views of int16, of which each entry has two samples. */
+static void fill_half(const struct packed *p)
+{
+    for (size_t c = 0; c < COLUMNS; c++)
+        for (size_t i = FBP_ROT_BELOW * p->turns; i < (FBP_ROT_BELOW + p->n_rows) * p->turns; i++) {
+            const int16_t pair[2] = {(int16_t)(rand() % 65535 - FBP_HALF_LARGEST),
+                                     (int16_t)(rand() % 65535 - FBP_HALF_LARGEST)};
+            memcpy(p->memory.data + c * p->stride + i, pair, sizeof pair);
+        }
+}
+
+/* Precision half against C: sums of integers differ only by the rounding of rows and weights. */
+static int check_half(fbp_bp_rot_half_fn *fn, int wild)
+{
+    const size_t n = 1 + (size_t)rand() % 200, split = (size_t)rand() % n, lanes = FBP_ROT_VIEWS;
+    const struct packed p = make_packed(1 + (size_t)rand() % 120, lanes);
+    struct guarded ref = guarded(n * lanes), out = guarded(n * lanes), parts = guarded(n * lanes);
+    struct guarded memory = p.memory;
+    struct fbp_bp_rot_half o = {.scale = 1.0f / FBP_HALF_LARGEST / FBP_HALF_WEIGHT};
+    const float t0 = (float)(rand() % 300 - 150);
+    double worst = 0;
+
+    fill_half(&p);
+    for (size_t g = 0; g < FBP_HALF_GROUPS; g++) {
+        const struct fbp_bp_rot r = make_orbit(&p, n, wild);
+        for (size_t i = 0; i < lanes; i++) {
+            const uint32_t both = (uint32_t)rand() % (FBP_HALF_WEIGHT + 1);
+            const uint32_t left = (uint32_t)rand() % (both + 1);
+            o.group[g].left[i] = (const int16_t *)(const void *)r.left[i];
+            o.group[g].weights[i] = left | (both - left) << 16;
+            o.group[g].v0[i] = r.v0[i];
+            o.group[g].dv[i] = r.dv[i];
+        }
+        o.group[g].v_lo = r.v_lo;
+        o.group[g].v_hi = r.v_hi;
+        o.group[g].row = r.row;
+    }
+    for (size_t i = 0; i < n * lanes; i++)
+        ref.data[i] = out.data[i] = parts.data[i] = uniform(-1, 1);
+    fbp_bp_c.rot90_half(ref.data, n, t0, &o);
+    fn(out.data, n, t0, &o);
+    fn(parts.data, split, t0, &o);
+    fn(parts.data + split * lanes, n - split, t0 + (float)split, &o);
+    for (size_t i = 0; i < n * lanes; i++) {
+        const double d = fabs((double)ref.data[i] - (double)out.data[i]);
+        worst = d > worst || isnan(d) ? d : worst;
+    }
+    const int same = memcmp(out.data, parts.data, n * lanes * sizeof(float)) == 0;
+    release(&ref);
+    release(&out);
+    release(&parts);
+    release(&memory);
+    /* A rounding of a coordinate of up to 1000 rows, at 8 positions, of samples that differ by up
+     * to 2. */
+    return worst < 4e-3 && same ? 0 : 1;
+}
+
 static const char *const names[] = {"rot90", "rot180"};
 
 enum { N_KERNELS = sizeof names / sizeof *names };
@@ -114,6 +171,18 @@ static int check(const struct fbp_bp_dsp *dsp, size_t k, const char *level, unsi
     return 0;
 }
 
+static int check_all_half(fbp_bp_rot_half_fn *fn, const char *level, unsigned seed)
+{
+    srand(seed);
+    for (int t = 0; t < 2000; t++)
+        if (check_half(fn, t % 3 == 0)) {
+            fprintf(stderr, "%s rot90 half: differs from C, or by the split (seed %u, case %d)\n",
+                    level, seed, t);
+            return 1;
+        }
+    return 0;
+}
+
 static int test(const char *name, unsigned flags, unsigned seed)
 {
     struct fbp_bp_dsp dsp;
@@ -123,6 +192,11 @@ static int test(const char *name, unsigned flags, unsigned seed)
     for (size_t k = 0; k < N_KERNELS; k++) {
         const int bad = check(&dsp, k, name, seed);
         printf("%-8s %-8s %s\n", name, names[k], bad ? "FAIL" : "ok");
+        failed |= bad;
+    }
+    if (dsp.rot90_half) {
+        const int bad = check_all_half(dsp.rot90_half, name, seed);
+        printf("%-8s %-8s %s\n", name, "half", bad ? "FAIL" : "ok");
         failed |= bad;
     }
     return failed;

@@ -137,10 +137,10 @@ json error | grep -q '^interrupted' || say "$last: $(cat out)"
 
 # What is said beside a result is in it, and -q silences standard error alone.
 run 0 recon plain.json -o null: --device cpu --precision fast --json
-json notes.0 | grep -q 'fast and half have no effect on device cpu' || say "$last: no note: $(cat out)"
-has err 'fast and half have no effect on device cpu'
+json notes.0 | grep -q 'precision exact is used: on device cpu' || say "$last: no note: $(cat out)"
+has err 'precision exact is used: on device cpu'
 run 0 recon plain.json -o null: --device cpu --precision fast --json -q
-json notes.0 | grep -q 'fast and half have no effect on device cpu' || say "$last: no note: $(cat out)"
+json notes.0 | grep -q 'precision exact is used: on device cpu' || say "$last: no note: $(cat out)"
 empty err
 
 # A name that is no UTF-8, and one with an escape: JSON all the same.

@@ -2,6 +2,7 @@
  * volume, on any backend. */
 #include "recon/fixture.h"
 
+#include "base/system.h"
 #include "devices/mock/mock.h"
 
 /* Views of n x n. */
@@ -53,6 +54,40 @@ TEST(splits_change_nothing)
         }
     }
     unsetenv("FBP_KERNEL");
+}
+
+/* Kernel rot90 in precision half: the unit of the samples comes from whole views, so it does not
+ * depend on the rows that a slab needs. */
+TEST(half_splits_change_nothing)
+{
+    static const struct fbp_recon_params cases[] = {
+        {.n_threads = 1},
+        {.n_threads = 3, .tuning.slab_slices = 1},
+        {.n_threads = 2, .tuning.slab_slices = 7, .tuning.batch_views = 24},
+        {.n_threads = 5, .tuning.batch_views = 8},
+        {.n_threads = 2, .tuning.slab_slices = 44, .tuning.no_overlap = true},
+    };
+    AUTO_DROP struct fbp_scan scan = circle_scan(52, 48, 40);
+
+    /* two odd numbers: of groups of views, and of slices */
+    scan.volume = (struct fbp_grid){{41, 41, 45}, {4.1, 4.1, 4.3}, {0, 0, 5}};
+    simulate_head(&scan, 90);
+    const uint64_t whole =
+        reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "rot90",
+                                                 .precision = FBP_PRECISION_HALF));
+    const uint64_t exact =
+        reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "rot90"));
+    assert_true(whole != exact || !(fbp_cpu_flags() & FBP_CPU_AVX2));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fbp_recon_params p = cases[i];
+        p.struct_size = sizeof p;
+        p.device = "cpu";
+        p.tuning.kernel = "rot90";
+        p.precision = FBP_PRECISION_HALF;
+        if (reconstruct_hash(&scan, &p) != whole)
+            fail_msg("half: %d threads, batches of %zu, slabs of %zu: other values", p.n_threads,
+                     p.tuning.batch_views, p.tuning.slab_slices);
+    }
 }
 
 /* Passes of 32 views, the last one short; the same device twice is two devices of one kind. */

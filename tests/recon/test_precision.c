@@ -5,6 +5,8 @@
  */
 #include "recon/fixture.h"
 
+#include "base/system.h"
+
 static struct fbp_scan make_scan(size_t n_views, size_t columns, size_t rows, double pitch)
 {
     return head_scan(n_views, columns, rows, &(struct orbit){.pitch_mm = {pitch, pitch}},
@@ -117,6 +119,64 @@ TEST(j2_views)
 
     check("J2-like", &truth, 105);
     drop_truth(&truth);
+}
+
+/* Precision half of the CPU: within 0.1 HU of the specification, for 120 views and more. */
+TEST(half_on_cpu)
+{
+    static const char *const levels[] = {"avx2", "avx512"};
+    struct truth truth = make_truth(120, 512, 512, 0.8);
+    const size_t n = grid_size(&truth.scan.volume);
+    const char *saved = getenv("FBP_CPU");
+    AUTO_FREE char *keep = saved ? strdup(saved) : NULL;
+
+    for (int i = 0; i < 2; i++) {
+        setenv("FBP_CPU", levels[i], 1);
+        AUTO_FREE float *half =
+            reconstruct(&truth.scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "rot90",
+                                                      .precision = FBP_PRECISION_HALF));
+        AUTO_FREE float *exact =
+            reconstruct(&truth.scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "rot90"));
+        const double hu = rmse_hu(half, truth.ref, n);
+        print_message("cpu rot90 half %s against ref: %.4f HU\n", levels[i], hu);
+        assert_true(hu <= 0.1);
+        /* the values are those of 16 bits, if the processor has the instructions */
+        assert_true((fbp_cpu_flags() & FBP_CPU_AVX2) == 0 || rmse_hu(half, exact, n) > 0);
+    }
+    if (keep)
+        setenv("FBP_CPU", keep, 1);
+    else
+        unsetenv("FBP_CPU");
+    drop_truth(&truth);
+}
+
+/* In precision half a device without this precision uses exact, and the plan notes it. */
+TEST(half_where_it_is_missing)
+{
+    static const struct {
+        const char *level, *kernel;
+        bool half;
+    } cases[] = {{"c", "rot90", false}, {"avx2", "column", false}, {"avx2", "rot90", true}};
+    AUTO_DROP struct fbp_scan scan = circle_scan(24, 40, 30);
+    const char *saved = getenv("FBP_CPU");
+    AUTO_FREE char *keep = saved ? strdup(saved) : NULL;
+
+    scan.volume = (struct fbp_grid){{32, 32, 20}, {4, 4, 4}, {0, 0, 0}};
+    simulate_head(&scan, 60);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fbp_plan *plan = NULL;
+        setenv("FBP_CPU", cases[i].level, 1);
+        OK(fbp_plan_create(&plan, &scan,
+                           fbp_recon_params(.device = "cpu", .tuning.kernel = cases[i].kernel,
+                                            .precision = FBP_PRECISION_HALF)));
+        const bool is_half = strstr(fbp_plan_info(plan)->isa, "half") != NULL;
+        assert_int_equal(is_half, cases[i].half && fbp_cpu_flags() & FBP_CPU_AVX2);
+        fbp_plan_destroy(&plan);
+    }
+    if (keep)
+        setenv("FBP_CPU", keep, 1);
+    else
+        unsetenv("FBP_CPU");
 }
 
 TEST(j1_views_on_cuda)

@@ -15,14 +15,14 @@
 #include <string.h>
 
 extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes,
-    cpu_kernel_rot90, cpu_kernel_rot180, cpu_kernel_matrix_double, cpu_kernel_column_double,
-    cpu_kernel_planes_double;
+    cpu_kernel_rot90, cpu_kernel_rot90_half, cpu_kernel_rot180, cpu_kernel_matrix_double,
+    cpu_kernel_column_double, cpu_kernel_planes_double;
 
 /* Fastest first; kernels for jobs in double have the names of kernels for float.  Kernels whose
  * inner loop runs along z compute values per voxel column that pay only for many slices
  * (cpu_kernel.least_slices).  For fewer slices, "matrix", which runs along x, is faster. */
 static const struct cpu_kernel *const kernels[] = {
-    &cpu_kernel_rot90,         &cpu_kernel_rot180,        &cpu_kernel_column,
+    &cpu_kernel_rot90_half,    &cpu_kernel_rot90,         &cpu_kernel_rot180, &cpu_kernel_column,
 #ifdef FBP_HAS_EPR
     &cpu_kernel_planes,
 #endif
@@ -38,9 +38,19 @@ enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 const char *fbp_kernel_name(size_t i)
 {
     for (size_t k = N_KERNELS; k-- > 0;)
-        if (!kernels[k]->in_double && i-- == 0)
+        if (!kernels[k]->in_double && !kernels[k]->half && i-- == 0)
             return kernels[k]->name;
     return i == 0 ? "parallel" : NULL; /* a kernel of CUDA devices only */
+}
+
+/* Names of the instruction sets, and with the precision half, for messages. */
+static const char *isa_of(const struct cpu_kernel *kernel)
+{
+    const unsigned flags = fbp_cpu_flags();
+
+    return !kernel->half            ? fbp_cpu_level(flags)
+           : flags & FBP_CPU_AVX512 ? "avx512 half"
+                                    : "avx2 half";
 }
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -55,6 +65,8 @@ static bool choose(struct fbp_job *job, const char *name)
         /* Kernel "tilted" interpolates at other places than all other kernels and devices do. */
         if (k == &cpu_kernel_tilted)
             is_fastest = is_fastest && job->precision != FBP_PRECISION_EXACT;
+        if (k->half && !(job->precision == FBP_PRECISION_HALF && fbp_cpu_flags() & FBP_CPU_AVX2))
+            continue;
         if (k->in_double != fbp_in_double(job) ||
             !(k->interpolates || job->epr.interpolation == FBP_INTERPOLATION_LINEAR) ||
             !(name ? strcmp(name, k->name) == 0 : is_fastest))
@@ -64,10 +76,11 @@ static bool choose(struct fbp_job *job, const char *name)
             (k->symmetric_views > 1 && job->input.in_order) || (k->usable && !k->usable(job)))
             continue;
         job->selection.name = k->name;
-        job->selection.isa = fbp_cpu_level(fbp_cpu_flags());
+        job->selection.isa = isa_of(k);
         job->selection.entry = k;
         job->selection.symmetric_views = k->symmetric_views;
         job->selection.boxes = k->boxes;
+        job->selection.whole_views = k->half;
         return true;
     }
     return false;
@@ -155,6 +168,12 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
             line, n,
             "kernel tilted: values differ from those of other kernels and devices, with the same "
             "accuracy; use --kernel matrix to get values like theirs");
+    else if (job->precision == FBP_PRECISION_FAST ||
+             (job->precision == FBP_PRECISION_HALF && !kernel_of(job)->half))
+        snprintf(
+            line, n, "%s",
+            "precision exact is used: on device cpu, only kernel rot90 has precision half, with "
+            "AVX2 or AVX-512, and none has precision fast");
     else
         line[0] = '\0';
 }
@@ -329,6 +348,7 @@ const struct fbp_backend fbp_backend_cpu = {
     .volume_bytes = volume_bytes,
     .fixed_bytes = fixed_bytes,
     .remark = remark,
+    .can.precisions = true,
     .can.group_views = 8,
     .can.oversamples = true,
     .can.channels = true,

@@ -33,9 +33,10 @@ struct cpu_bp {
 /** A backprojection kernel of the CPU device. `value`: float, or double for jobs in double. */
 struct cpu_kernel {
     const char *name;
-    bool in_double;      /**< the kernel computes jobs in double only; false: jobs in float only */
-    bool interpolates;   /**< supports all of enum fbp_interpolation, not only linear */
-    size_t least_slices; /**< with fewer slices, a later kernel of the list is faster */
+    bool in_double; /**< the kernel computes jobs in double only; false: jobs in float only */
+    bool half;      /**< the kernel computes jobs in precision half only, and needs whole views */
+    bool interpolates;      /**< supports all of enum fbp_interpolation, not only linear */
+    size_t least_slices;    /**< with fewer slices, a later kernel of the list is faster */
     size_t symmetric_views; /**< symmetric views per group, interleaved, one vector lane each */
     bool boxes; /**< slabs may be boxes smaller than a slice; false: whole slices only */
     /** symmetry of the scan that the kernel requires: flags FBP_SYM_*; 0: none */
@@ -49,6 +50,10 @@ struct cpu_kernel {
      *  rows: value [symmetric_views][CPU_ROWS][padded.panel.n_columns]. */
     void (*store)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *group);
+    /** Called when all rows of a group are stored, with ranges of rows like store(), in any order;
+     *  NULL: not needed. */
+    void (*finish)(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                   void *group);
     /** Stored values of a slab; pointer NULL: slabs have the layout [channel][z][y][x]. */
     size_t (*volume_size)(const struct fbp_job *job, const struct fbp_slab *slab);
     /** Returns the number of work items into which a backprojection is divided. */

@@ -133,6 +133,19 @@ static void filter_rows(void *user, size_t item, int worker)
     }
 }
 
+/* Finish CPU_ROWS stored rows of a group of views. */
+static void finish_rows(void *user, size_t item, int worker)
+{
+    const struct filter_loop *l = user;
+    const struct cpu_kernel *kernel = l->dev->kernel;
+    const size_t n_rows = l->batch->n_rows, first = item % l->row_items * CPU_ROWS;
+
+    (void)worker;
+    kernel->finish(l->dev, n_rows, first, cpu_least(CPU_ROWS, n_rows - first),
+                   (float *)l->filtered +
+                       item / l->row_items * kernel->group_size(l->dev->job, n_rows));
+}
+
 /* Correct view k of the batch; with a filter along v, also weight the rows that it reads. */
 static void prepare_view(void *user, size_t k, int worker)
 {
@@ -243,6 +256,9 @@ static fbp_status filter(struct cpu_device *dev, const struct fbp_batch *batch, 
                  cpu_tiles(batch->n_views / job->selection.symmetric_views, groups) *
                      loop.row_items,
                  filter_rows, &loop);
+    if (dev->kernel->finish && filtered)
+        fbp_pool_for(dev->pool, batch->n_views / job->selection.symmetric_views * loop.row_items,
+                     finish_rows, &loop);
     return fbp_check_cancelled();
 }
 

@@ -48,6 +48,8 @@ static float spline(const float *c, float t)
 #include "backend/cpu/planes_loops.h"
 #include "backend/cpu/rot_loops.h"
 
+#include "backend/cpu/rot_half_loops.h" /* after rot_loops.h, whose constants it needs */
+
 enum { FBP_N_INTERPOLATIONS = FBP_INTERPOLATION_LAST + 1 };
 
 /** Table of the loops of backprojection. */
@@ -55,6 +57,7 @@ struct fbp_bp_dsp {
     fbp_bp_matrix_fn *matrix[FBP_N_INTERPOLATIONS]; /**< by enum fbp_interpolation */
     fbp_bp_column_fn *column, *tilted;
     fbp_bp_rot_fn *rot90, *rot180;
+    fbp_bp_rot_half_fn *rot90_half; /**< NULL: not available */
     fbp_bp_planes_fn *planes[FBP_N_INTERPOLATIONS];
     fbp_bp_planes_double_fn *planes_double[FBP_N_INTERPOLATIONS];
     fbp_bp_column_double_fn *column_double;
@@ -72,6 +75,7 @@ const struct fbp_bp_dsp SUFFIX(fbp_bp) = {
     .tilted = tilted,
     .rot90 = rot90,
     .rot180 = rot180,
+    .rot90_half = rot90_half,
     .planes = {planes, planes_nearest, planes_cubic},
     .planes_double = {planes_double, planes_double_nearest, planes_double_cubic},
     .column_double = column_double,
@@ -86,5 +90,9 @@ void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags);
 /** Bilinear loops of kernel "matrix" for processors with fast gathers; they give the same bits as
  * fbp_bp_avx2.matrix[0] and fbp_bp_avx512.matrix[0]. */
 fbp_bp_matrix_fn fbp_bp_matrix_avx2_gather, fbp_bp_matrix_avx512_gather;
+
+/** Loop of kernel "rot90" in precision half for processors with AVX-512 VNNI; it gives the same
+ * bits as fbp_bp_avx512.rot90_half. */
+fbp_bp_rot_half_fn fbp_bp_rot90_half_vnni;
 
 #endif /* FBP_SRC_CPU_SIMD_H */

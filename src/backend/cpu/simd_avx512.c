@@ -32,6 +32,12 @@
 #    define VISET1(a)          _mm512_set1_epi32(a)
 #    define VIADD(a, b)        _mm512_add_epi32(a, b)
 #    define VIMUL(a, b)        _mm512_mullo_epi32(a, b)
+#    define VISLL(a, n)        _mm512_slli_epi32(a, n)
+#    define VISRA(a, n)        _mm512_srai_epi32(a, n)
+#    define VIMULHI16(a, b)    _mm512_mulhi_epu16(a, b)
+#    define VISUB16(a, b)      _mm512_sub_epi16(a, b)
+#    define VIZIP_LOW(a, b)    _mm512_unpacklo_epi32(a, b)
+#    define VIZIP_HIGH(a, b)   _mm512_unpackhi_epi32(a, b)
 #    define VMASK              __mmask16
 #    define VGREATER(a, b)     _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ)
 #    define VSELECT(m, a, b)   _mm512_mask_blend_ps(m, b, a)
@@ -59,6 +65,13 @@
 #    define DSTORE(p, a)       _mm512_storeu_pd(p, a)
 #    define DSTORE_INT(p, a)   _mm256_storeu_si256((__m256i *)(void *)(p), _mm512_cvtpd_epi32(a))
 #    define DSTORE_FLOAT(p, a) _mm256_storeu_ps(p, _mm512_cvtpd_ps(a))
+
+/* Bytes that VITWICE() copies within 128 bits. */
+static inline __m128i twice(void)
+{
+    return _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13);
+}
+#    define VITWICE(a) _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(twice()))
 
 static inline void zip(__m512 a, __m512 b, __m512 *lo, __m512 *hi)
 {
@@ -212,4 +225,17 @@ static inline __m512d cubic_look(const struct cubic *t, __m512d u)
 #    include "backend/cpu/simd.h"
 
 MATRIX_KERNEL(void, fbp_bp_matrix_avx512_gather, linear_at((float)x, view, stride, l, taps))
+
+#    define VNNI __attribute__((target("avx512vnni")))
+
+VNNI static inline __m256i add_products_vnni(__m256i sum, const int16_t *samples, __m256i weights)
+{
+    return _mm256_dpwssd_epi32(sum, _mm256_loadu_si256((const void *)samples), weights);
+}
+
+VNNI void fbp_bp_rot90_half_vnni(float *dst, size_t n_slices, float t0,
+                                 const struct fbp_bp_rot_half *r)
+{
+    half_loop(dst, n_slices, t0, r, add_products_vnni);
+}
 #endif

@@ -35,6 +35,8 @@ void fbp_bp_dsp_init(struct fbp_bp_dsp *dsp, unsigned flags)
     if (flags & FBP_CPU_GATHER)
         dsp->matrix[FBP_INTERPOLATION_LINEAR] =
             flags & FBP_CPU_AVX512 ? fbp_bp_matrix_avx512_gather : fbp_bp_matrix_avx2_gather;
+    if (flags & FBP_CPU_VNNI)
+        dsp->rot90_half = fbp_bp_rot90_half_vnni;
 #elif defined(__aarch64__)
     if (flags & FBP_CPU_NEON)
         *dsp = fbp_bp_neon;
