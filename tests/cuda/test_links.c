@@ -16,7 +16,8 @@ static const struct fbp_module_host host = {.fail = fbp_fail,
                                             .numa_near = fbp_numa_near,
                                             .numa_place = fbp_numa_place,
                                             .numa_begin = fbp_numa_begin,
-                                            .numa_end = fbp_numa_end};
+                                            .numa_end = fbp_numa_end,
+                                            .keeps_buffers = fbp_keeps_buffers};
 
 static int n_cards;
 static const int cards[MOST] = {0, 1, 2, 3};
