@@ -221,9 +221,8 @@ static void count_all(struct fbp_work *w, const struct fbp_work_request *rq)
     /* The last batch of views updates a slab in parts, so that finished parts are written while the
      * next ones are computed; in few parts, because kernels are slow with thin ones. */
     const size_t parts = w->even ? 1 : FINISH_PARTS;
-    w->finish_slices = whole_depths(job, (w->slab_slices + parts - 1) / parts);
-    if (w->finish_slices < w->block_slices)
-        w->finish_slices = w->block_slices;
+    const size_t step = (w->slab_slices + parts - 1) / parts;
+    w->finish_slices = whole_depths(job, step > w->block_slices ? step : w->block_slices);
     w->block_bytes = w->block_slices * slice_bytes(job);
     w->n_blocks = 1;
     if (b->can.own_memory) {
@@ -410,9 +409,8 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
         fbp_part_views(rq->job) > rq->backend->can.max_resident_views || !try_from(&w, rq, slabs))
         return FBP_OK;
     for (size_t parts = 4; parts <= 64; parts *= 2) {
-        const size_t step =
-            whole_depths(rq->job, (work_slices(rq->job) / rq->n_workers + parts - 1) / parts);
-        w.finish_slices = step > w.block_slices ? step : w.block_slices;
+        const size_t step = (work_slices(rq->job) / rq->n_workers + parts - 1) / parts;
+        w.finish_slices = whole_depths(rq->job, step > w.block_slices ? step : w.block_slices);
         for (size_t eighths = 1; eighths <= 8; eighths++) {
             w.streamed = whole_depths(rq->job, (w.slab_slices * eighths + 7) / 8);
             FBP_TRY(take_quicker(&w, rq, best));

@@ -214,6 +214,25 @@ TEST(volumes_stream_past_kept_views)
     drop(&c);
 }
 
+/* A kernel that computes 64 slices together finishes multiples of them, and the time that a call
+ * takes per voxel makes updates batch by batch dear. */
+TEST(slices_that_are_computed_together)
+{
+    struct fbp_rates touching = card;
+    struct case_ c;
+
+    touching.voxel = 1e-9;
+    setup(&c, 2, 180, 256, (struct fbp_grid){{256, 256, 448}, {.8, .8, .8}, {0, 0, 0}});
+    struct fbp_work w = divide_mock(&c, card, 0, 1);
+    assert_true(w.finish_slices % 64 != 0);
+    const struct fbp_work often = divide_mock(&c, touching, 0, 1);
+    assert_true(often.seconds > w.seconds);
+    c.tables.job.selection.depth = 64;
+    w = divide_mock(&c, card, 0, 1);
+    assert_int_equal(w.finish_slices % 64, 0);
+    drop(&c);
+}
+
 /* Voxels of slices [z0, z1) that are on the panel, over all views; counted one by one. */
 static double cost_of(const struct fbp_job *job, size_t z0, size_t z1)
 {
