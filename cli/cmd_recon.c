@@ -78,7 +78,7 @@ static const struct opt table[] = {
             "(docs/cluster.md)"),
     OPT(R, plan, .name = "plan", .help = "print what would be done, then stop"),
     OPT(R, json, .name = "json",
-        .help = "print the result as one JSON object; of several scans, one per line"),
+        .help = "print the result as a JSON object; with several scans, one object per line"),
     OPT(R, quiet, .name = "quiet", .letter = 'q',
         .help = "print only errors, and the result of -o hash:, --sweep, --plan or --json"),
 };
@@ -234,7 +234,7 @@ static int check_several(const struct command *self, const struct recon_args *a)
     if (a->scans.n == 1)
         return OPT_GO_ON;
     if (a->sweep || team_own())
-        return opt_usage(self, "%s takes one scan, but %zu are given; give one",
+        return opt_usage(self, "%s: takes one scan, but %zu are given; give one",
                          a->sweep ? "--sweep" : "a run of several processes", a->scans.n);
     for (size_t i = 0; i < N_NAMED; i++)
         if (paths[i] && recon_is_file(paths[i]) && !strstr(paths[i], "%s"))
@@ -300,7 +300,6 @@ static int run_scans(const struct command *self, const struct recon_args *all, i
     char failed[1000] = "";
     size_t n_failed = 0;
 
-    fbp_keep_buffers(true);
     for (size_t i = 0; i < all->scans.n && signals_status() == 0; i++) {
         const char *path = all->scans.list[i];
         say_note(all->quiet, "%s (scan %zu of %zu)", say_name(path), i + 1, all->scans.n);
@@ -345,6 +344,7 @@ static int run(const struct command *self, int argc, char **argv)
     a.p.cluster.team = team_own();
     if (fbp_team_rank(a.p.cluster.team) > 0)
         a.preview = a.timeline = a.report = NULL;
+    fbp_keep_buffers(a.scans.n > 1);
     if (!a.p.cluster.team) /* a process of a team chooses its own device */
         fbp_devices_start(a.p.device);
     rc = a.scans.n == 1 ? run_scan(self, &a, a.scans.list[0], argc, argv)

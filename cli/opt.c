@@ -3,6 +3,7 @@
  * such as "did you mean --voxel?".
  * Used by: bench/, cli/. */
 #include "opt.h"
+#include "cli.h"
 #include "say.h"
 #include "words.h"
 
@@ -54,6 +55,10 @@ static int apply(const struct command *c, const struct opt *o, const char *text,
 
     if (opt_set_value(o, text, args))
         return OPT_GO_ON;
+    if (o->type == OPT_WORDS && *text) {
+        say_error("out of memory for the options; close other programs");
+        return 1;
+    }
     opt_describe(o, expected, sizeof expected);
     return opt_usage(c, "%s%s: expected %s%s%s, got \"%s\"", o->positional ? "" : "--", o->name,
                      o->arg ? o->arg : "", o->arg ? ", " : "", expected, text);
@@ -183,12 +188,12 @@ static int take_short(struct parser *p, const char *word)
     return take_value(p, o, letter, word[2] ? word + 2 : NULL);
 }
 
-/* True if the command line names an output for each of several inputs ("%s"), or none. */
+/* Returns whether several inputs are allowed: a word contains "%s", or ends in null: or hash:. */
 static bool takes_several(const struct parser *p)
 {
     for (int i = 0; i < p->argc; i++)
-        if (strstr(p->argv[i], "%s") || strcmp(p->argv[i], "null:") == 0 ||
-            strcmp(p->argv[i], "hash:") == 0)
+        if (strstr(p->argv[i], "%s") || cli_ends_with(p->argv[i], "null:") ||
+            cli_ends_with(p->argv[i], "hash:"))
             return true;
     return false;
 }

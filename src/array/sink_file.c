@@ -23,9 +23,9 @@ uint64_t fbp_output_part_bytes(struct fbp_output *o)
            o->layout.tail_bytes;
 }
 
-/* Store bytes of PATH.part. The system lets one thread at a time write to a file, which is faster
- * than a copy into a mapping. If two threads write already, one of them waiting, further threads
- * copy. What cannot be copied is written, and the write reports the failure. */
+/* Store bytes of PATH.part. The system admits one writing thread per file; one write() is faster
+ * than a copy into the mapping. If at least WRITERS threads are storing bytes already, this thread
+ * copies. If the copy fails, the bytes are written, and write() returns the reason. */
 static fbp_status put(void *output, uint64_t at, const void *data, size_t n)
 {
     enum { WRITERS = 2 };
@@ -94,8 +94,8 @@ static void *reserve_pages(void *user)
 static fbp_status reserve(struct fbp_output *o)
 {
     const uint64_t need = fbp_output_part_bytes(o);
-    /* A file system in memory fills pages no faster than it is written to: the space is compared
-     * now, and a thread allocates the pages while the first slices are computed. */
+    /* On a tmpfs, fallocate() clears every page and takes as long as writing. Therefore only the
+     * free space is checked here, and a thread allocates the pages while slices are computed. */
     const int error = (o->map ? fbp_disk_extend : fbp_disk_reserve)(o->fd, need);
 
     if (error == 0 && o->map)

@@ -59,9 +59,9 @@ struct fbp_kernel_selection {
     size_t symmetric_views; /**< number of views, evenly spaced over the circle, that the kernel
                                processes together (views.h): 1, 2 or 4; default 1 */
     bool boxes;             /**< the kernel can compute a box of voxels; false: whole slices */
-    bool whole_views; /**< every batch contains all rows of its views; false: those it needs */
-    size_t
-        depth; /**< slices that the kernel computes together: fewer take as long; 0: any number */
+    bool whole_views; /**< batches contain all rows of their views; false: rows that the slab needs
+                       */
+    size_t depth;     /**< slices per block of the kernel: fewer take as long; 0: any number */
 };
 
 /** Detector of the filtered rows. An offset panel reaches farther to one side of the axis, and the
@@ -288,8 +288,8 @@ struct fbp_rates {
                      do not fill the device */
     double share; /**< seconds per byte of filtered views copied from another device */
     double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
-    double voxel; /**< additional seconds per voxel and call of backproject(), which loads and
-                     stores its sum; 0: `update` includes them */
+    double voxel; /**< additional seconds per voxel and call of backproject(), for loading and
+                     storing the voxel's sum; 0: `update` includes them */
 };
 
 /**

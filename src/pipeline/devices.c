@@ -214,7 +214,7 @@ void fbp_devices_await(void)
 {
     const double began = fbp_seconds();
 
-    /* in the thread itself: its driver may fork */
+    /* The start thread must not join itself: its driver may fork, and the fork handler is here. */
     if (!atomic_load(&start.running) || pthread_equal(start.thread, pthread_self()))
         return;
     pthread_mutex_lock(&start.lock);

@@ -106,7 +106,8 @@ TEST(parallel_beams)
     } cases[] = {{45, 38, 44, 6, 6, 0},
                  {45, 37, 45, 6, 6, 0},
                  {53, 70, 44, 5, 3.3, 17},
-                 {37, 12, 301, 8, 13, 0}};
+                 {37, 12, 301, 8, 13, 0},
+                 {45, 230, 44, 6, 6, 0}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double a = cases[i].voxel_mm;

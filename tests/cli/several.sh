@@ -62,7 +62,7 @@ refused() { # PATTERN ARGUMENTS…
 refused 'a\.json and c/a\.json have the same name' b.json a.json c/a.json -o vol/%s.mha
 refused 'unexpected argument "b\.json"; to reconstruct several scans, give %s' a.json b.json -o vol/v.mha
 refused '"vol/p\.png": all 2 scans would write this file' a.json b.json -o vol/%s.mha --preview vol/p.png
-refused '--sweep takes one scan, but 2 are given' a.json b.json -o vol/%s.png --sweep centre=1:3:1
+refused '--sweep: takes one scan, but 2 are given' a.json b.json -o vol/%s.png --sweep centre=1:3:1
 
 # Nothing is written to null: and hash:, so these need no name.
 run 0 recon a.json b.json -o hash: -q

@@ -288,9 +288,9 @@ char *fbp_map_memory_file(int fd, uint64_t bytes)
     return map == MAP_FAILED ? NULL : map;
 }
 
-/* process_vm_writev() returns an error where memcpy() would end the process by SIGBUS. The
- * mapping's page tables are freed after each piece: by many threads at once, and without a peak of
- * memory. */
+/* process_vm_writev() returns an error where memcpy() would end the process by SIGBUS. Each
+ * thread unmaps the pages that it copied, so that munmap() is short and resident memory is small.
+ */
 bool fbp_map_copy(char *map, uint64_t at, const void *data, size_t n)
 {
     enum { PIECE = 4 << 20 };

@@ -173,7 +173,7 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
         snprintf(
             line, n, "%s",
             "precision exact is used: on device cpu, only kernel rot90 has precision half, with "
-            "AVX2 or AVX-512, and none has precision fast");
+            "AVX2 or AVX-512, and no kernel has precision fast");
     else
         line[0] = '\0';
 }

@@ -133,7 +133,7 @@ static void filter_rows(void *user, size_t item, int worker)
     }
 }
 
-/* Finish CPU_ROWS stored rows of a group of views. */
+/* Call kernel->finish() for CPU_ROWS stored rows of a group of views. */
 static void finish_rows(void *user, size_t item, int worker)
 {
     const struct filter_loop *l = user;

@@ -93,7 +93,7 @@ static void finish_half(const struct cpu_device *dev, size_t n_rows, size_t firs
     const size_t stride = stride_of(job, n_rows), lanes = n * FBP_ROT_VIEWS;
     float *const blocks = (float *)group + magnitudes_at(job, n_rows), most = 0;
     float *at = (float *)group + (FBP_ROT_BELOW + first) * FBP_ROT_VIEWS;
-    uint16_t value[CPU_ROWS * FBP_ROT_VIEWS] = {0}; /* of the column before the next one */
+    uint16_t value[CPU_ROWS * FBP_ROT_VIEWS] = {0}; /* of this column: the first of the next pair */
 
     for (size_t i = 0; i < cpu_tiles(n_rows, CPU_ROWS); i++)
         most = fmaxf(most, blocks[i]);
@@ -102,7 +102,7 @@ static void finish_half(const struct cpu_device *dev, size_t n_rows, size_t firs
     const float scale = most > 0 ? FBP_HALF_LARGEST / most : 0;
     for (size_t c = 0; c <= job->padded.panel.n_columns; c++, at += stride)
         for (size_t i = 0; i < lanes; i++) {
-            /* rounded: the sum is positive */
+            /* + 32768.5: the value is positive, and the conversion, which truncates, rounds it */
             const int next = (int)(at[stride + i] * scale + 32768.5f) - 32768;
             const uint32_t pair = value[i] | (uint32_t)next << 16;
             memcpy(at + i, &pair, sizeof pair);

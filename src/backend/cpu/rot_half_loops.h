@@ -36,7 +36,8 @@ struct fbp_bp_rot_half {
 /**
  *     dst[slice][lane] += scale sum over groups and positions i of rotate_i(…)
  *
- * as fbp_bp_rot_fn does.  Detector rows v are rounded to 1/65536, the weights of rows to integers.
+ * as fbp_bp_rot_fn does.  Detector rows v are rounded to 1/65536. The weight of the upper row is
+ * rounded down; the lower row gets the rest.
  */
 typedef void fbp_bp_rot_half_fn(float *dst, size_t n_slices, float t0,
                                 const struct fbp_bp_rot_half *r);
@@ -161,9 +162,7 @@ static void rot90_half(float *dst, size_t n_slices, float t0, const struct fbp_b
     half_loop(dst, n_slices, t0, r, add_products);
 }
 
-#elif defined(VL) /* AArch64 */
-#    define rot90_half NULL
-#elif defined(SUFFIX) /* plain C */
+#elif defined(SUFFIX) && !defined(VL) /* plain C */
 
 static void rot90_half(float *dst, size_t n_slices, float t0, const struct fbp_bp_rot_half *r)
 {

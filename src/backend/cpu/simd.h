@@ -75,7 +75,9 @@ const struct fbp_bp_dsp SUFFIX(fbp_bp) = {
     .tilted = tilted,
     .rot90 = rot90,
     .rot180 = rot180,
+#    if !defined(VL) || defined(__x86_64__) /* there is no loop for NEON */
     .rot90_half = rot90_half,
+#    endif
     .planes = {planes, planes_nearest, planes_cubic},
     .planes_double = {planes_double, planes_double_nearest, planes_double_cubic},
     .column_double = column_double,

@@ -74,7 +74,7 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
 
 /** Returns whether the requested region contains a voxel of a tile of the volume, from (x0, y0, z0)
  * to (x1, y1), inclusive, and `depth` slices. */
-static __device__ inline bool cuda_is_wanted(const gpu_grid &g, int x0, int x1, int y0, int y1,
+static __device__ inline bool cuda_in_region(const gpu_grid &g, int x0, int x1, int y0, int y1,
                                              int z0, int depth)
 {
     for (int cy = y0 / GPU_CELL; cy <= y1 / GPU_CELL; cy++)
@@ -95,7 +95,7 @@ static __device__ inline bool cuda_is_needed(const gpu_grid &g, int nx, int ny, 
 {
     const int x0 = blockIdx.x * Tile::X, y0 = blockIdx.y * Tile::Y;
 
-    return cuda_is_wanted(g, x0 + x + g.x0, min(x0 + Tile::X, nx) - 1 + x + g.x0, y0 + y + g.y0,
+    return cuda_in_region(g, x0 + x + g.x0, min(x0 + Tile::X, nx) - 1 + x + g.x0, y0 + y + g.y0,
                           min(y0 + Tile::Y, ny) - 1 + y + g.y0, g.z0 + blockIdx.z * Tile::DEPTH,
                           Tile::DEPTH);
 }

@@ -202,7 +202,7 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
         v->scale = dev->half_scale;
     }
     if (!k->channels) {
-        /* kernel "parallel" reads, and ignores, up to 8 pieces behind the last view */
+        /* kernel "parallel" reads, and ignores, up to 7 pieces behind the last view */
         const size_t behind =
             k->slices ? 8 * GPU_PIECE * sizeof(uint16_t) * dev->job->padded.panel.n_columns : 0;
         CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows) + behind));

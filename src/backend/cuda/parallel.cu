@@ -5,7 +5,8 @@
  * All slices have the same detector columns and the same weights of interpolation. The sum over the
  * views is therefore a product of matrices, which tensor cores compute:
  *
- *     slices of 16 voxels += weights [16 voxels][2 views x 8 columns] * samples [2 x 8][slices]
+ *     sums [16 voxels][slices] += weights [16 voxels][2 views x 8 columns] * samples [2 x
+ * 8][slices]
  *
  * A tile of 4 x 4 voxels projects onto at most 8 columns of a view. The weight of a column is
  * max(0, 1 - |u - column|), zero for all but two. Samples lie in memory as they are multiplied:
@@ -17,9 +18,9 @@
  * sums of two fp16, of 22 bits; three products are added (all but low x low), and after 8 views the
  * sums are added to others in fp32, because tensor cores round sums towards zero.
  *
- * Views are added in pairs (2i, 2i + 1). Groups of 8 views that do not see the block are skipped,
- * which adds nothing. The bits of a voxel thus depend neither on batches nor on slabs.
- * Used by: entry.c. */
+ * Views are added in pairs (2i, 2i + 1). A group of 8 views is skipped if no view projects the
+ * block onto the detector: it would add zeros. Batches have a multiple of 8 views (group_views), so
+ * the bits of a voxel depend neither on batches nor on slabs. Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
@@ -40,10 +41,10 @@ struct shape {
     };
 };
 
-/* SLICES: slices per block. PIECES: of GPU_PIECE slices. GROUP: views that are copied at once.
- * COLUMNS: columns of a window; a lane copies one. VIEWS: views whose parameters lie in shared
- * memory. ACROSS: blocks in a row of neighbouring blocks, which run at the same time and share
- * columns of views in the second-level cache. */
+/* SLICES: slices per block. PIECES: groups of GPU_PIECE slices per block. GROUP: views that are
+ * copied at once. COLUMNS: columns of a window; a lane copies one. VIEWS: views whose parameters
+ * are in shared memory. ACROSS: blocks along x that run at the same time as their neighbours along
+ * y, and share columns of views in the second-level cache. */
 enum {
     SLICES = GPU_DEPTH,
     PIECES = SLICES / GPU_PIECE,
@@ -53,7 +54,7 @@ enum {
     ACROSS = 16
 };
 
-/* Bytes of a piece, a part and a view in a window. */
+/* Bytes in the window of a view: of one piece of a part, and of all pieces of a part. */
 enum { PIECE_BYTES = COLUMNS * GPU_PIECE * 2, PART_BYTES = PIECES * PIECE_BYTES };
 
 /* Launch parameters, in addition to the grid. */
@@ -66,8 +67,8 @@ struct beams {
     float scale;
 };
 
-/* A view, for the voxels of a block: u, of its first voxel, counts from the first column of the
- * window; left: least u of a tile, relative to its first voxel. */
+/* A view, for the voxels of a block. u: detector column of the block's first voxel, relative to the
+ * first column of the window; left: least u of a tile minus u of the tile's first voxel. */
 struct __align__(16) view_of_block
 {
     float along_x, along_y, u, left;
@@ -116,8 +117,8 @@ template <int PARTS> static __device__ inline unsigned weights_at(float d, unsig
         const float a = __saturatef(1 - fabsf(d)), b = __saturatef(1 - fabsf(d - 1));
         const __half2 w = __floats2half2_rn(a, b);
         const float2 is = __half22float2(w);
-        const __half2 rest = __floats2half2_rn(a - is.x, b - is.y);
-        *low = *(const unsigned *)&rest;
+        const __half2 to_add = __floats2half2_rn(a - is.x, b - is.y);
+        *low = *(const unsigned *)&to_add;
         return *(const unsigned *)&w;
     }
 }
@@ -178,13 +179,12 @@ static __device__ inline void copy_group(const beams &in, int from, int at, int 
 #    pragma unroll
     for (int part = 0; part < Shape::PARTS; part++) {
         const size_t line = (size_t)(from + at + warp) * Shape::PARTS + part;
-        const char *at = in.samples;
+        const char *source = in.samples;
         if (there)
-            at += (line * in.layout.n + piece) * step + (size_t)column * GPU_PIECE * 2;
-            /* pieces behind the last one are other samples, for slices that are not stored */
+            source += (line * in.layout.n + piece) * step + (size_t)column * GPU_PIECE * 2;
 #    pragma unroll
-        for (int i = 0; i < PIECES; i++, at += skip)
-            cuda_copy_16_bytes(to + part * PART_BYTES + i * PIECE_BYTES, at, there);
+        for (int i = 0; i < PIECES; i++, source += skip)
+            cuda_copy_16_bytes(to + part * PART_BYTES + i * PIECE_BYTES, source, there);
     }
 }
 
@@ -262,13 +262,12 @@ static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
     const int wx = warp % Shape::WARPS_X * 4 * Shape::TILES, wy = warp / Shape::WARPS_X * 4;
     const int x = x0 + wx + lane / 4 % 4, y = y0 + wy + lane / 16;
     const int z = piece * GPU_PIECE + 2 * (lane % 4) - g.z0;
-    float sum[Shape::TILES][PIECES][4], far[Shape::PARTS == 2 ? Shape::TILES : 1][PIECES][4];
+    float sum[Shape::TILES][PIECES][4], total[Shape::PARTS == 2 ? Shape::TILES : 1][PIECES][4];
 
-    if (g.wanted && !cuda_is_wanted(g, x0 + g.x0, min(x0 + Shape::X, g.nx) - 1 + g.x0, y0 + g.y0,
+    if (g.wanted && !cuda_in_region(g, x0 + g.x0, min(x0 + Shape::X, g.nx) - 1 + g.x0, y0 + g.y0,
                                     min(y0 + Shape::Y, g.ny) - 1 + g.y0, piece * GPU_PIECE, SLICES))
         return;
-    /* Call f(address of a voxel, whether the volume has it, its sum [t][i][j]) for all of a thread.
-     */
+    /* Call f(address, inside the volume, t, i, j) for every voxel of this thread. */
     const auto for_voxels = [&](auto f) {
         const ptrdiff_t slice = (ptrdiff_t)g.ny * g.nx;
         float *at = in.volume + z * slice + (ptrdiff_t)y * g.nx + x;
@@ -287,7 +286,7 @@ static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
         const float value = there ? *voxel * in.scale : 0;
         sum[t][i][j] = Shape::PARTS == 2 ? 0 : value;
         if (Shape::PARTS == 2)
-            far[t][i][j] = value;
+            total[t][i][j] = value;
     });
     /* a window's columns beyond those that are copied have weight 0, and must be finite */
     for (int i = threadIdx.x; i < (Shape::STAGES * GROUP_BYTES + 128) / 16; i += Shape::THREADS)
@@ -295,30 +294,30 @@ static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
 
     for (int from = 0; from < in.n_views; from += VIEWS) {
         __syncthreads();
-        unsigned long long rest = find_windows<Shape>(in, from, x0, y0, list, found, needed);
-        unsigned long long ahead = rest;
+        unsigned long long to_add = find_windows<Shape>(in, from, x0, y0, list, found, needed);
+        unsigned long long to_copy = to_add;
         int slot = 0, next = 0;
         const auto copy_next = [&]() {
-            if (ahead)
-                copy_group<Shape>(in, from, (__ffsll((long long)ahead) - 1) * GROUP,
+            if (to_copy)
+                copy_group<Shape>(in, from, (__ffsll((long long)to_copy) - 1) * GROUP,
                                   piece - in.layout.first, found,
                                   ring + (unsigned)(next * GROUP_BYTES));
             cuda_end_of_copy();
-            ahead &= ahead - 1;
+            to_copy &= to_copy - 1;
             next = next + 1 < Shape::STAGES ? next + 1 : 0;
         };
         for (int i = 0; i < Shape::STAGES - 1; i++)
             copy_next();
-        for (; rest; rest &= rest - 1) {
+        for (; to_add; to_add &= to_add - 1) {
             cuda_wait_for_copies<Shape::STAGES - 2>();
             __syncthreads();
             copy_next();
-            add_group<Shape>(list + (__ffsll((long long)rest) - 1) * GROUP,
+            add_group<Shape>(list + (__ffsll((long long)to_add) - 1) * GROUP,
                              ring + (unsigned)(slot * GROUP_BYTES), wx, wy, sum);
             if constexpr (Shape::PARTS == 2)
 #    pragma unroll
                 for (int i = 0; i < Shape::TILES * PIECES * 4; i++) {
-                    ((float *)far)[i] += ((float *)sum)[i];
+                    ((float *)total)[i] += ((float *)sum)[i];
                     ((float *)sum)[i] = 0;
                 }
             slot = slot + 1 < Shape::STAGES ? slot + 1 : 0;
@@ -327,7 +326,7 @@ static __global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS)
     }
     for_voxels([&](float *voxel, bool there, int t, int i, int j) {
         if (there)
-            *voxel = (Shape::PARTS == 2 ? far[t][i][j] : sum[t][i][j]) * (1 / in.scale);
+            *voxel = (Shape::PARTS == 2 ? total[t][i][j] : sum[t][i][j]) * (1 / in.scale);
     });
 }
 
@@ -341,23 +340,32 @@ template <class Shape> static __global__ void backproject(const beams, const gpu
 
 template <class Shape> static cudaError_t launch(const struct cuda_bp *bp)
 {
-    const struct gpu_grid *g = &bp->grid;
+    const gpu_slices layout = gpu_slices_of(bp->job, bp->batch->row0, bp->batch->n_rows);
     const int bytes = Shape::STAGES * GROUP * Shape::PARTS * PART_BYTES + 128;
-    const int pieces = (g->z0 + g->nz + GPU_PIECE - 1) / GPU_PIECE - g->z0 / GPU_PIECE;
-    const int nx = (g->nx + Shape::X - 1) / Shape::X, ny = (g->ny + Shape::Y - 1) / Shape::Y;
+    gpu_grid g = bp->grid;
+    /* Slices without stored samples project beyond the detector: nothing is added to them. The last
+     * block may read pieces behind those of a view, for slices that it does not store. */
+    const int first = layout.first * GPU_PIECE, end = first + (int)layout.n * GPU_PIECE;
+    const int z0 = g.z0 > first ? g.z0 : first, z1 = g.z0 + g.nz < end ? g.z0 + g.nz : end;
+    const int nx = (g.nx + Shape::X - 1) / Shape::X, ny = (g.ny + Shape::Y - 1) / Shape::Y;
+    const int pieces = (z1 + GPU_PIECE - 1) / GPU_PIECE - z0 / GPU_PIECE;
+
+    if (z0 >= z1)
+        return cudaSuccess;
     const beams in = {.views = bp->parallel,
                       .samples = (const char *)bp->views->memory,
-                      .volume = bp->volume,
-                      .layout = gpu_slices_of(bp->job, bp->batch->row0, bp->batch->n_rows),
+                      .volume = bp->volume + (size_t)(z0 - g.z0) * g.ny * g.nx,
+                      .layout = layout,
                       .n_views = (int)bp->batch->n_views,
                       .scale = bp->views->scale};
+    g.z0 = z0;
+    g.nz = z1 - z0;
     const cudaError_t error = cudaFuncSetAttribute(
         (const void *)backproject<Shape>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-
     if (error != cudaSuccess)
         return error;
     backproject<Shape><<<dim3((unsigned)(nx * ny), (unsigned)((pieces + PIECES - 1) / PIECES)),
-                         Shape::THREADS, bytes, bp->stream>>>(in, *g);
+                         Shape::THREADS, bytes, bp->stream>>>(in, g);
     return cudaGetLastError();
 }
 

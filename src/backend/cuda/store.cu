@@ -130,8 +130,8 @@ static __global__ void store_planes(const cuda_rows r, const planes_layout to, f
     }
 }
 
-/* Interpolate both rows of pairs of views at the slices of a piece, and store them (struct
- * gpu_slices), scaled, as one fp16 or as the sum of two. A thread stores a column of a piece. */
+/* Interpolate detector rows of two views (x and y of a float2) at the slices of a piece, and store
+ * them (struct gpu_slices), scaled, as one fp16 or as the sum of two. A thread stores a column. */
 template <int PARTS>
 static __global__ void store_slices(const cuda_rows r, const gpu_slices to, float scale,
                                     uint4 *views)

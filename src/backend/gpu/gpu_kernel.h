@@ -166,7 +166,8 @@ struct gpu_slices {
     int first;           /**< first piece */
     unsigned n, columns; /**< numbers of pieces and of columns */
     unsigned parts;      /**< parts per sample */
-    double row0, step; /**< detector row of slice 0, counted from the batch's first; rows a slice */
+    double row0,
+        step; /**< detector row of slice 0, relative to the batch's first; rows per slice */
 };
 
 /** A view of a parallel beam: detector column of voxel (0, 0) of every slice, and its increments
@@ -281,8 +282,9 @@ bool gpu_planes_usable(const struct fbp_job *job);
 void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out);
 
 /** Returns whether kernel "parallel" can compute the job: rays are parallel, every slice projects
- * onto the same position between two detector rows in all views, and the columns of a tile of
- * voxels fit the kernel's windows: a voxel covers at most 1.4 columns. */
+ * onto the same position between two detector rows in all views, rows increase with z, and the
+ * columns of a tile of voxels fit the kernel's windows: a voxel covers at most 1.4 columns. There
+ * are at least 8 slices and at most 4096 columns, none of them inserted. */
 bool gpu_parallel_usable(const struct fbp_job *job);
 
 void gpu_parallel_view_of(const struct fbp_job *job, size_t view, struct gpu_parallel_view *out);

@@ -174,9 +174,10 @@ void gpu_parallel_view_of(const struct fbp_job *job, size_t view, struct gpu_par
 
 bool gpu_parallel_usable(const struct fbp_job *job)
 {
-    /* MOST_COLUMNS: the kernel's windows, cuda/parallel.cu. LEAST_SLICES: for fewer, "column" is
-     * faster. MOST_WIDTH: rows that the filter transforms in one launch (tables.h).  NEAR:
-     * tolerance of a projection [rows]. */
+    /* MOST_COLUMNS: sum of the columns per voxel along x and y that the windows of cuda/parallel.cu
+     * hold. LEAST_SLICES: for fewer slices, "column" is faster. MOST_WIDTH: greatest row length
+     * [columns] that the filter transforms in one launch. NEAR: tolerance of a projection [rows].
+     */
     static const double MOST_COLUMNS = 1.98, NEAR = 0.01;
     enum { LEAST_SLICES = 8, MOST_WIDTH = 4096 };
     const struct fbp_grid *g = &job->grid;
@@ -198,7 +199,7 @@ bool gpu_parallel_usable(const struct fbp_job *job)
            job->padded.inserted == 0;
 }
 
-/* Returns the greatest number of pieces onto which n_rows rows project. */
+/* Returns the greatest number of pieces whose slices project onto n_rows rows. */
 static size_t pieces_of(const struct fbp_job *job, size_t n_rows, double step)
 {
     const size_t all = (job->grid.n[2] + GPU_PIECE - 1) / GPU_PIECE;
