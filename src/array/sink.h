@@ -235,7 +235,7 @@ struct fbp_output {
      * others write to the file. NULL: none; all slices are written. */
     char *map;
     size_t map_bytes;
-    atomic_int n_writing; /**< number of threads that store bytes of PATH.part */
+    atomic_int n_storing; /**< number of threads that store bytes of PATH.part */
     pthread_t reserver;   /**< thread that allocates the pages of a PATH.part with a mapping */
     bool has_reserver;
     atomic_bool stop_reserver;

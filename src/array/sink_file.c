@@ -31,12 +31,12 @@ static fbp_status put(void *output, uint64_t at, const void *data, size_t n)
     enum { WRITERS = 2 };
     struct fbp_output *o = output;
     const bool copies =
-        atomic_fetch_add(&o->n_writing, 1) >= WRITERS && o->map && at + n <= o->map_bytes;
+        atomic_fetch_add(&o->n_storing, 1) >= WRITERS && o->map && at + n <= o->map_bytes;
     fbp_status st = FBP_OK;
 
     if (!copies || !fbp_map_copy(o->map, at, data, n))
         st = fbp_write_at(o->fd, o->part, at, data, n);
-    atomic_fetch_sub(&o->n_writing, 1);
+    atomic_fetch_sub(&o->n_storing, 1);
     return st;
 }
 

@@ -2,7 +2,9 @@
  * starts them in a thread (fbp_devices_start()), lists all devices (fbp_devices(), public), and
  * gives callers access to device memory and queues: the public functions of fbp/device_memory.h
  * (fbp_source_device_memory(), fbp_sink_device_memory(), fbp_device_of_memory(),
- * fbp_device_queue_…()). Used by: bench/, cli/, analysis/, pipeline/. */
+ * fbp_device_queue_…()).
+ *
+ * Used by: bench/, cli/, analysis/, pipeline/. */
 #include "array/device_memory.h"
 #include "array/file/bytes.h"
 #include "backend/backend.h"

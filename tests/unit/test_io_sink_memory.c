@@ -73,12 +73,12 @@ static void write_volume(const char *path, enum fbp_type type, int threads, bool
 
     OK(fbp_pool_create(&pool, threads));
     if (copied)
-        atomic_store(&s->files->n_writing, WRITERS);
+        atomic_store(&s->files->n_storing, WRITERS);
     const unsigned long long before = written();
     OK(fbp_pool_try(pool, SLICES, put_slice, s));
     const unsigned long long after = written();
     if (copied) {
-        atomic_store(&s->files->n_writing, 0);
+        atomic_store(&s->files->n_storing, 0);
         assert_true(after - before < 100 * SLICES); /* lines of the journal */
     }
     fbp_pool_destroy(&pool);
@@ -138,9 +138,9 @@ TEST(copied_slices_are_resumed)
         skip();
     snprintf(path, sizeof path, "%s/v.mha", folder);
     fbp_sink *s = open_volume(path, FBP_F32, 7);
-    atomic_store(&s->files->n_writing, WRITERS);
+    atomic_store(&s->files->n_storing, WRITERS);
     OK(put_slice(s, 3, 0));
-    atomic_store(&s->files->n_writing, 0);
+    atomic_store(&s->files->n_storing, 0);
     fbp_sink_close(&s);
 
     const struct fbp_array_info info = {.struct_size = sizeof info, .n = {SIDE, SIDE, SLICES}};
@@ -167,12 +167,12 @@ TEST(what_cannot_be_copied_is_written)
     snprintf(part, sizeof part, "%s.part", path);
     fbp_sink *s = open_volume(path, FBP_F32, 0);
     assert_int_equal(truncate(part, 0), 0);
-    atomic_store(&s->files->n_writing, WRITERS);
+    atomic_store(&s->files->n_storing, WRITERS);
     const unsigned long long before = written();
     for (size_t z = 0; z < SLICES; z++)
         OK(put_slice(s, SLICES - 1 - z, 0));
     assert_in_range(written() - before, bytes, 2 * bytes); /* the first enlarges the file again */
-    atomic_store(&s->files->n_writing, 0);
+    atomic_store(&s->files->n_storing, 0);
     finish(&s);
 
     const struct fbp_raw raw = {FBP_F32, {SIDE, SIDE, SLICES}, false, 0};

@@ -458,6 +458,8 @@ static inline bool add_aligned(float *sum, size_t z0, size_t z1, size_t begin, f
     }
     for (; j + 8 <= blocks; j += 8)
         add_strip(views, n, t + (float)(j * VL), stride, sum + j * VL, 8);
+    for (; j + 4 <= blocks; j += 4)
+        add_strip(views, n, t + (float)(j * VL), stride, sum + j * VL, 4);
     for (; j < blocks; j++)
         add_strip(views, n, t + (float)(j * VL), stride, sum + j * VL, 1);
     return true;

@@ -4,7 +4,9 @@
  * of the scan map onto each other (rot_loops.h). Views are stored packed, [column][row][lane];
  * volumes as [set][slice][lane], where a set is one voxel column per lane.  "rot90" has a variant
  * in precision half (cpu_kernel_rot90_half): samples of 16 bits, and integer sums
- * (rot_half_loops.h). Used by: cpu.c.
+ * (rot_half_loops.h).
+ *
+ * Used by: cpu.c.
  */
 #include "backend/cpu/cpu.h"
 #include "backend/views.h"

@@ -48,6 +48,12 @@ typedef void fbp_bp_rot_half_fn(float *dst, size_t n_slices, float t0,
  * high half; VIMULHI16() and VISUB16() compute with uint16; VIZIP_LOW() and VIZIP_HIGH() interleave
  * the lanes of the low, or high, halves of each 128 bits. */
 
+/* Bytes that VITWICE() copies within 128 bits. */
+static inline __m128i twice(void)
+{
+    return _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13);
+}
+
 enum { HALF_BLOCK = 64, HALF_SUMS = 8 };
 
 struct half_rows {

@@ -39,6 +39,7 @@
 #    define VISUB16(a, b)      _mm256_sub_epi16(a, b)
 #    define VIZIP_LOW(a, b)    _mm256_unpacklo_epi32(a, b)
 #    define VIZIP_HIGH(a, b)   _mm256_unpackhi_epi32(a, b)
+#    define VITWICE(a)         _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(twice()))
 #    define VGATHER(p, i)      _mm256_i32gather_ps(p, i, 4)
 #    define VLOAD(p)           _mm256_loadu_ps(p)
 #    define VSTREAM(p, a)      _mm256_stream_ps(p, a)
@@ -61,13 +62,6 @@
 #    define DSTORE(p, a)       _mm256_storeu_pd(p, a)
 #    define DSTORE_INT(p, a)   _mm_storeu_si128((__m128i *)(void *)(p), _mm256_cvtpd_epi32(a))
 #    define DSTORE_FLOAT(p, a) _mm_storeu_ps(p, _mm256_cvtpd_ps(a))
-
-/* Bytes that VITWICE() copies within 128 bits. */
-static inline __m128i twice(void)
-{
-    return _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13);
-}
-#    define VITWICE(a) _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(twice()))
 
 static inline void zip(__m256 a, __m256 b, __m256 *lo, __m256 *hi)
 {

@@ -38,6 +38,7 @@
 #    define VISUB16(a, b)      _mm512_sub_epi16(a, b)
 #    define VIZIP_LOW(a, b)    _mm512_unpacklo_epi32(a, b)
 #    define VIZIP_HIGH(a, b)   _mm512_unpackhi_epi32(a, b)
+#    define VITWICE(a)         _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(twice()))
 #    define VMASK              __mmask16
 #    define VGREATER(a, b)     _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ)
 #    define VSELECT(m, a, b)   _mm512_mask_blend_ps(m, b, a)
@@ -65,13 +66,6 @@
 #    define DSTORE(p, a)       _mm512_storeu_pd(p, a)
 #    define DSTORE_INT(p, a)   _mm256_storeu_si256((__m256i *)(void *)(p), _mm512_cvtpd_epi32(a))
 #    define DSTORE_FLOAT(p, a) _mm256_storeu_ps(p, _mm512_cvtpd_ps(a))
-
-/* Bytes that VITWICE() copies within 128 bits. */
-static inline __m128i twice(void)
-{
-    return _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13);
-}
-#    define VITWICE(a) _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(twice()))
 
 static inline void zip(__m512 a, __m512 b, __m512 *lo, __m512 *hi)
 {

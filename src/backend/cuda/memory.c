@@ -92,8 +92,8 @@ static void free_block(struct block *b)
     free(b);
 }
 
-/* Take a kept block of this size. If there is none, the next devices need other sizes: free all
- * kept blocks, and return NULL. */
+/* Returns a kept block of this size and node. If there is none, the next device needs other sizes:
+ * the function frees all kept blocks and returns NULL. */
 static struct block *take_kept(size_t bytes, int node)
 {
     struct block *unused = NULL, *b;

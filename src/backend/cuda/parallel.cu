@@ -20,7 +20,9 @@
  *
  * Views are added in pairs (2i, 2i + 1). A group of 8 views is skipped if no view projects the
  * block onto the detector: it would add zeros. Batches have a multiple of 8 views (group_views), so
- * the bits of a voxel depend neither on batches nor on slabs. Used by: entry.c. */
+ * the bits of a voxel depend neither on batches nor on slabs.
+ *
+ * Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
@@ -79,11 +81,6 @@ struct columns {
     int first, n;
 };
 
-/* First view of a group, and the slot of the ring for its windows. */
-struct group {
-    int view, slot;
-};
-
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 
 /* Four 8 x 8 matrices from shared memory, transposed; a lane gives the address of a row. */
@@ -117,8 +114,8 @@ template <int PARTS> static __device__ inline unsigned weights_at(float d, unsig
         const float a = __saturatef(1 - fabsf(d)), b = __saturatef(1 - fabsf(d - 1));
         const __half2 w = __floats2half2_rn(a, b);
         const float2 is = __half22float2(w);
-        const __half2 to_add = __floats2half2_rn(a - is.x, b - is.y);
-        *low = *(const unsigned *)&to_add;
+        const __half2 rest = __floats2half2_rn(a - is.x, b - is.y);
+        *low = *(const unsigned *)&rest;
         return *(const unsigned *)&w;
     }
 }
