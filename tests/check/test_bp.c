@@ -63,8 +63,10 @@ static int check(fbp_bp_matrix_fn *fn, const char *name, unsigned seed)
 {
     srand(seed);
     for (int t = 0; t < 3000; t++) {
-        struct view v = make_view(1 + rand() % 200, 1 + rand() % 60);
-        const size_t n = 1 + (size_t)(rand() % 150);
+        /* in rows of few voxels, w may be negative in the vector's lanes beyond the last one */
+        const bool few = t % 2 == 0;
+        struct view v = make_view(1 + rand() % 200, 1 + rand() % (few ? 9 : 60));
+        const size_t n = 1 + (size_t)(rand() % (few ? 4 : 150));
         const size_t x0 = (size_t)rand() % n, x1 = x0 + 1 + (size_t)rand() % (n - x0);
         struct guarded ref = guarded(n), out = guarded(n);
         const struct fbp_bp_line l = make_line(&v, n, t % 3 == 0);
@@ -249,5 +251,8 @@ static int test(const char *name, unsigned flags, unsigned seed)
 
 int main(int argc, char **argv)
 {
-    return test_levels(argc, argv, test);
+    char *known[] = {argv[0], "17"}; /* failed once: in case 1432, w < 0 beyond the last voxel */
+    const int failed = argc > 1 ? 0 : test_levels(2, known, test);
+
+    return failed | test_levels(argc, argv, test);
 }

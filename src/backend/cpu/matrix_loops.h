@@ -106,9 +106,10 @@ static ALWAYS_INLINE void rows_at(const float *row, size_t stride, int n, V firs
     }
 }
 
-/* Returns the same values as linear_at().  u and v are monotonic in x, so the first and the last
- * lane bound them: if all lanes are in a window of MATRIX_WINDOW columns and MATRIX_ROWS rows, the
- * samples come from permutations of windows, which are faster than loads of single samples. */
+/* Returns the same values as linear_at().  Where w > 0, u and v are monotonic in x, so the first
+ * and the last lane bound them: if all lanes are in a window of MATRIX_WINDOW columns and
+ * MATRIX_ROWS rows, the samples come from permutations of windows, which are faster than loads of
+ * single samples.  w may be negative in lanes beyond the last voxel. */
 static ALWAYS_INLINE V linear_by_windows(float x, const float *view, size_t stride,
                                          const struct fbp_bp_line *l)
 {
@@ -123,8 +124,8 @@ static ALWAYS_INLINE V linear_by_windows(float x, const float *view, size_t stri
     const float column = floorf(u_least - rounding), row = floorf(v_least - rounding);
 
     /* windows stay inside the view and the zeros around it */
-    if (!(stride >= MATRIX_WINDOW && u_least >= l->u_lo + rounding && u_most <= l->u_hi - 1 &&
-          v_least >= l->v_lo + rounding && v_most <= l->v_hi - 1 &&
+    if (!(VLAST(r) > 0 && stride >= MATRIX_WINDOW && u_least >= l->u_lo + rounding &&
+          u_most <= l->u_hi - 1 && v_least >= l->v_lo + rounding && v_most <= l->v_hi - 1 &&
           u_most + rounding < column + (float)(MATRIX_WINDOW - 1) &&
           v_most + rounding < row + MATRIX_ROWS - 1))
         return linear_at(x, view, stride, l, taps);
