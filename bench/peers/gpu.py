@@ -3,7 +3,7 @@
 
 usage: bench/peers/gpu.py [NAME…] [--fbp build/release/bin/fbp] [--jobs J1,J2,J3] [--runs 5] [--json]
 
-Names: kernelkit, astra, leap, tigre, diffct, and copies (the transfers alone); default: all of them.
+Names: kernelkit, astra, leap, diffct, tigre, and copies (the transfers alone); default: all of them.
 Needs numpy and PyTorch with CUDA (from PyPI), and an fbp with CUDA.  A program that cannot be imported
 is left out, with a message.  To install them:
   kernelkit  the repository adriaangraas/astra-kernelkit on GitHub; needs cupy, jinja2, transforms3d, tqdm
@@ -23,7 +23,7 @@ Whole: weights, filter, backprojection and both transfers, from a numpy array to
 pageable memory, by the host's clock; arrays have the program's own order of axes.  For fbp it is
 fbp bench host, in pinned memory.
 
-Errors are measured about the axis, where all views see the voxel, in 16 slices (8 if the job is small):
+Errors are measured about the axis, where all views see the voxel, in up to 16 slices:
 "HU" is the rms difference from fbp's kernel matrix in precision exact (1000 HU are 0.02/mm), "RMSE" that
 from the voxel means of the phantom in 1/mm.  Values are multiplied by "scale" before, the factor that
 makes them most like fbp's; this can only lower the errors.  fbp's own errors are not scaled.
@@ -291,15 +291,17 @@ def copies(job):
     import torch
 
     def whole():
-        raw, volume = torch.from_numpy(job.raw()), torch.zeros([job.size] * 3, device="cuda")
-        return lambda: (raw.cuda(), volume.cpu()), None
+        raw, volume = torch.from_numpy(job.raw()), torch.ones([job.size] * 3, device="cuda")
+        on_card, out = torch.empty_like(raw, device="cuda"), torch.zeros([job.size] * 3)
+        return lambda: (on_card.copy_(raw), out.copy_(volume)), None
 
     yield "whole", "transfers alone", whole
 
 
+# Generator, Python module, and distribution of each program.
 PEERS = {"kernelkit": (kernelkit, "kernelkit", "astra-kernelkit"), "astra": (astra, "astra", "astra-toolbox"),
-         "leap": (leap, "leapctype", "leapct"), "tigre": (tigre, "tigre", "tigre"),
-         "diffct": (diffct, "diffct", "diffct"), "copies": (copies, "torch", "torch")}
+         "leap": (leap, "leapctype", "leapct"), "diffct": (diffct, "diffct", "diffct"),
+         "tigre": (tigre, "tigre", "tigre"), "copies": (copies, "torch", "torch")}
 
 
 def version_of(module, package):
@@ -432,22 +434,27 @@ class Bench:
         return [m for line in out.splitlines() if line for m in json.loads(line)["measurements"]]
 
     def errors_of_fbp(self, job):
+        """Errors of each kernel and precision that the device has for this scan."""
         errors = {FBP_KERNELS[0]: job.compare(read_mha(job.path("reference.mha"))[1], scaled=False)}
         for kernel, precision in FBP_KERNELS[1:]:
-            self.recon(job, kernel, precision, "other.mha")
+            try:
+                self.recon(job, kernel, precision, "other.mha")
+            except RuntimeError as e:
+                print(e, file=sys.stderr)
+                continue
             errors[kernel, precision] = job.compare(read_mha(job.path("other.mha"))[1], scaled=False)
-        os.remove(job.path("other.mha"))
+            os.remove(job.path("other.mha"))
         return errors
 
     def rows_of_fbp(self, job):
         errors = self.errors_of_fbp(job)
-        for kernel in ("matrix", "rot90"):
+        for kernel in dict.fromkeys(kernel for kernel, _ in errors):
             for m in self.measurements("kernel", "--job", job.name, "--kernel", kernel):
                 self.device = f"{m['device_text']}, driver {m['driver']}; fbp {m['commit']}"
                 key = kernel, m["precision"]
                 if key in errors:
-                    yield {"part": "card", "function": f"{kernel}, {m['precision']}", "seconds": m["seconds"],
-                           "min": m["best"], "max": m["worst"], "gups": m["gups"], **errors[key]}
+                    yield {"part": "card", "function": ", ".join(key), "seconds": m["seconds"], "min": m["best"],
+                           "max": m["worst"], "gups": m["gups"], **errors[key]}
         for kernel, precision in FBP_WHOLE:
             more = ("--kernel", kernel) if kernel else ()
             for m in self.measurements("host", "--job", job.name, "--precision", precision, "--runs",
@@ -462,25 +469,41 @@ class Bench:
         command = [sys.executable, os.path.abspath(__file__), "--child", name, "--dir", a.dir, "--rows", rows,
                    "--jobs", ",".join(a.jobs), "--divide", str(a.divide), "--runs", str(a.runs), "--patience",
                    str(a.patience), "--longest", str(a.longest)]
-        text = ""
-        try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=a.limit)
-            if done.returncode:
-                text = f"ended with status {done.returncode}: {done.stdout.decode(errors='replace')[-2000:]}"
-        except subprocess.TimeoutExpired:
-            text = f"stopped after {a.limit:.0f} s"
-        if text:
-            print(f"{name}: {text}", file=sys.stderr)
-        if os.path.exists(rows):
-            with open(rows) as f:
-                yield from (json.loads(line) for line in f)
+        open(rows, "w").close()
+        start = time.perf_counter()
+        with open(rows) as f, tempfile.TemporaryFile("w+", errors="replace") as said:
+            process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+            while process.poll() is None and time.perf_counter() - start < a.limit:
+                time.sleep(0.2)
+                yield from self.finished(f)
+            stopped = process.poll() is None
+            if stopped:
+                process.kill()
+            process.wait()
+            yield from self.finished(f)
+            said.seek(0)
+            if stopped:
+                print(f"{name}: stopped after {a.limit:.0f} s (--limit)", file=sys.stderr)
+            elif process.returncode:
+                print(f"{name}: ended with status {process.returncode}: {said.read()[-2000:]}", file=sys.stderr)
+
+    @staticmethod
+    def finished(rows):
+        """The rows whose lines are complete."""
+        while True:
+            at, line = rows.tell(), rows.readline()
+            if not line.endswith("\n"):
+                rows.seek(at)
+                return
+            yield json.loads(line)
 
 
 def print_row(r):
     if "missing" in r:
         print(f"{r['program']}: left out: {r['missing']}", file=sys.stderr)
     elif "failed" in r or "skipped" in r:
-        print(f"{r['program']}, {r['case']}: {r.get('function', '')} {r.get('failed') or r['skipped']}", file=sys.stderr)
+        why = r.get("failed") or r["skipped"]
+        print(f"{r['program']}, {r['case']}: {r.get('function', '')} {why}", file=sys.stderr)
     else:
         number = lambda key, form, by=1: format(by * r[key], form) if r.get(key) is not None else "-"
         what = {"card": "backproj.", "host": "backproj.", "whole": "whole"}[r["part"]]

@@ -64,5 +64,16 @@ if python3 -c 'import numpy' 2>/dev/null; then
     is "$(json unsynced) <= $(json seconds) && $(json rmse) > 0 && $(json rmse) < 0.002"
     is "$(json memory_peak_bytes) > 1e6 && $(json times_fbp) == 1"
     [ -z "$(ls -A place)" ] || say "$last: files were left"
+
+    # Of the script for GPUs: fbp on the CPU, and the message of programs that are not installed.
+    last="bench/peers/gpu.py"
+    echo 'raise ImportError("left out")' >site/torch.py
+    echo 'raise ImportError("left out")' >site/kernelkit.py
+    PYTHONPATH=$PWD/site "$python" "$scripts/peers/gpu.py" kernelkit copies --fbp "$fbp" --device cpu --jobs J1 \
+        --divide 16 --runs 1 --dir place >out 2>err || say "$last: $(cat err)"
+    has out '^J1 *whole *fbp *matrix, fast .* 1\.000000$'
+    has err '^kernelkit: left out: ImportError: left out$'
+    has err '^copies: left out: ImportError: left out$'
+    [ -z "$(ls -A place)" ] || say "$last: files were left"
 fi
 finish
