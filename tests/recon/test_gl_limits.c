@@ -32,8 +32,9 @@ TEST_WITH(limits_divide_the_work, NULL, lift)
         {"matrix", 27, {.layers = 11}, 8},
         {"matrix", 27, {.texture_bytes = 100000}, 16},     /* 16 views, of 64 rows each */
         {"column-plain", 64, {.buffer_bytes = 500000}, 0}, /* of 950000 */
-        /* A storage block holds an image, but no view with zeros around it: fewer of its rows. */
-        {"column-plain", 64, {.block_bytes = 8600}, 0},
+        /* A storage block holds two images, but no two views with zeros around them: fewer of their
+         * rows. */
+        {"column-plain", 64, {.block_bytes = 17200}, 0},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

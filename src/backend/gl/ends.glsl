@@ -34,8 +34,8 @@ void main()
     }
 }
 #else
-/* Fit the extrapolation of rows beyond the panel's ends (filter/pad.h), for one part of the pairs:
- * one group per row, one thread per point of the fit. Samples are line integrals, or are already
+/* Fit the extrapolation of rows beyond the panel's ends (filter/pad.h): one group per row, two
+ * groups per pair, one thread per point of the fit. Samples are line integrals, or are already
  * weighted and then divided by their weights; a column without weight counts as 0. */
 
 layout(local_size_x = 32) in;
@@ -73,7 +73,7 @@ float sum_of(uint k)
 
 float measured(Pair p, uint from, uint c)
 {
-    float w = weight_of(p.view, p.panel_row, c);
+    float w = weight_of(0u, p.view, p.panel_row, c);
     if (!(w > 0.0))
         return 0.0;
     return weighted_rows == 1u ? samples[from + c] / w : samples[from + c];
@@ -130,7 +130,7 @@ float value_at(Pair p, uint from, uint end)
 void find_point(Pair p, uint from, uint end, float p0)
 {
     uint i = gl_LocalInvocationID.x, c = point_of(end, i);
-    float w = weight_of(p.view, p.panel_row, c), q = w > 0.0 ? measured(p, from, c) : 0.0;
+    float w = weight_of(0u, p.view, p.panel_row, c), q = w > 0.0 ? measured(p, from, c) : 0.0;
     float x = -float((i + 1u) * (n_columns / 2u) / POINTS) / float(n_columns / 2u);
     float y = (q > 0.0 ? q * q : 0.0) - p0 * p0, counts = w > 0.0 ? 1.0 : 0.0;
 
@@ -143,14 +143,14 @@ void find_point(Pair p, uint from, uint end, float p0)
 
 void main()
 {
-    uint number = group_number();
-    if (number >= n)
+    uint index = group_number(), number = before + index / 2u, part = index % 2u;
+    if (index >= n)
         return;
-    Pair p = pair_of(number);
+    Pair p = pair_of(number, part);
     uint from = p.there ? sample_of(p.stored, p.panel_row) : 0u;
 
     if (gl_LocalInvocationID.x == 0u && p.there)
-        find_rays(p.view, p.panel_row);
+        find_rays(0u, p.view, p.panel_row);
     barrier();
     for (uint end = 0u; end < 2u; end++) {
         uint to = (4u * number + 2u * part + end) * 3u;
@@ -163,7 +163,7 @@ void main()
         barrier();
         if (gl_LocalInvocationID.x > 0u)
             continue;
-        float at_end = wanted ? weight_of(p.view, p.panel_row, column_at(end, 0u)) : 0.0;
+        float at_end = wanted ? weight_of(0u, p.view, p.panel_row, column_at(end, 0u)) : 0.0;
         if (p0 > 0.0 && at_end > 0.0)
             place(to, p0 * at_end, fit == 1u ? reach_of(p0) : length_of(0u));
         else

@@ -1,6 +1,6 @@
 /*
- * Filters pairs of rows in place by transforms in shared memory, one group per complex row; run by
- * gl/filter.c. backend/gpu/tables.h describes the transform of a row of RADIX x 256 points. Its
+ * Weights and filters pairs of rows by transforms in shared memory, one group of THREADS threads per
+ * pair; run by gl/filter.c. backend/gpu/tables.h describes the transform of a row of RADIX x 256 points. Its
  * first and last step are sums of RADIX / 2 terms in this file, because the other inputs are zero
  * and the other outputs are not needed. Exchanging real and imaginary parts turns a transform into
  * its inverse.
@@ -9,13 +9,15 @@
  * one do not depend on the other.
  */
 
-layout(local_size_x = 256) in;
-layout(std430, binding = 0) buffer InOut { vec2 rows_io[]; };
+layout(local_size_x = THREADS) in;
 layout(std430, binding = 1) readonly buffer Response { float response[]; };
-layout(std430, binding = 2) readonly buffer Turns { vec2 turns_of[]; };
+layout(std430, binding = 5) writeonly buffer Out { vec2 rows_out[]; };
+layout(std430, binding = 6) readonly buffer Turns { vec2 turns_of[]; };
 
 const uint INNER = 256u, APART = 17u, PADDED = 272u; /* GPU_CHAIN_... */
 const uint HALF = RADIX / 2u, ACROSS = RADIX * 16u, PEAKS = 16u;
+/* Short transforms of HALF or RADIX points per thread in the first and in the last step. */
+const uint TURNS = (INNER + THREADS - 1u) / THREADS;
 
 shared vec2 line[RADIX * PADDED];
 shared vec2 root[RADIX]; /* exp(-2 pi i k / RADIX) */
@@ -37,11 +39,11 @@ uint place(uint i)
 
 /* Returns the exponents of the rows' greatest samples, called by all threads; 0 for rows of zeros.
  * */
-uvec2 measure(uint at, vec2 samples_[HALF])
+uvec2 measure(uint at, vec2 samples_[TURNS * HALF])
 {
     uvec2 bits = uvec2(0u);
 
-    for (uint k = 0u; k < HALF; k++)
+    for (uint k = 0u; k < TURNS * HALF; k++)
         bits = max(bits, floatBitsToUint(samples_[k]) & 0x7fffffffu);
     atomicMax(peak[at % PEAKS], bits.x);
     atomicMax(peak[PEAKS + at % PEAKS], bits.y);
@@ -103,14 +105,12 @@ void transform_16(inout vec2 x[16])
 
 /* First step of the transform: sums of the samples of every INNERth column, times twiddle factors,
  * to RADIX interleaved rows. */
-void take_apart(uint at, vec2 samples_[HALF], vec2 s)
+void take_apart(uint at, vec2 samples_[TURNS * HALF], uint from, vec2 s)
 {
-    for (uint k = 0u; k < HALF; k++)
-        samples_[k] *= s;
     for (uint q = 0u; q < RADIX; q++) {
-        vec2 sum = samples_[0];
+        vec2 sum = samples_[from] * s;
         for (uint k = 1u; k < HALF; k++)
-            sum += times(samples_[k], root[q * k % RADIX]);
+            sum += times(samples_[from + k] * s, root[q * k % RADIX]);
         line[q * PADDED + place(at)] = q > 0u ? times(sum, turns_of[q * INNER + at]) : sum;
     }
 }
@@ -168,34 +168,41 @@ void put_together(uint at, uint row, vec2 s)
         for (uint q = 1u; q < RADIX; q++)
             sum += times(spectrum[q], root[q * k % RADIX]);
         if (at + k * INNER < wide_columns)
-            rows_io[row + at + k * INNER] = sum.yx * s;
+            rows_out[row + at + k * INNER] = sum.yx * s;
     }
 }
 
 void main()
 {
-    uint number = group_number(), at = gl_LocalInvocationID.x;
-    if (number >= n)
+    uint number = before + group_number(), me = gl_LocalInvocationID.x;
+    if (group_number() >= n)
         return;
-    uint row = number * row_length;
-    vec2 samples_[HALF];
+    vec2 samples_[TURNS * HALF];
 
-    if (at < 2u * PEAKS)
-        peak[at] = 0u;
-    if (at < RADIX)
-        root[at] = (at < HALF ? 1.0 : -1.0) * turns_of[at % HALF * 2u * INNER + INNER / 2u];
+    for (uint i = me; i < 2u * PEAKS; i += THREADS)
+        peak[i] = 0u;
+    if (me < RADIX)
+        root[me] = (me < HALF ? 1.0 : -1.0) * turns_of[me % HALF * 2u * INNER + INNER / 2u];
+    Rows2 rows = rows_of(number); /* also a barrier */
+    /* through shared memory, because compilers copy the weights' code in each unrolled iteration */
+    for (uint c = me; c < wide_columns; c += THREADS)
+        line[c] = padded_at(rows, c);
+    memoryBarrierShared();
     barrier();
-    for (uint k = 0u; k < HALF; k++) {
-        uint c = at + k * INNER;
-        samples_[k] = c < wide_columns ? rows_io[row + c] : vec2(0.0);
-    }
-    uvec2 exponent = measure(at, samples_);
-    take_apart(at, samples_, scale_to(exponent));
-    uint lane = at % 16u;
+    for (uint t = 0u; t < TURNS; t++)
+        for (uint k = 0u; k < HALF; k++) {
+            uint at = me + t * THREADS, c = at + k * INNER;
+            samples_[t * HALF + k] = at < INNER && c < wide_columns ? line[c] : vec2(0.0);
+        }
+    uvec2 exponent = measure(me, samples_);
+    for (uint t = 0u; t < TURNS; t++)
+        if (me + t * THREADS < INNER)
+            take_apart(me + t * THREADS, samples_, t * HALF, scale_to(exponent));
+    uint lane = me % 16u;
     for (int step = 0; step < 3; step++) {
         memoryBarrierShared();
         barrier();
-        for (uint i = at; i < ACROSS; i += INNER) {
+        for (uint i = me; i < ACROSS; i += THREADS) {
             uint x = i / 16u * PADDED;
             if (step == 0)
                 step_1(x, lane);
@@ -207,5 +214,6 @@ void main()
     }
     memoryBarrierShared();
     barrier();
-    put_together(at, row, scale_back(exponent));
+    for (uint at = me; at < INNER; at += THREADS)
+        put_together(at, number * row_length, scale_back(exponent));
 }

@@ -1,8 +1,8 @@
 /* Filter of the OpenGL device (gl_filter()): corrections of raw samples, weights, filter along
  * columns and along rows, storage in the layout of the backprojection kernel. The functions submit
  * commands, which the device's computing thread runs (queue.h). The same row of two views forms
- * one complex row (a pair); a call filters as many pairs as scratch memory and storage blocks
- * hold.
+ * one complex row (a pair). Views form lanes, the symmetric parts of the scan. A call filters as
+ * many pairs of each lane as scratch memory and storage blocks hold.
  * Used by: entry.c.
  */
 #include "backend/gl/gl.h"
@@ -20,9 +20,9 @@ struct rows {
     uint32_t view0, part_views, panel_rows, has_counts;
     uint32_t intensity, has_dark, has_gain, use_bitmap;
     uint32_t weights, cone, means, redundancy;
-    uint32_t pad_left, pairs, n_groups, n_rows;
+    uint32_t pad_left, before, n_groups, n_rows;
     uint32_t row0, first, n, row_length;
-    uint32_t wide_columns, part, half_width, bound_view;
+    uint32_t wide_columns, per_lane, half_width, bound_view;
     uint32_t samples_skip, counts_skip, bound_group, r0;
     uint32_t r_rows, n_bridges, weighted_rows, stride;
     uint32_t group, views_skip, lanes, edge;
@@ -49,7 +49,9 @@ struct pass {
     size_t floats; /* offset, in raw.buffer, of the raw samples after conversion to float [bytes] */
     size_t view;   /* bytes per view of raw samples as floats */
     size_t group;  /* bytes of output per group of symmetric views or, for plain rows, per view */
-    uint32_t weights; /* kind of weights of the job */
+    uint32_t weights;     /* kind of weights of the job */
+    size_t filtered;      /* offset of the filtered rows in scratch memory [bytes] */
+    size_t lanes_at_once; /* lanes whose views fit in one storage block together: all, or 1 */
     struct rows rows;
 };
 
@@ -76,9 +78,15 @@ static size_t image_bytes(const struct fbp_job *job)
     return job->panel.n_rows * job->panel.n_columns * sizeof(float);
 }
 
+/* Number of pairs of all lanes in scratch memory, and their bytes. */
+static size_t n_pairs(const struct pass *p)
+{
+    return (size_t)p->rows.per_lane * p->rows.lanes;
+}
+
 static size_t complex_bytes(const struct pass *p)
 {
-    return (size_t)p->rows.n * p->rows.row_length * 2 * sizeof(float);
+    return n_pairs(p) * p->rows.row_length * 2 * sizeof(float);
 }
 
 static fbp_status bind_weights(const struct pass *p, struct gl_call *c)
@@ -205,7 +213,7 @@ static enum gl_program_id fft_of(size_t length)
 static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *other)
 {
     static const uint32_t radices[] = {4, 2, 3, 5};
-    const size_t n = p->rows.n;
+    const size_t n = n_pairs(p);
 
     p->rows.span = 1;
     for (size_t i = 0; i < sizeof radices / sizeof *radices; i++)
@@ -217,7 +225,6 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
             FBP_TRY(bind_table(p, &c, 0, from, complex_bytes(p)));
             FBP_TRY(bind_table(p, &c, 1, *other, complex_bytes(p)));
             FBP_TRY(run_groups(p, &c, n * ((apart + THREADS - 1) / THREADS), 1));
-            p->rows.n = (uint32_t)n;
             *at = *other;
             *other = from;
             p->rows.span *= radices[i];
@@ -225,39 +232,76 @@ static fbp_status run_stages(struct pass *p, bool back, size_t *at, size_t *othe
     return FBP_OK;
 }
 
-/* Find the range [*begin, *end) of views of the raw batch that contains the real parts
- * (p->rows.part 0) or the imaginary parts (1) of p->rows.n pairs of rows from p->rows.first on.
- * These pairs belong to one symmetric part of the scan (a rotation of the object maps these parts
- * onto each other).  Returns false if the range is empty. */
-static bool bound_views(const struct pass *p, size_t *begin, size_t *end)
+/* Find the range [*begin, *end) of views of the raw batch that contains the pairs in scratch memory
+ * of p->lanes_at_once lanes from `lane` on. */
+static void bound_views(const struct pass *p, size_t lane, size_t *begin, size_t *end)
 {
     const struct rows *r = &p->rows;
-    const size_t lane = r->first / r->n_rows / r->pairs, pair = r->first / r->n_rows % r->pairs;
-    const size_t last = (r->first + r->n - 1) / r->n_rows % r->pairs;
-    const size_t start = lane * r->n_groups;
+    const size_t last = 2 * ((r->first + r->per_lane - 1) / r->n_rows) + 2;
+    const size_t lanes = lane * r->n_groups, others = (p->lanes_at_once - 1) * r->n_groups;
 
-    *begin = start + 2 * pair + r->part;
-    *end = start + 2 * last + r->part + 1;
-    if (*end > start + r->n_groups)
-        *end = start + r->n_groups;
-    return *begin < *end;
+    *begin = lanes + 2 * (r->first / r->n_rows);
+    *end = lanes + others + (last < r->n_groups ? last : r->n_groups);
 }
 
-/* Run a program for the real, then for the imaginary parts of the pairs of rows, with the samples
- * and weights bound, and `bytes` bytes of output at `to` in the scratch memory. */
-static fbp_status run_both_parts(struct pass *p, enum gl_program_id program, size_t to,
-                                 size_t bytes)
+/* Binds the input and the output of program c for p->lanes_at_once lanes from `lane` on. */
+typedef fbp_status bind_fn(struct pass *p, struct gl_call *c, size_t lane);
+
+/* Run a program for all pairs in scratch memory, p->lanes_at_once lanes per launch; groups: work
+ * groups per pair. */
+static fbp_status run_lanes(struct pass *p, enum gl_program_id program, bind_fn *bind,
+                            size_t groups)
 {
-    for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
+    for (size_t lane = 0; lane < p->rows.lanes; lane += p->lanes_at_once) {
         struct gl_call c = call_of(p, program);
-        size_t begin, end;
-        if (bound_views(p, &begin, &end))
-            FBP_TRY(bind_samples(p, &c, begin, end));
-        FBP_TRY(bind_weights(p, &c));
-        FBP_TRY(bind_table(p, &c, 5, to, bytes));
-        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+        p->rows.before = (uint32_t)(lane * p->rows.per_lane);
+        FBP_TRY(bind(p, &c, lane));
+        FBP_TRY(run_groups(p, &c, groups * p->lanes_at_once * p->rows.per_lane, 1));
     }
+    p->rows.before = 0;
     return FBP_OK;
+}
+
+static fbp_status bind_lanes(struct pass *p, struct gl_call *c, size_t lane)
+{
+    size_t begin, end;
+
+    bound_views(p, lane, &begin, &end);
+    FBP_TRY(bind_samples(p, c, begin, end));
+    return bind_weights(p, c);
+}
+
+static fbp_status bind_ends(struct pass *p, struct gl_call *c, size_t lane)
+{
+    FBP_TRY(bind_lanes(p, c, lane));
+    return bind_table(p, c, 5, p->dev->tables.ends, n_pairs(p) * 4 * sizeof(struct fbp_pad_end));
+}
+
+static fbp_status bind_pad(struct pass *p, struct gl_call *c, size_t lane)
+{
+    FBP_TRY(bind_lanes(p, c, lane));
+    return bind_table(p, c, 5, p->dev->tables.rows, complex_bytes(p));
+}
+
+static fbp_status bind_fft(struct pass *p, struct gl_call *c, size_t lane)
+{
+    const struct gpu_tables *t = &p->dev->tables;
+
+    FBP_TRY(bind_pad(p, c, lane));
+    FBP_TRY(bind_table(p, c, 1, t->filter, t->fft_length * sizeof(float)));
+    return bind_table(p, c, 6, t->twiddles, gpu_chain_twiddles(t->fft_length) * 2 * sizeof(float));
+}
+
+static fbp_status bind_plain(struct pass *p, struct gl_call *c, size_t lane)
+{
+    size_t begin, end, skip;
+
+    bound_views(p, lane, &begin, &end);
+    FBP_TRY(gl_bind(&p->dev->programs, c, 1, p->out.buffer, p->out.at + begin * p->group,
+                    (end - begin) * p->group, &skip));
+    p->rows.bound_view = (uint32_t)begin;
+    p->rows.views_skip = (uint32_t)(skip / sizeof(float));
+    return bind_table(p, c, 0, p->filtered, complex_bytes(p));
 }
 
 /* Returns the program that stores filtered rows in the layout of backprojection kernel k. */
@@ -270,69 +314,55 @@ static enum gl_program_id store_of(const struct gpu_kernel *k)
     return k->channels ? stores[k->bits == 16][k->channels / 2] : GL_P_STORE;
 }
 
-/* Store filtered rows (at offset `rows` of scratch memory) in the output, which is a texture, plain
- * memory in the kernel's layout, or plain rows (member `plain`). */
-static fbp_status store(struct pass *p, size_t rows)
+/* Store filtered rows in the kernel's views: a texture, or plain memory. */
+static fbp_status store(struct pass *p)
 {
     const struct gpu_kernel *k = &p->dev->kernel->gpu;
     const struct gl_buffer *out = p->out.buffer;
-    const bool texture = !p->plain && out->texture;
+    struct gl_call c = call_of(p, out->texture ? store_of(k) : GL_P_STORE);
 
-    if (texture) {
+    if (out->texture) {
         p->rows.texels = out->shape.texels;
         p->rows.height = (uint32_t)out->shape.height;
         p->rows.bound_group = (uint32_t)p->batch->position;
         p->rows.scale = p->dev->half_scale;
+        c.image = out->texture;
+        c.format = gl_format_of(k);
+    } else {
+        const size_t begin = 2 * (p->rows.first / p->rows.n_rows);
+        const size_t last = 2 * ((p->rows.first + p->rows.per_lane - 1) / p->rows.n_rows) + 2;
+        const size_t end = last < p->rows.n_groups ? last : p->rows.n_groups;
+        size_t skip;
+        FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + begin * p->group,
+                        (end - begin) * p->group, &skip));
+        p->rows.bound_group = (uint32_t)begin;
+        p->rows.views_skip = (uint32_t)(skip / sizeof(float));
     }
-    for (p->rows.part = 0; p->rows.part < 2; p->rows.part++) {
-        struct gl_call c = call_of(p, texture    ? store_of(k)
-                                      : p->plain ? GL_P_STORE_PLAIN
-                                                 : GL_P_STORE);
-        size_t begin, end, skip;
-        if (texture) {
-            c.image = out->texture;
-            c.format = gl_format_of(k);
-        } else {
-            if (!bound_views(p, &begin, &end))
-                continue;
-            /* index of the first view (plain rows) or group of views in the bound memory */
-            const size_t first = p->plain ? begin : begin % p->rows.n_groups;
-            FBP_TRY(gl_bind(&p->dev->programs, &c, 1, out, p->out.at + first * p->group,
-                            (end - begin) * p->group, &skip));
-            p->rows.bound_view = p->rows.bound_group = (uint32_t)first;
-            p->rows.views_skip = (uint32_t)(skip / sizeof(float));
-        }
-        FBP_TRY(bind_table(p, &c, 0, rows, complex_bytes(p)));
-        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
-    }
-    return FBP_OK;
+    FBP_TRY(bind_table(p, &c, 0, p->filtered, complex_bytes(p)));
+    return run_groups(p, &c, p->rows.per_lane, 1);
 }
 
-/* Filter p->rows.n pairs of rows from p->rows.first on, of one symmetric part of the scan. Steps
- * that do not work in place read `rows` or `work`, and write the other. */
+/* Filter the pairs of all lanes from p->rows.first on, p->rows.per_lane of each. Steps that do not
+ * work in place read `rows` or `work`, and write the other. */
 static fbp_status filter_pairs(struct pass *p)
 {
     const struct gpu_tables *t = &p->dev->tables;
     const struct fbp_pad *pad = p->dev->job->filtering.pad;
     const struct fbp_filter_design *design = p->dev->job->filtering.design;
-    const size_t n = p->rows.n, ends_bytes = n * 4 * sizeof(struct fbp_pad_end);
     size_t at = t->rows, other = t->work; /* offsets: rows; result of the next step */
 
     p->rows.weights = p->weights;
     if (pad)
-        FBP_TRY(run_both_parts(p, GL_P_ENDS, t->ends, ends_bytes));
+        FBP_TRY(run_lanes(p, GL_P_ENDS, bind_ends, 2));
     if (p->dev->job->filtering.columns)
         p->rows.weights = NO_WEIGHTS; /* samples are weighted already */
-    FBP_TRY(run_both_parts(p, GL_P_PAD, t->rows, complex_bytes(p)));
-    /* transform, filter and transform back in one launch, in shared memory (gpu/tables.h) */
-    if (t->way == GPU_FILTER_CHAIN) {
-        struct gl_call c = call_of(p, fft_of(t->fft_length));
-        FBP_TRY(bind_table(p, &c, 0, at, complex_bytes(p)));
-        FBP_TRY(bind_table(p, &c, 1, t->filter, t->fft_length * sizeof(float)));
-        FBP_TRY(bind_table(p, &c, 2, t->twiddles,
-                           gpu_chain_twiddles(t->fft_length) * 2 * sizeof(float)));
-        FBP_TRY(run_groups(p, &c, n, 1));
-    }
+    /* weight, transform, filter and transform back in one launch, in shared memory
+     * (gpu/tables.h) */
+    if (t->way == GPU_FILTER_CHAIN)
+        FBP_TRY(run_lanes(p, fft_of(t->fft_length), bind_fft, 1));
+    else
+        FBP_TRY(run_lanes(p, GL_P_PAD, bind_pad, 1));
+    const size_t n = n_pairs(p);
     if (t->way == GPU_FILTER_FFT) {
         struct gl_call c = call_of(p, GL_P_MULTIPLY);
         FBP_TRY(run_stages(p, false, &at, &other));
@@ -351,40 +381,41 @@ static fbp_status filter_pairs(struct pass *p)
                                (t->in_double ? sizeof(double) : sizeof(float))));
         FBP_TRY(bind_table(p, &c, 2, other, complex_bytes(p)));
         FBP_TRY(run_groups(p, &c, n * pieces, 1));
-        p->rows.n = (uint32_t)n;
         at = other;
         other = from;
     }
     if (pad) {
         struct gl_call c = call_of(p, GL_P_ADD_ENDS);
-        FBP_TRY(bind_table(p, &c, 0, t->ends, ends_bytes));
+        FBP_TRY(bind_table(p, &c, 0, t->ends, n * 4 * sizeof(struct fbp_pad_end)));
         FBP_TRY(
             bind_table(p, &c, 1, t->pad, sizeof(float) * 2 * pad->rule.n_lengths * pad->n_columns));
         FBP_TRY(bind_table(p, &c, 2, at, complex_bytes(p)));
-        FBP_TRY(run_groups(p, &c, p->rows.n, 1));
+        FBP_TRY(run_groups(p, &c, n, 1));
     }
-    return store(p, at);
+    p->filtered = at;
+    return p->plain ? run_lanes(p, GL_P_STORE_PLAIN, bind_plain, 1) : store(p);
 }
 
-/* Filter all pairs of rows, one symmetric part of the scan after the other; each call filters as
- * many pairs as scratch memory and storage blocks hold. */
+/* Filter all pairs of rows; each call filters as many pairs of all lanes as scratch memory and
+ * storage blocks hold. */
 static fbp_status filter_lanes(struct pass *p)
 {
-    const size_t per_lane = (size_t)p->rows.pairs * p->rows.n_rows, n = p->rows.lanes * per_lane;
+    const size_t lanes = p->rows.lanes, n_rows = p->rows.n_rows;
+    const size_t n = (size_t)(p->rows.n_groups + 1) / 2 * n_rows;
+    const size_t row = (size_t)p->rows.row_length * 2 * sizeof(float);
     const size_t views = fit_block(p, p->view > p->group ? p->view : p->group);
-    const size_t pairs = (views + 1) / 2, row = (size_t)p->rows.row_length * 2 * sizeof(float);
     const size_t fit = fit_block(p, row), scratch = p->dev->tables.rows_per_call;
-    const size_t most = scratch < fit ? scratch : fit;
+    const size_t most = (scratch < fit ? scratch : fit) / lanes, pairs = views / 2;
 
-    for (size_t at = 0; at < n;) {
-        size_t end = at + most, whole = (at / p->rows.n_rows + pairs) * p->rows.n_rows;
-        const size_t lane = (at / per_lane + 1) * per_lane;
+    p->lanes_at_once = views < p->rows.n_views ? 1 : lanes;
+    for (size_t at = 0; at < n; at += p->rows.per_lane) {
+        const size_t whole = (at / n_rows + (pairs > 1 ? pairs : 1)) * n_rows;
+        size_t end = at + (most > 1 ? most : 1);
         end = end < whole ? end : whole;
-        end = end < lane ? end : lane;
+        end = end < n ? end : n;
         p->rows.first = (uint32_t)at;
-        p->rows.n = (uint32_t)(end - at);
+        p->rows.per_lane = (uint32_t)(end - at);
         FBP_TRY(filter_pairs(p));
-        at = end;
     }
     return FBP_OK;
 }
@@ -459,7 +490,6 @@ static fbp_status run_filter(void *device, void *command)
                            .n_hardening = prep->hardening.n,
                            .inverse_i0 = prep->inverse_i0};
     memcpy(p.rows.hardening, prep->hardening.a, sizeof p.rows.hardening);
-    p.rows.pairs = (p.rows.n_groups + 1) / 2;
     if (!job->input.filtered) {
         struct fbp_rays rays;
         gpu_host->weights_rays(job->filtering.weights, &rays);
@@ -592,7 +622,8 @@ fbp_status gl_filter_open(struct gl_device *dev)
                                   dev->renderer->name, dev->job->padded.panel.n_columns, bytes,
                                   dev->renderer->shared_bytes);
         FBP_TRY(gl_programs_need(&dev->programs, fft_of(dev->tables.fft_length), 0));
+    } else {
+        FBP_TRY(gl_programs_need(&dev->programs, GL_P_PAD, 0));
     }
-    FBP_TRY(gl_programs_need(&dev->programs, GL_P_PREPARE, 0));
-    return gl_programs_need(&dev->programs, GL_P_PAD, 0);
+    return gl_programs_need(&dev->programs, GL_P_PREPARE, 0);
 }

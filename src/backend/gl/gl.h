@@ -136,7 +136,7 @@ enum gl_program_id gl_program_of(const struct gl_kernel *kernel, const struct fb
 enum { GL_PLANES_CHUNK = 32, GL_PLANES_ROOM = 6144, GL_PLANES_TAPS = 4, GL_PLANES_PASS = 1024 };
 
 /** Bytes of a group's shared memory that are not available for a row of the filter. */
-enum { GL_ROW_RESERVE = 512 };
+enum { GL_ROW_RESERVE = 1024 };
 
 /** Functions whose results determine (backend/gpu/tables.c) how rows are filtered: by FFT in one
  * launch, by FFT in several launches, or by convolution in space. */

@@ -116,11 +116,11 @@ bool gl_holds(int index, const struct fbp_job *job, const struct fbp_buffer *b, 
                       r->buffer_bytes);
     if (b->purpose == FBP_FOR_VOLUME)
         return true;
-    /* A storage block must hold at least one view in plain memory. */
+    /* A storage block must hold at least two views in plain memory: both rows of a pair. */
     const bool raw = b->purpose == FBP_FOR_RAW;
-    return block_holds(r, raw ? "a view" : "a filtered view",
-                       raw ? rows * job->padded.panel.n_columns * sizeof(float)
-                           : gpu_kernel_of(job)->views_bytes(job, 1, rows),
+    return block_holds(r, raw ? "two views" : "two filtered views",
+                       2 * (raw ? rows * job->padded.panel.n_columns * sizeof(float)
+                                : gpu_kernel_of(job)->views_bytes(job, 1, rows)),
                        why, n);
 }
 

@@ -67,23 +67,23 @@ enum {
     X(BRIDGE, FILTER("bridge", "#define BRIDGE\n", "prepare"))                       \
     X(WEIGH, FILTER("weigh", "weights", "#define WEIGH\n", "pad"))                   \
     X(COLUMNS, FILTER("columns", "#define COLUMNS\n", "convolve"))                   \
-    X(PAD, FILTER("pad", "weights", "pad"))                                          \
+    X(PAD, FILTER("pad", "weights", "pair", "pad"))                                  \
     X(CONVOLVE, CONVOLVE("convolve", "float", "vec2"))                               \
     X(CONVOLVE_DOUBLE, CONVOLVE("convolve in double", "double", "dvec2"))            \
     X(ENDS, FILTER("ends", "weights", "ends"))                                       \
     X(ADD_ENDS, FILTER("add_ends", "#define ADD\n", "ends"))                         \
     X(STAGE, FILTER("stage", "stage"))                                               \
     X(MULTIPLY, FILTER("multiply", "#define MULTIPLY\n", "stage"))                   \
-    X(FFT_2, FFT("2"))                                                               \
-    X(FFT_4, FFT("4"))                                                               \
-    X(FFT_6, FFT("6"))                                                               \
-    X(FFT_8, FFT("8"))                                                               \
-    X(FFT_10, FFT("10"))                                                             \
-    X(FFT_12, FFT("12"))                                                             \
-    X(FFT_16, FFT("16"))                                                             \
-    X(FFT_20, FFT("20"))                                                             \
-    X(FFT_24, FFT("24"))                                                             \
-    X(FFT_32, FFT("32"))                                                             \
+    X(FFT_2, FFT("2", "32"))                                                         \
+    X(FFT_4, FFT("4", "64"))                                                         \
+    X(FFT_6, FFT("6", "96"))                                                         \
+    X(FFT_8, FFT("8", "128"))                                                        \
+    X(FFT_10, FFT("10", "160"))                                                      \
+    X(FFT_12, FFT("12", "192"))                                                      \
+    X(FFT_16, FFT("16", "256"))                                                      \
+    X(FFT_20, FFT("20", "256"))                                                      \
+    X(FFT_24, FFT("24", "256"))                                                      \
+    X(FFT_32, FFT("32", "256"))                                                      \
     X(STORE, FILTER("store", "store"))                                               \
     X(STORE_PLAIN, FILTER("store plain", FROM_PLAIN, "store"))                       \
     X(STORE_R32, STORE("r32f", "1", "3.0e38"))                                       \
@@ -142,7 +142,7 @@ struct gl_programs {
 };
 
 /** Greatest bytes of a launch's parameters; greatest number of its storage buffers. */
-enum { GL_PARAMETERS = 4096, GL_MOST_BOUND = 6 };
+enum { GL_PARAMETERS = 4096, GL_MOST_BOUND = 7 };
 
 /** Parameters of gl_run(). */
 struct gl_call {

@@ -60,7 +60,10 @@ static const struct gl_shape plane_shapes[GL_PLANE_SHAPES] = {
            "store")
 #define CONVOLVE(NAME, REAL, REAL2) \
     FILTER(NAME, "#define REAL " REAL "\n#define REAL2 " REAL2 "\n", "convolve")
-#define FFT(RADIX) FILTER("fft", "#define RADIX " RADIX "u\n", "fft")
+/* Entry of a program that filters rows in shared memory; THREADS: threads per work group. */
+#define FFT(RADIX, THREADS)                                                                     \
+    FILTER("fft", "weights", "pair", "#define RADIX " RADIX "u\n#define THREADS " THREADS "\n", \
+           "fft")
 
 const struct gl_program gl_program_list[GL_N_PROGRAMS] = {
 #define GL_PROGRAM_TEXTS_OF(ID, ...) [GL_P_##ID] = __VA_ARGS__,

@@ -7,9 +7,9 @@ layout(std140, binding = 0) uniform Rows
     uint view0, part_views, panel_rows, has_counts;
     uint intensity, has_dark, has_gain, use_bitmap;
     uint weights, cone, means, redundancy;
-    uint pad_left, pairs, n_groups, n_rows;
+    uint pad_left, before, n_groups, n_rows;
     uint row0, first, n, row_length;
-    uint wide_columns, part, half_width, bound_view;
+    uint wide_columns, per_lane, half_width, bound_view;
     uint samples_skip, counts_skip, bound_group, r0;
     uint r_rows, n_bridges, weighted_rows, stride;
     uint group, views_skip, lanes, edge;
@@ -22,8 +22,7 @@ layout(std140, binding = 0) uniform Rows
     vec4 hardening[2];
 };
 
-/* Real or imaginary part of a pair, a complex row of two views. Pairs are ordered by lane, groups,
- * row. */
+/* Real (part 0) or imaginary part of a pair, a complex row of two views. */
 struct Pair {
     uint lane, group;
     uint row, panel_row; /* row of the batch; row of the detector */
@@ -32,13 +31,15 @@ struct Pair {
     bool there;          /* false: the pair has no second part */
 };
 
-Pair pair_of(uint local)
+/* Returns a part of the pair with index `number` in scratch memory, which contains per_lane pairs
+ * of each lane, lane after lane; the pairs of a lane are ordered by groups, then by row. */
+Pair pair_of(uint number, uint part)
 {
     Pair p;
-    uint at = first + local;
+    uint at = first + number % per_lane;
 
-    p.lane = at / n_rows / pairs;
-    p.group = 2u * (at / n_rows % pairs) + part;
+    p.lane = number / per_lane;
+    p.group = 2u * (at / n_rows) + part;
     p.row = at % n_rows;
     p.panel_row = row0 + p.row;
     p.view = view0 + p.lane * part_views + p.group;

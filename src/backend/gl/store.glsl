@@ -22,20 +22,32 @@ void main()
         views[to + i] = 0.0;
 }
 #else
-/* Store one part of filtered pairs: one group per row. */
 layout(std430, binding = 0) readonly buffer In { vec2 rows_in[]; };
 
-float sample_of_part(uint at)
-{
-    return part == 0u ? rows_in[at].x : rows_in[at].y;
-}
+#ifdef PLAIN
+/* Store both rows of a pair in plain rows, [n_views][n_rows][wide_columns]: one group per pair. */
 
+layout(std430, binding = 1) writeonly buffer Out { float plain_out[]; };
+
+void store_pair(uint number, Pair p, bool second)
+{
+    uint to = views_skip + ((p.stored - bound_view) * n_rows + p.row) * wide_columns;
+    for (uint i = gl_LocalInvocationID.x; i < wide_columns; i += 64u) {
+        vec2 q = rows_in[number * row_length + i];
+        plain_out[to + i] = q.x;
+        if (second)
+            plain_out[to + n_rows * wide_columns + i] = q.y;
+    }
+}
+#else
+/* Store pairs of rows in the layout of a kernel, all lanes at once: one group per pair of the first
+ * lane. */
 #ifdef FORMAT
-/* Store a row in a layered texture, times the views' scale. Rows of two texels per column begin and
+/* Store rows in a layered texture, times the views' scale. Rows of two texels per column begin and
  * end with the mean of a sample and the zero outside. Two rows of zeros follow the last row if the
  * texture is high enough; rows above them are never read. */
 
-layout(FORMAT, binding = 0) uniform image2DArray views; /* lanes are stored one after another */
+layout(FORMAT, binding = 0) writeonly uniform image2DArray views;
 
 /* Rounds to the nearest fp16. Drivers may truncate, which would shift all samples. */
 float nearest(float q)
@@ -45,68 +57,81 @@ float nearest(float q)
     return MOST > 65504.0 ? q : uintBitsToFloat((bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu);
 }
 
-void put(uint x, uint row, uint layer, uint lane, float q)
-{
-    ivec3 at = ivec3(int(x), int(row), int(layer));
-    vec4 texel = CHANNELS > 1 && lane > 0u ? imageLoad(views, at) : vec4(0.0);
+/* Both texels of a pair at one column: a channel per lane. */
+struct Texels {
+    vec4 of[2];
+};
 
-    texel[lane] = nearest(clamp(q * scale, -MOST, MOST));
-    imageStore(views, at, texel);
+Texels texels_at(uint number, uint x)
+{
+    Texels t;
+
+    t.of[0] = vec4(0.0);
+    t.of[1] = vec4(0.0);
+    for (uint lane = 0u; lane < CHANNELS && x < wide_columns; lane++) {
+        vec2 q = rows_in[(number + lane * per_lane) * row_length + x];
+        t.of[0][lane] = q.x;
+        t.of[1][lane] = q.y;
+    }
+    return t;
 }
 
-void store_row(uint number, Pair p)
+void put(uint x, uint row, uint layer, vec4 q)
 {
-    uint from = number * row_length, layer = bound_group + p.group, last = n_rows - 1u;
+    q = clamp(q * scale, -MOST, MOST);
+    imageStore(views, ivec3(int(x), int(row), int(layer)),
+               vec4(nearest(q.x), nearest(q.y), nearest(q.z), nearest(q.w)));
+}
+
+void store_pair(uint number, Pair p, bool second)
+{
+    uint last = n_rows - 1u;
+
     for (uint x = gl_LocalInvocationID.x; x < wide_columns + texels - 1u; x += 64u) {
-        float q = x < wide_columns ? sample_of_part(from + x) : 0.0;
-        float before = x > 0u ? sample_of_part(from + x - 1u) : 0.0;
-        if (x < wide_columns)
-            put(texels * x + texels - 1u, p.row, layer, p.lane, q);
-        if (texels == 2u)
-            put(2u * x, p.row, layer, p.lane, 0.5 * (before + q));
-        for (uint k = 1u; p.row == last && k <= 2u && last + k < height; k++) {
-            put(texels * x, last + k, layer, p.lane, 0.0);
-            if (texels == 2u && x < wide_columns)
-                put(2u * x + 1u, last + k, layer, p.lane, 0.0);
+        Texels here = texels_at(number, x), left = texels_at(number, x - 1u);
+        for (uint part = 0u; part < (second ? 2u : 1u); part++) {
+            uint layer = bound_group + p.group + part;
+            if (x < wide_columns)
+                put(texels * x + texels - 1u, p.row, layer, here.of[part]);
+            if (texels == 2u)
+                put(2u * x, p.row, layer, 0.5 * (left.of[part] + here.of[part]));
+            for (uint k = 1u; p.row == last && k <= 2u && last + k < height; k++) {
+                put(texels * x, last + k, layer, vec4(0.0));
+                if (texels == 2u && x < wide_columns)
+                    put(2u * x + 1u, last + k, layer, vec4(0.0));
+            }
         }
     }
 }
-#elif defined PLAIN
-/* Store a row in plain rows: [n_views][n_rows][wide_columns]. */
-
-layout(std430, binding = 1) writeonly buffer Out { float plain_out[]; };
-
-void store_row(uint number, Pair p)
-{
-    uint to = views_skip + ((p.stored - bound_view) * n_rows + p.row) * wide_columns;
-    for (uint i = gl_LocalInvocationID.x; i < wide_columns; i += 64u)
-        plain_out[to + i] = sample_of_part(number * row_length + i);
-}
 #else
-/* Store a row in plain memory, between borders of zeros (struct gpu_plain). */
+/* Store rows in plain memory, between borders of zeros (struct gpu_plain). */
 
 layout(std430, binding = 1) writeonly buffer Views { float views[]; };
 
 const uint BORDER = 2u; /* GPU_BORDER */
 
-void store_row(uint number, Pair p)
+void store_pair(uint number, Pair p, bool second)
 {
-    uint from = number * row_length;
-    uint to = views_skip + ((p.group - bound_group) * group + (BORDER + p.row) * stride) * lanes +
-              p.lane;
+    uint to = views_skip + ((p.group - bound_group) * group + (BORDER + p.row) * stride) * lanes;
     for (uint i = gl_LocalInvocationID.x; i < stride; i += 64u) {
         bool inside = i >= BORDER && i - BORDER < wide_columns;
-        views[to + i * lanes] = inside ? sample_of_part(from + i - BORDER) : 0.0;
+        for (uint lane = 0u; lane < lanes; lane++) {
+            uint from = (number + lane * per_lane) * row_length + i - BORDER;
+            vec2 q = inside ? rows_in[from] : vec2(0.0);
+            views[to + i * lanes + lane] = q.x;
+            if (second)
+                views[to + group * lanes + i * lanes + lane] = q.y;
+        }
     }
 }
+#endif
 #endif
 
 void main()
 {
-    uint number = group_number();
-    Pair p = pair_of(number);
+    uint number = before + group_number();
 
-    if (number < n && p.there)
-        store_row(number, p);
+    if (group_number() < n)
+        store_pair(number, pair_of(number, 0u), pair_of(number, 1u).there);
 }
 #endif
