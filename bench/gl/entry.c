@@ -28,12 +28,8 @@ static fbp_status run_time(void *device, void *command)
     return gl_check("a timestamp");
 }
 
-/* Only the computing lane can be timed. */
 static fbp_status time_stage(fbp_device *device, enum fbp_stage stage, double *seconds)
 {
-    if (stage == FBP_STAGE_IN || stage == FBP_STAGE_OUT)
-        return gpu_host->fail(FBP_ERR_UNSUPPORTED,
-                              "gl: the renderer cannot time copies: time only the computing stage");
     return gl_queue_call_in(gl_of(device)->queue, (enum gl_order)stage, run_time, &seconds,
                             sizeof(double *));
 }

@@ -66,7 +66,6 @@ static const char *const variables[FBP_N_VARIABLES] = {
     [FBP_ENV_TUNE] = "FBP_TUNE",
     [FBP_ENV_GL_SHADERS] = "FBP_GL_SHADERS",
     [FBP_ENV_GL_BLOCK] = "FBP_GL_BLOCK",
-    [FBP_ENV_GL_CONTEXTS] = "FBP_GL_CONTEXTS",
     [FBP_ENV_CUDA_HOME] = "CUDA_HOME",
     [FBP_ENV_CUDA_PATH] = "CUDA_PATH",
     [FBP_ENV_CACHE] = "XDG_CACHE_HOME",

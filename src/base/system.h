@@ -51,7 +51,6 @@ enum fbp_variable {
                             --device gl */
     FBP_ENV_GL_BLOCK,    /**< limit of the size of an OpenGL storage buffer block, for --device gl
                             [bytes] */
-    FBP_ENV_GL_CONTEXTS, /**< 1: --device gl copies and computes in turn, in one context */
     FBP_ENV_CUDA_HOME,   /**< folder of CUDA, to find cuFFT */
     FBP_ENV_CUDA_PATH,   /**< folder of CUDA, to find cuFFT, in addition to CUDA_HOME */
     FBP_ENV_CACHE,       /**< parent folder of the cache (base/cache.h) */

@@ -54,34 +54,6 @@ TEST(same_bits_however_divided)
     }
 }
 
-/* Copies have contexts of their own, of which a driver may refuse to give any. */
-TEST(same_bits_in_one_context)
-{
-    static const struct fbp_recon_params some[] = {
-        {.tuning.slab_slices = 3, .tuning.batch_views = 4},
-        {.tuning.slab_slices = 1, .tuning.batch_views = 4, .mu_water = 0.02},
-        {.tuning.kernel = "rot180",
-         .precision = FBP_PRECISION_HALF,
-         .tuning.slab_slices = 2,
-         .tuning.batch_views = 8},
-    };
-    AUTO_DROP struct fbp_scan scan = make_head(44, 38, 27, 8);
-
-    scan.volume.centre_mm[0] = scan.volume.centre_mm[1] = 0; /* rot180 requires that */
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        struct fbp_recon_params p = some[i];
-        p.struct_size = sizeof p;
-        p.device = "gl";
-        unsetenv("FBP_GL_CONTEXTS");
-        const uint64_t three = reconstruct_hash(&scan, &p);
-        setenv("FBP_GL_CONTEXTS", "1", 1);
-        const uint64_t one = reconstruct_hash(&scan, &p);
-        unsetenv("FBP_GL_CONTEXTS");
-        if (one != three)
-            fail_msg("case %zu has other bits in one context", i);
-    }
-}
-
 /* Samples that are cut off to fp16, as drivers may do, cost a fifth more than those of `fast`. */
 TEST(fp16_is_rounded_to_nearest)
 {

@@ -1,5 +1,5 @@
-/* Checks the command queue of the OpenGL device (src/backend/gl/queue.c) with simulated contexts
- * and fences: which commands run at the same time, and that none begins before its events. */
+/* Checks the command queue of the OpenGL device (src/backend/gl/queue.c) with a simulated context
+ * and fences: in which order commands run, and that none begins before its events. */
 #include "backend/gl/queue.c"
 
 #include "backend/gl/egl.h"
@@ -11,15 +11,13 @@
 
 enum { MANY = 400 };
 
-/* Which lane a thread is; fences of each that were made, and those that may be past; how often one
- * is looked at before it is. */
-static _Thread_local enum gl_lane lane_here;
-static atomic_uint made[GL_N_LANES], allowed[GL_N_LANES];
-static atomic_bool lost, one_context;
+/* Number of fences that were made; number of those that may be past; how often a fence is tested
+ * before it is past. */
+static atomic_uint made, allowed;
+static atomic_bool lost;
 static atomic_uint looks;
 
 struct pretended {
-    enum gl_lane lane;
     unsigned number, looks;
 };
 
@@ -27,8 +25,7 @@ static GLsync make_fence(GLenum condition, GLbitfield flags)
 {
     struct pretended *f = calloc(1, sizeof *f);
 
-    f->lane = lane_here;
-    f->number = atomic_fetch_add(&made[lane_here], 1) + 1;
+    f->number = atomic_fetch_add(&made, 1) + 1;
     f->looks = atomic_load(&looks) ? (f->number * 2654435761u >> 8) % atomic_load(&looks) : 0;
     return (GLsync)(void *)f;
 }
@@ -37,10 +34,9 @@ static GLenum look(GLsync sync, GLbitfield flags, GLuint64 nanoseconds)
 {
     struct pretended *f = (void *)sync;
 
-    assert_true(f->lane == lane_here); /* nobody waits on another context's fence */
     if (atomic_load(&lost))
         return GL_WAIT_FAILED;
-    if (f->number > atomic_load(&allowed[f->lane]) || (f->looks > 0 && f->looks-- > 0))
+    if (f->number > atomic_load(&allowed) || (f->looks > 0 && f->looks-- > 0))
         return GL_TIMEOUT_EXPIRED;
     return GL_ALREADY_SIGNALED;
 }
@@ -82,19 +78,14 @@ fbp_status gl_fail_nomem(size_t bytes)
 static const struct fbp_module_host host = {
     .fail = fbp_fail, .message = fbp_message, .message_clear = fbp_message_clear};
 
-/* What ran, in this order, and where.  Lanes run at the same time: an entry is written and counted
- * under the lock. */
+/* Tags of the commands that ran, in this order. */
 struct device {
-    pthread_mutex_t lock;
     atomic_uint n, in_the_way;
-    struct {
-        atomic_int lane, tag;
-    } log[2 * MANY];
+    atomic_int log[2 * MANY];
 };
 
 static fbp_status begin(void *device)
 {
-    lane_here = GL_LANE_COMPUTES;
     return FBP_OK;
 }
 
@@ -102,29 +93,14 @@ static void end(void *device)
 {
 }
 
-static fbp_status begin_copies(void *device, enum gl_lane lane)
-{
-    lane_here = lane;
-    return atomic_load(&one_context) ? fbp_fail(FBP_ERR_DEVICE, "no more contexts") : FBP_OK;
-}
-
-static void end_copies(void *device, enum gl_lane lane)
-{
-    assert_true(lane == lane_here);
-}
-
-static const struct gl_queue_life life = {begin, end, begin_copies, end_copies};
+static const struct gl_queue_life life = {begin, end};
 
 static fbp_status note(void *device, void *command)
 {
     struct device *d = device;
 
-    pthread_mutex_lock(&d->lock);
-    const unsigned at = atomic_load(&d->n);
-    atomic_store(&d->log[at].lane, (int)lane_here);
-    atomic_store(&d->log[at].tag, *(const int *)command);
-    atomic_store(&d->n, at + 1);
-    pthread_mutex_unlock(&d->lock);
+    atomic_store(&d->log[atomic_load(&d->n)], *(const int *)command);
+    atomic_fetch_add(&d->n, 1);
     return FBP_OK;
 }
 
@@ -150,11 +126,8 @@ static struct gl_queue *open_queue(struct device *d)
     gpu_host = &host;
     fbp_message_clear();
     memset(d, 0, sizeof *d);
-    assert_int_equal(pthread_mutex_init(&d->lock, NULL), 0);
-    for (int i = 0; i < GL_N_LANES; i++) {
-        atomic_store(&made[i], 0);
-        atomic_store(&allowed[i], UINT32_MAX);
-    }
+    atomic_store(&made, 0);
+    atomic_store(&allowed, UINT32_MAX);
     OK(gl_queue_open(&q, &life, d));
     return q;
 }
@@ -168,49 +141,13 @@ static struct gl_point put(struct gl_queue *q, enum gl_order order, int tag)
     return at;
 }
 
-TEST(copies_run_beside_a_kernel)
-{
-    struct device d;
-    struct gl_queue *q = open_queue(&d);
-
-    atomic_store(&d.in_the_way, 1);
-    OK(gl_queue_submit(q, GL_ORDER_BP, linger, "", 1));
-    OK(gl_queue_wait(q, put(q, GL_ORDER_IN, 1)));
-    OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)));
-    assert_int_equal(d.log[0].lane, GL_LANE_IN);
-    assert_int_equal(d.log[1].lane, GL_LANE_OUT);
-    atomic_store(&d.in_the_way, 0);
-    gl_queue_close(&q);
-}
-
-/* The filter comes after an upload whose fence is not past; what does not may go before it. */
-TEST(fences_of_other_contexts_are_awaited)
-{
-    struct device d;
-    struct gl_queue *q = open_queue(&d);
-
-    atomic_store(&allowed[GL_LANE_IN], 0);
-    gl_queue_after(q, GL_ORDER_FILTER, put(q, GL_ORDER_IN, 1));
-    const struct gl_point filtered = put(q, GL_ORDER_FILTER, 3);
-    OK(gl_queue_wait(q, put(q, GL_ORDER_BP, 2)));
-    while (atomic_load(&d.n) < 2)
-        usleep(100);
-    usleep(2000);
-    assert_int_equal(d.n, 2);
-    atomic_store(&allowed[GL_LANE_IN], UINT32_MAX);
-    OK(gl_queue_wait(q, filtered));
-    assert_int_equal(d.n, 3);
-    assert_int_equal(d.log[2].tag, 3);
-    gl_queue_close(&q);
-}
-
 /* A context executes in order: its own fences are not waited for. */
-TEST(one_context_is_given_all_at_once)
+TEST(commands_do_not_wait_for_fences)
 {
     struct device d;
     struct gl_queue *q = open_queue(&d);
 
-    atomic_store(&allowed[GL_LANE_COMPUTES], 0);
+    atomic_store(&allowed, 0);
     atomic_store(&d.in_the_way, 1);
     OK(gl_queue_submit(q, GL_ORDER_FILTER, linger, "", 1));
     gl_queue_after(q, GL_ORDER_FILTER, put(q, GL_ORDER_BP, 1));
@@ -221,8 +158,8 @@ TEST(one_context_is_given_all_at_once)
     while (atomic_load(&d.n) < 4)
         usleep(100);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(d.log[i].tag, i + 1);
-    atomic_store(&allowed[GL_LANE_COMPUTES], UINT32_MAX);
+        assert_int_equal(d.log[i], i + 1);
+    atomic_store(&allowed, UINT32_MAX);
     OK(gl_queue_wait(q, last));
     gl_queue_close(&q);
 }
@@ -245,24 +182,6 @@ TEST(a_point_includes_what_it_comes_after)
     gl_queue_close(&q);
 }
 
-TEST(one_context_does_all_where_there_are_no_more)
-{
-    struct device d;
-
-    atomic_store(&one_context, true);
-    struct gl_queue *q = open_queue(&d);
-    gl_queue_after(q, GL_ORDER_FILTER, put(q, GL_ORDER_IN, 1));
-    gl_queue_after(q, GL_ORDER_BP, put(q, GL_ORDER_FILTER, 2));
-    gl_queue_after(q, GL_ORDER_OUT, put(q, GL_ORDER_BP, 3));
-    OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 4)));
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(d.log[i].lane, GL_LANE_COMPUTES);
-        assert_int_equal(d.log[i].tag, i + 1);
-    }
-    gl_queue_close(&q);
-    atomic_store(&one_context, false);
-}
-
 /* The first failure is everybody's; what gives back memory runs all the same, and last. */
 TEST(what_gives_back_memory_is_last)
 {
@@ -280,7 +199,7 @@ TEST(what_gives_back_memory_is_last)
                             &(struct gl_submission){.last = true}));
     gl_queue_close(&q);
     assert_int_equal(d.n, 3);
-    assert_int_equal(d.log[2].tag, 9);
+    assert_int_equal(d.log[2], 9);
 }
 
 TEST(a_lost_context_ends_all_waiting)
@@ -288,7 +207,7 @@ TEST(a_lost_context_ends_all_waiting)
     struct device d;
     struct gl_queue *q = open_queue(&d);
 
-    atomic_store(&allowed[GL_LANE_IN], 0);
+    atomic_store(&allowed, 0);
     gl_queue_after(q, GL_ORDER_BP, put(q, GL_ORDER_IN, 1));
     const struct gl_point last = put(q, GL_ORDER_BP, 2);
     atomic_store(&lost, true);
@@ -303,7 +222,7 @@ TEST(moments_are_when_a_copy_was_over)
     struct gl_queue *q = open_queue(&d);
     double before = 0, after = 0;
 
-    atomic_store(&allowed[GL_LANE_OUT], 1); /* that of the first moment */
+    atomic_store(&allowed, 1); /* that of the first moment */
     OK(gl_queue_submit_with(q, GL_ORDER_OUT, NULL, NULL, 0,
                             &(struct gl_submission){.moment = &before}));
     (void)put(q, GL_ORDER_OUT, 1);
@@ -312,13 +231,13 @@ TEST(moments_are_when_a_copy_was_over)
     while (atomic_load(&d.n) < 1)
         usleep(100);
     usleep(20000);
-    atomic_store(&allowed[GL_LANE_OUT], UINT32_MAX);
+    atomic_store(&allowed, UINT32_MAX);
     OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)));
     assert_true(before > 0 && after - before >= 20e-3);
     gl_queue_close(&q);
 }
 
-/* Each command looks whether all that it comes after has run, or its fence is past. */
+/* Each command tests whether the commands on which it depends have run. */
 struct checked {
     struct gl_queue *queue;
     struct gl_point after[2];
@@ -333,7 +252,7 @@ static fbp_status check(void *device, void *command)
     for (int i = 0; i < 2; i++) {
         const struct gl_list *list = &c->queue->lists[c->after[i].order];
         pthread_mutex_lock(&c->queue->lock);
-        const uint64_t there = list->lane == lane_here ? list->run : list->finished;
+        const uint64_t there = list->run;
         pthread_mutex_unlock(&c->queue->lock);
         if (there < c->after[i].ticket)
             return fbp_fail(FBP_ERR_DEVICE, "a command has begun too early");
@@ -371,6 +290,6 @@ TEST(many_orders_hold)
 
 int main(int argc, char **argv)
 {
-    alarm(60); /* a lane that waits for ever */
+    alarm(60); /* a thread that waits for ever */
     return run_file_tests(argc, argv, NULL, NULL);
 }

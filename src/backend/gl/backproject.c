@@ -165,9 +165,10 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
         c.groups[0] = groups_of(s, s->pass.cell_x0, s->nx, s->shape->x);
         c.groups[1] = groups_of(s, s->pass.cell_y0 + p.y0, p.y1 - p.y0, s->shape->y);
         c.groups[2] = groups_of(s, s->pass.z0, s->pass.nz, s->depth);
-        gl_pace_begin(&dev->pace);
+        const double updates = (double)(p.y1 - p.y0) * s->nx * s->pass.nz * s->pass.n;
+        gl_pace_begin(&dev->pace, updates);
         FBP_TRY(gl_run(&dev->programs, &c));
-        gl_pace_end(&dev->pace, (double)(p.y1 - p.y0) * s->nx * s->pass.nz * s->pass.n);
+        gl_pace_end(&dev->pace, updates);
         const bool over = p.y1 == s->ny;
         p.y0 = over ? 0 : p.y1;
         p.z0 = over ? p.z1 : p.z0;

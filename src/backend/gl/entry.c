@@ -84,7 +84,7 @@ static size_t fixed_bytes(const struct fbp_job *job)
     return gpu_fixed_bytes(job, &gl_filter_capabilities);
 }
 
-/* First function of a device's computing thread: creates context, tables, sampler, programs. */
+/* First function of a device's thread: creates context, tables, sampler, programs. */
 static fbp_status begin(void *device)
 {
     static const GLfloat zeros[4] = {0, 0, 0, 0};
@@ -95,6 +95,8 @@ static fbp_status begin(void *device)
     gpu_tables_lay_out(dev->job, &gl_filter_capabilities, &dev->tables);
     dev->memory.bytes = dev->tables.bytes;
     FBP_TRY(gl_buffer_make(&dev->memory, false, "tables"));
+    dev->window.bytes = GL_WINDOW;
+    FBP_TRY(gl_buffer_make(&dev->window, true, "results"));
     glBindBuffer(GL_COPY_WRITE_BUFFER, dev->memory.name);
     glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R32F, GL_RED, GL_FLOAT, NULL);
     FBP_TRY(gl_check("tables"));
@@ -129,28 +131,12 @@ static void end(void *device)
     gl_meter_close(dev);
     if (dev->trials[0])
         glDeleteQueries(2 * GPU_TUNER_TRIALS, dev->trials);
+    gl_buffer_drop(&dev->window);
     gl_buffer_drop(&dev->memory);
     if (dev->sampler)
         glDeleteSamplers(1, &dev->sampler);
     gl_programs_close(&dev->programs);
     gl_egl_close(&dev->egl);
-}
-
-/* First function of a thread that copies between host and device: opens its OpenGL context.  If
- * this fails, the computing thread copies instead. */
-static fbp_status begin_copies(void *device, enum gl_lane lane)
-{
-    struct gl_device *dev = device;
-    const char *wanted = gpu_host->environment(FBP_ENV_GL_CONTEXTS);
-
-    if (wanted && strcmp(wanted, "1") == 0)
-        return FBP_ERR_UNSUPPORTED;
-    return gl_egl_open(&dev->copies[lane], dev->index, &dev->share->egl);
-}
-
-static void end_copies(void *device, enum gl_lane lane)
-{
-    gl_egl_close(&((struct gl_device *)device)->copies[lane]);
 }
 
 static void close_device(fbp_device **device)
@@ -173,7 +159,7 @@ static void close_device(fbp_device **device)
 
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
 {
-    static const struct gl_queue_life life = {begin, end, begin_copies, end_copies};
+    static const struct gl_queue_life life = {begin, end};
     struct gl_device *dev = calloc(1, sizeof *dev);
     struct fbp_statistics none;
     fbp_status st;

@@ -1,9 +1,9 @@
 /** @file gl.h The device of the OpenGL backend (internal): struct gl_device, its memory and
  * kernels, and the functions of memory.c, kernel.c, timing.c, filter.c, backproject.c and mip.c.
  *
- * Most functions of the backend's table (entry.c) submit commands to a queue; threads with one
- * OpenGL context each run the commands (queue.h).  Functions and members marked "in the queue"
- * belong to the queue's computing thread.
+ * Most functions of the backend's table (entry.c) submit commands to a queue; a thread with an
+ * OpenGL context runs the commands (queue.h).  Functions and members marked "in the queue" belong
+ * to this thread.
  * Used by: bench/gl/, backend/gl/.
  */
 #ifndef FBP_SRC_BACKEND_GL_GL_H
@@ -97,8 +97,11 @@ fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(const struct gl_part *from, void *host);
 fbp_status gl_write(const struct gl_part *to, const void *host);
-/** Read or write `bytes` bytes at offset `at` of the device's tables, and wait. */
+/** Read or write `bytes` bytes, at most GL_WINDOW, at offset `at` of the device's tables, and wait.
+ */
 fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write);
+
+enum { GL_WINDOW = 16 << 10 };
 
 /* kernel.c: kernels and limits of renderers, also for plans without an open device */
 
@@ -162,6 +165,7 @@ struct gl_pace {
     double rate;  /**< voxels x views per second; 0: unknown */
     double seen;  /**< last measured rate, even if unreliable [voxels x views per second] */
     double trial; /**< voxels x views of the next trial command; 0: the next trial is the first */
+    double quick; /**< greatest size of a command that took less than a reliable time; 0: none */
     double start; /**< start of the timed command, by fbp_seconds(); 0: none */
 };
 
@@ -169,8 +173,12 @@ struct gl_pace {
 double gl_pace_most(const struct gl_pace *pace);
 /** gl_pace_begin() is called before a backprojection command, gl_pace_end() after it; updates:
  * voxels x views of the command.  Both may wait until the renderer has finished. */
-void gl_pace_begin(struct gl_pace *pace);
+void gl_pace_begin(struct gl_pace *pace, double updates);
 void gl_pace_end(struct gl_pace *pace, double updates);
+
+/** Wait until the renderer has run all commands of this thread's context.  NVIDIA's glFinish()
+ * sometimes returns 20 ms after that. */
+void gl_settle(void);
 
 /** A timestamp: the host's time [s] when the device reaches a position in its commands. */
 struct gl_moment {
@@ -216,7 +224,6 @@ struct gl_device {
     /** shared context of the renderer */
     struct gl_share *share;
     struct gl_queue *queue;
-    struct gl_egl copies[GL_N_LANES];   /**< contexts of the threads that copy */
     struct gl_point copied[GPU_STAGES]; /**< point after each slice buffer's last copy */
     unsigned next_piece; /**< number of fills of slice buffers; fill i uses buffer i % GPU_STAGES */
     pthread_mutex_t moments_lock;
@@ -232,6 +239,7 @@ struct gl_device {
     unsigned sampler;                      /**< sampler of textures of filtered views */
     float half_scale;                      /**< scale of views in fp16; 1 for fp32 */
     struct gl_buffer memory;               /**< tables and scratch memory */
+    struct gl_buffer window;               /**< host buffer for access to `memory` */
     struct gpu_tables tables;              /**< offsets in `memory` */
     struct gpu_principal *principal;
     bool counts_once; /**< repairs are counted only in rows that tables.row_bitmap marks */

@@ -1,7 +1,7 @@
 /* Compute programs (shaders) of the OpenGL backend: assembles their sources, compiles them
  * (gl_programs_need()) and runs them (gl_run()). Compiled programs are not stored for later runs,
  * because the drivers store them.
- * Used by: backproject.c, entry.c, filter.c, mip.c. */
+ * Used by: backend/gl/. */
 #include "backend/gl/program.h"
 
 #include "backend/gl/egl.h"

@@ -96,6 +96,8 @@ enum {
     X(SCALE, PROGRAM("scale", "#define SCALE\n", "voxels"))                          \
     X(UNPACK, PROGRAM("unpack", "#define UNPACK\n", "voxels"))                       \
     X(FOUND, PROGRAM("found", "#define FOUND\n", "voxels"))                          \
+    X(COPY, PROGRAM("copy", "#define UNIT uvec4\n", "copy"))                         \
+    X(COPY_WORDS, PROGRAM("copy words", "#define UNIT uint\n", "copy"))              \
     X(MIP, PROGRAM("mip", "mip"))                                                    \
     X(MATRIX_PLAIN, VIEWS(GL_VIEW_SHAPES, "matrix", ANY_VIEW FROM_PLAIN, ""))        \
     X(MATRIX_GATHER, VIEWS(GL_WINDOW_SHAPES, "matrix by gathers", ANY_VIEW, ""))     \

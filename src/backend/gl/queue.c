@@ -1,5 +1,5 @@
 /* The queue of an OpenGL device (gl_queue_submit(), gl_queue_wait()): sequences of commands, and
- * the threads with OpenGL contexts that run them (queue.h).
+ * the thread with an OpenGL context that runs them (queue.h).
  * Used by: bench/gl/, backend/gl/. */
 #include "backend/gl/queue.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Greatest number of unsignaled fences per thread; a thread that has so many waits. */
+/* Greatest number of unsignaled fences; if there are so many, the thread waits. */
 enum { GL_FENCES = 64 };
 
 struct gl_command {
@@ -34,27 +34,14 @@ struct gl_fence {
     struct gl_submission with;
 };
 
-/* Commands of a sequence (enum gl_order) that no thread has taken; guarded by the queue's lock. */
+/* Commands of a sequence (enum gl_order) that have not run yet; guarded by the queue's lock. */
 struct gl_list {
     struct gl_command *first, **last;
-    enum gl_lane lane; /* thread that runs the commands */
-    /* Tickets (numbers of commands of this sequence): last submitted command, last command that a
-     * thread has run, last command that the device has finished. */
+    /* Tickets (numbers of commands of this sequence): last submitted command, last command that
+     * has run, last command that the device has finished. */
     uint64_t submitted, run, finished;
     uint64_t after[GL_N_ORDERS]; /* dependencies of the next command */
     bool stamped;                /* the command that was taken last is a timestamp */
-};
-
-struct gl_lane_state {
-    struct gl_queue *queue;
-    enum gl_lane id;
-    pthread_t thread;
-    bool started, begun, stop;
-    enum gl_order last; /* sequence of the command that this thread took last */
-    /* Used only by the lane: */
-    unsigned polls; /* number of checks of pending fences */
-    unsigned n_fences, oldest;
-    struct gl_fence fences[GL_FENCES];
 };
 
 struct gl_queue {
@@ -63,13 +50,19 @@ struct gl_queue {
     const struct gl_queue_life *life;
     void *device;
     struct gl_list lists[GL_N_ORDERS];
-    struct gl_lane_state lanes[GL_N_LANES];
     fbp_status status;
     char message[600];
+    pthread_t thread;
+    bool started, begun, stop;
+    /* Used only by the thread: */
+    enum gl_order last; /* sequence of the command that was taken last */
+    unsigned polls;     /* number of checks of pending fences */
+    unsigned n_fences, oldest;
+    struct gl_fence fences[GL_FENCES];
 };
 
 /* POLL_NS: time between two checks of a fence while no command arrives [ns]; FULL_NS: duration of
- * one wait for a fence if a thread has GL_FENCES fences [ns]; CHECK_EVERY: number of checks of
+ * one wait for a fence if there are GL_FENCES fences [ns]; CHECK_EVERY: number of checks of
  * pending fences between two tests for a reset of the renderer. */
 enum { POLL_NS = 20000, FULL_NS = 200000, CHECK_EVERY = 64 };
 
@@ -99,67 +92,60 @@ static void finish(struct gl_queue *q, const struct gl_fence *f)
 
 /* Remove the oldest fence and finish its command if the fence is signaled within `nanoseconds`, or
  * if the renderer was reset; else return false. */
-static bool retire(struct gl_lane_state *l, GLuint64 nanoseconds)
+static bool retire(struct gl_queue *q, GLuint64 nanoseconds)
 {
-    const struct gl_fence f = l->fences[l->oldest];
+    const struct gl_fence f = q->fences[q->oldest];
     const GLenum is = glClientWaitSync(f.sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds);
     const bool waits = is == GL_TIMEOUT_EXPIRED;
 
     /* After a reset, fences may be signaled before the work is done: test for resets after each
      * signaled fence, and at one of CHECK_EVERY checks of pending fences. */
     const bool lost =
-        is == GL_WAIT_FAILED || ((!waits || l->polls++ % CHECK_EVERY == 0) && gl_was_reset());
+        is == GL_WAIT_FAILED || ((!waits || q->polls++ % CHECK_EVERY == 0) && gl_was_reset());
     if (waits && !lost)
         return false;
     if (lost) {
         gpu_host->message_clear();
-        keep_failure(l->queue, gl_check_lost());
+        keep_failure(q, gl_check_lost());
     }
     glDeleteSync(f.sync);
-    l->oldest = (l->oldest + 1) % GL_FENCES;
-    l->n_fences--;
-    finish(l->queue, &f);
+    q->oldest = (q->oldest + 1) % GL_FENCES;
+    q->n_fences--;
+    finish(q, &f);
     return true;
 }
 
-/* First command of a sequence if this thread (lane) runs it and its dependencies are met; else
- * NULL. A context executes in order, so a dependency on this thread's command is met when it has
- * been run; one of another thread must be finished by the device. */
-static struct gl_command *ready(const struct gl_lane_state *l, enum gl_order order)
+/* First command of a sequence if its dependencies are met; else NULL. The context executes in
+ * order, so a dependency on a command is met when that command has run. */
+static struct gl_command *ready(const struct gl_queue *q, enum gl_order order)
 {
-    const struct gl_list *list = &l->queue->lists[order];
+    struct gl_command *c = q->lists[order].first;
 
-    if (list->lane != l->id || !list->first)
-        return NULL;
-    for (int o = 0; o < GL_N_ORDERS; o++) {
-        const struct gl_list *other = &l->queue->lists[o];
-        if (list->first->after[o] > (other->lane == l->id ? other->run : other->finished))
+    for (int o = 0; c && o < GL_N_ORDERS; o++)
+        if (c->after[o] > q->lists[o].run)
             return NULL;
-    }
-    return list->first;
+    return c;
 }
 
-/* Take the next command for this thread (lane); without one, wait until the queue changes (while
- * fences are pending, at most POLL_NS), and return NULL. *runs: false if it is only counted, like
- * most commands after a failure; *over: true if the thread must end. */
-static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bool *runs,
-                               bool *over)
+/* Take the next command; without one, wait until the queue changes (while fences are pending, at
+ * most POLL_NS), and return NULL. *runs: false if it is only counted, like most commands after a
+ * failure; *over: true if the thread must end. */
+static struct gl_command *take(struct gl_queue *q, enum gl_order *order, bool *runs, bool *over)
 {
     /* Backprojections come last: other commands are short, and other stages wait for them. */
     static const enum gl_order orders[GL_N_ORDERS] = {
         GL_ORDER_CALL, GL_ORDER_IN, GL_ORDER_FILTER, GL_ORDER_UNPACK, GL_ORDER_OUT, GL_ORDER_BP};
-    struct gl_queue *q = l->queue;
 
     pthread_mutex_lock(&q->lock);
     /* A timestamp and the command that it times should run without commands of other sequences in
      * between.  The next command of the sequence that ran last is therefore preferred if either
      * that command or the one before it is a timestamp (not both). */
-    struct gl_command *c = ready(l, l->last);
-    *order = l->last;
-    if (c && (c->with.moment != NULL) == q->lists[l->last].stamped)
+    struct gl_command *c = ready(q, q->last);
+    *order = q->last;
+    if (c && (c->with.moment != NULL) == q->lists[q->last].stamped)
         c = NULL;
     for (int i = 0; !c && i < GL_N_ORDERS; i++) {
-        c = ready(l, orders[i]);
+        c = ready(q, orders[i]);
         *order = orders[i];
     }
     if (c) {
@@ -168,14 +154,14 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
         if (!list->first)
             list->last = &list->first;
         list->stamped = c->with.moment != NULL;
-        l->last = *order;
+        q->last = *order;
         *runs = c->fn && (q->status == FBP_OK || c->with.last);
     } else {
         bool any = false;
         for (int o = 0; o < GL_N_ORDERS; o++)
-            any = any || (q->lists[o].lane == l->id && q->lists[o].first);
-        *over = l->stop && l->n_fences == 0 && !any;
-        if (!*over && l->n_fences == 0) {
+            any = any || q->lists[o].first;
+        *over = q->stop && q->n_fences == 0 && !any;
+        if (!*over && q->n_fences == 0) {
             pthread_cond_wait(&q->changed, &q->lock);
         } else if (!*over) {
             struct timespec until;
@@ -193,13 +179,12 @@ static struct gl_command *take(struct gl_lane_state *l, enum gl_order *order, bo
 }
 
 /* Run a command (runs false: skip it), and put a fence after it. */
-static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order order, bool runs)
+static void run(struct gl_queue *q, struct gl_command *c, enum gl_order order, bool runs)
 {
-    struct gl_queue *q = l->queue;
     struct gl_list *list = &q->lists[order];
     struct gl_fence f = {.point = {order, list->run + 1}, .with = c->with};
 
-    if (f.with.moment && l->n_fences == 0) { /* if fences are pending, finish() stores the time */
+    if (f.with.moment && q->n_fences == 0) { /* if fences are pending, finish() stores the time */
         *f.with.moment = fbp_seconds();
         f.with.moment = NULL;
     }
@@ -211,19 +196,19 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
     }
     free(c);
 
-    while (l->n_fences == GL_FENCES)
-        (void)retire(l, FULL_NS);
+    while (q->n_fences == GL_FENCES)
+        (void)retire(q, FULL_NS);
     f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (f.sync) {
-        l->fences[(l->oldest + l->n_fences++) % GL_FENCES] = f;
+        q->fences[(q->oldest + q->n_fences++) % GL_FENCES] = f;
         glFlush(); /* also makes the fence visible to other contexts */
     } else {
         keep_failure(q, gpu_host->fail(FBP_ERR_DEVICE,
                                        "gl: the driver of %s cannot create a fence; close other "
                                        "programs that use the GPU, or use --device cpu",
                                        gl_check_name()));
-        while (l->n_fences > 0)
-            (void)retire(l, FULL_NS);
+        while (q->n_fences > 0)
+            (void)retire(q, FULL_NS);
         finish(q, &f);
     }
     pthread_mutex_lock(&q->lock);
@@ -232,39 +217,29 @@ static void run(struct gl_lane_state *l, struct gl_command *c, enum gl_order ord
     pthread_mutex_unlock(&q->lock);
 }
 
-static void *gl_lane_main(void *lane)
+static void *gl_queue_main(void *queue)
 {
-    struct gl_lane_state *l = lane;
-    struct gl_queue *q = l->queue;
-    const bool first = l->id == GL_LANE_COMPUTES;
+    struct gl_queue *q = queue;
 
     gpu_host->message_clear();
-    const fbp_status st =
-        first ? q->life->begin(q->device) : q->life->begin_copies(q->device, l->id);
-    if (st != FBP_OK && first)
+    const fbp_status st = q->life->begin(q->device);
+    if (st != FBP_OK)
         keep_failure(q, st);
     pthread_mutex_lock(&q->lock);
-    /* If this thread could not open its context, the computing thread runs its sequences. */
-    for (int o = 0; st != FBP_OK && o < GL_N_ORDERS; o++)
-        if (q->lists[o].lane == l->id)
-            q->lists[o].lane = GL_LANE_COMPUTES;
-    l->begun = true;
+    q->begun = true;
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
 
     for (bool over = st != FBP_OK; !over;) {
         enum gl_order order;
         bool runs = false;
-        while (l->n_fences > 0 && retire(l, 0))
+        while (q->n_fences > 0 && retire(q, 0))
             ;
-        struct gl_command *c = take(l, &order, &runs, &over);
+        struct gl_command *c = take(q, &order, &runs, &over);
         if (c)
-            run(l, c, order, runs);
+            run(q, c, order, runs);
     }
-    if (first)
-        q->life->end(q->device);
-    else
-        q->life->end_copies(q->device, l->id);
+    q->life->end(q->device);
     return NULL;
 }
 
@@ -273,23 +248,8 @@ static fbp_status failure_of(const struct gl_queue *q)
     return q->status == FBP_OK ? FBP_OK : gpu_host->fail(q->status, "%s", q->message);
 }
 
-static fbp_status start(struct gl_queue *q, enum gl_lane id)
-{
-    struct gl_lane_state *l = &q->lanes[id];
-
-    if (pthread_create(&l->thread, NULL, gl_lane_main, l) != 0)
-        return gpu_host->fail(
-            FBP_ERR_NOMEM, "threads: the system cannot start another thread; close other programs");
-    l->started = true;
-    return FBP_OK;
-}
-
 fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device)
 {
-    static const struct {
-        enum gl_lane lane;
-        enum gl_order order;
-    } copies[] = {{GL_LANE_IN, GL_ORDER_IN}, {GL_LANE_OUT, GL_ORDER_OUT}};
     struct gl_queue *q = calloc(1, sizeof *q);
     pthread_condattr_t monotonic;
 
@@ -303,59 +263,40 @@ fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life
     pthread_condattr_destroy(&monotonic);
     for (int o = 0; o < GL_N_ORDERS; o++)
         q->lists[o].last = &q->lists[o].first;
-    for (int i = 0; i < GL_N_LANES; i++) {
-        q->lanes[i].queue = q;
-        q->lanes[i].id = (enum gl_lane)i;
-    }
     q->life = life;
     q->device = device;
 
-    fbp_status st = start(q, GL_LANE_COMPUTES);
-    if (st == FBP_OK) {
+    q->started = pthread_create(&q->thread, NULL, gl_queue_main, q) == 0;
+    fbp_status st = FBP_OK;
+    if (q->started) {
         pthread_mutex_lock(&q->lock);
-        while (!q->lanes[GL_LANE_COMPUTES].begun)
+        while (!q->begun)
             pthread_cond_wait(&q->changed, &q->lock);
         st = failure_of(q);
         pthread_mutex_unlock(&q->lock);
+    } else {
+        st = gpu_host->fail(FBP_ERR_NOMEM, "threads: the system cannot start another thread; "
+                                           "close other programs");
     }
-    if (st != FBP_OK) {
+    if (st != FBP_OK)
         gl_queue_close(out);
-        return st;
-    }
-    /* If a thread for copies cannot be created, the computing thread runs the copies. */
-    for (size_t i = 0; life->begin_copies && i < sizeof copies / sizeof *copies; i++) {
-        struct gl_list *list = &q->lists[copies[i].order];
-        pthread_mutex_lock(&q->lock);
-        list->lane = copies[i].lane;
-        pthread_mutex_unlock(&q->lock);
-        if (start(q, copies[i].lane) != FBP_OK) {
-            pthread_mutex_lock(&q->lock);
-            list->lane = GL_LANE_COMPUTES;
-            pthread_mutex_unlock(&q->lock);
-        }
-    }
-    return FBP_OK;
+    return st;
 }
 
-/* Stop the threads.  The computing thread ends last, because its context owns the buffers that the
- * other threads copy, and commands of the other threads depend on its commands. */
 void gl_queue_close(struct gl_queue **queue)
 {
     struct gl_queue *q = *queue;
 
     if (!q)
         return;
-    for (int i = GL_N_LANES; i-- > 0;) {
-        struct gl_lane_state *l = &q->lanes[i];
-        if (!l->started)
-            continue;
+    if (q->started) {
         pthread_mutex_lock(&q->lock);
-        l->stop = true;
+        q->stop = true;
         pthread_cond_broadcast(&q->changed);
         pthread_mutex_unlock(&q->lock);
-        (void)pthread_join(l->thread, NULL);
+        (void)pthread_join(q->thread, NULL);
     }
-    for (int o = 0; o < GL_N_ORDERS; o++) /* commands that no thread has run */
+    for (int o = 0; o < GL_N_ORDERS; o++) /* commands that did not run, if begin() failed */
         for (struct gl_command *c = q->lists[o].first, *next; c; c = next) {
             next = c->next;
             if (c->with.release)

@@ -1,8 +1,8 @@
 /** @file queue.h  The queue of an OpenGL device: commands in sequences ("orders", like CUDA
- * streams), and the threads ("lanes") that own its OpenGL contexts and run the commands (internal).
+ * streams), and the thread that owns its OpenGL context and runs the commands (internal).
  * An OpenGL context belongs to one thread, but four threads of the pipeline call a device's
  * functions; these submit commands to the queue and return.  The commands of one order run in the
- * order of submission; different orders run concurrently, except for dependencies that
+ * order of submission; different orders run in any order, except for dependencies that
  * gl_queue_after() sets.
  *
  * The first failure and its message are stored, and returned to all callers that wait; later
@@ -27,16 +27,6 @@ enum gl_order {
     GL_N_ORDERS
 };
 
-/** Threads ("lanes") with an OpenGL context, each of which runs the commands of some orders.  One
- * lane computes.  Two lanes only copy between buffers, one to the device and one to the host, in
- * contexts that share objects with the first, because drivers can then copy while kernels run.  If
- * such a context cannot be created, the computing lane copies, too.
- *
- * A lane runs any command whose dependencies are met.  A dependency on a command of another lane is
- * met when the fence after that command is signaled; on a command of the same lane, when it was
- * passed to the context, because a context executes in order. */
-enum gl_lane { GL_LANE_COMPUTES = 0, GL_LANE_IN, GL_LANE_OUT, GL_N_LANES };
-
 /** A point in a sequence of commands: it is reached when the device has finished the command with
  * number `ticket`, counted from 1; ticket 0: already reached. */
 struct gl_point {
@@ -51,21 +41,18 @@ typedef fbp_status gl_command_fn(void *device, void *command);
  * finished the command, or when the command was skipped. */
 typedef void gl_release_fn(void *held);
 
-/** A thread of the queue calls begin first, to open its OpenGL context, and end last. */
+/** The thread of the queue calls begin() first, to open its OpenGL context, and end() last, after a
+ * failed begin(), too. */
 struct gl_queue_life {
     fbp_status (*begin)(void *device);
-    void (*end)(void *device); /**< called after a failed begin(), too */
-    /** Functions that open and close the contexts of the threads that copy, which start after the
-     * computing thread and end before it.  NULL: the computing thread is the only one. */
-    fbp_status (*begin_copies)(void *device, enum gl_lane lane);
-    void (*end_copies)(void *device, enum gl_lane lane);
+    void (*end)(void *device);
 };
 
 struct gl_queue;
 
-/** Start the threads of a queue; fails if the computing thread cannot start, or begin() fails. */
+/** Start the thread of a queue; fails if it cannot start, or begin() fails. */
 fbp_status gl_queue_open(struct gl_queue **out, const struct gl_queue_life *life, void *device);
-/** Run all submitted commands, then stop the threads of a queue. */
+/** Run all submitted commands, then stop the thread of a queue. */
 void gl_queue_close(struct gl_queue **queue);
 
 /** Submit a command; its parameters (`bytes` bytes) are copied. */

@@ -2,7 +2,7 @@
  * timestamps of a run (gl_timestamp()), timed launches for the choice of kernel shapes
  * (gpu/tuner.h), and rates of filter, kernel and copies (gl_rates()), which are measured and
  * stored for the plans of later runs.
- * Used by: backproject.c, entry.c, filter.c. */
+ * Used by: backproject.c, entry.c, filter.c, memory.c. */
 #include "backend/gl/gl.h"
 
 #include "base/system.h"
@@ -13,15 +13,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Pace. */
 
 /* FIRST: size of the first trial [voxels x views]; GROWS: factor of the size per trial; TELLING:
  * least reliable duration [s]; WANTED: target duration of a command [s]. */
-static const double FIRST = 1e6, GROWS = 8, TELLING = 10e-3, WANTED = 0.25;
+static const double FIRST = 1e6, GROWS = 8, TELLING = 0.5e-3, WANTED = 0.25;
 
 /* When the rate of backprojection commands is known, one of EVERY commands is timed. */
 enum { EVERY = 16 };
+
+void gl_settle(void)
+{
+    const struct timespec pause = {.tv_nsec = 5000};
+    const GLsync fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+
+    while (fence && glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, 0) == GL_TIMEOUT_EXPIRED)
+        (void)nanosleep(&pause, NULL);
+    glDeleteSync(fence);
+}
 
 double gl_pace_most(const struct gl_pace *pace)
 {
@@ -30,12 +41,14 @@ double gl_pace_most(const struct gl_pace *pace)
     return pace->trial > 0 ? pace->trial : FIRST;
 }
 
-void gl_pace_begin(struct gl_pace *pace)
+void gl_pace_begin(struct gl_pace *pace, double updates)
 {
     pace->n++;
-    if (pace->n == 1 || (pace->rate > 0 && pace->n % EVERY != 0))
+    if (pace->n == 1 ||
+        (pace->rate > 0 && (pace->n % EVERY != 0 || updates < TELLING * pace->rate)) ||
+        (!(pace->rate > 0) && updates <= pace->quick))
         return;
-    glFinish();
+    gl_settle();
     pace->start = fbp_seconds();
 }
 
@@ -43,7 +56,7 @@ void gl_pace_end(struct gl_pace *pace, double updates)
 {
     if (!(pace->start > 0))
         return;
-    glFinish();
+    gl_settle();
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
     pace->seen = updates / seconds;
@@ -51,8 +64,10 @@ void gl_pace_end(struct gl_pace *pace, double updates)
      * may be small), so the result only replaces a lower rate. */
     if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
         pace->rate = pace->seen;
-    else if (!(pace->rate > 0))
+    else if (!(pace->rate > 0)) {
         pace->trial = GROWS * gl_pace_most(pace);
+        pace->quick = updates;
+    }
 }
 
 /* Timestamps of the device. The pipeline refers to one by the address of its struct gl_moment,
@@ -229,7 +244,7 @@ void gl_meter_begin(struct gl_meter *m)
     m->start = 0;
     if (!m->due || m->n++ == 0 || m->filter > 0)
         return;
-    glFinish();
+    gl_settle();
     m->start = fbp_seconds();
 }
 
@@ -237,7 +252,7 @@ void gl_meter_end(struct gl_meter *m, double samples)
 {
     if (!(m->start > 0) || !(samples > 0))
         return;
-    glFinish();
+    gl_settle();
     m->filter = (fbp_seconds() - m->start) / samples;
 }
 
@@ -247,11 +262,11 @@ static double time_copy(const struct gl_part *from, const struct gl_part *to)
     double least = INFINITY;
 
     for (int i = 0; i < ROUNDS; i++) {
-        glFinish();
+        gl_settle();
         const double start = fbp_seconds();
         if (gl_copy(from, to) != FBP_OK)
             return 0;
-        glFinish();
+        gl_settle();
         least = i > 0 ? fmin(least, fbp_seconds() - start) : least;
     }
     return least / COPY;
