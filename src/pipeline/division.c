@@ -22,6 +22,8 @@ enum {
     THREAD = 256 << 10, /* host memory per thread, besides buffers [bytes] */
     /* greatest size of a batch of views that already lie in device memory [bytes] */
     DEVICE_BATCH_BYTES = 1 << 30,
+    /* greatest size of a batch of views of a device that runs one command at a time [bytes] */
+    SERIAL_BATCH_BYTES = 128 << 20,
     /* buffers per worker for raw and for filtered views: one is filled while the other is read */
     HOST_BUFFERS = 2,
     BLOCK_BYTES = 8 << 20, /* greatest size of a block of slices, but at least one slice [bytes] */
@@ -83,7 +85,8 @@ static size_t batch_of(const struct fbp_work_request *rq, size_t views)
 /* Number of views of the batch that is tried first: the caller's number or BATCH, at most the
  * capacity of a buffer of filtered views.  Views in device memory get at least two large batches:
  * small batches hide no transfer there, and each one is another pass over the volume; the last
- * batch is backprojected in parts of the slab, which is slower. */
+ * batch is backprojected in parts of the slab, which is slower. A device that runs one command at a
+ * time gets batches of as many groups of symmetric views as a kernel adds in one pass. */
 static size_t largest_batch(const struct fbp_work_request *rq)
 {
     const struct fbp_job *job = rq->job;
@@ -94,6 +97,11 @@ static size_t largest_batch(const struct fbp_work_request *rq)
         const size_t half = (job->n_views + 1) / 2, most = DEVICE_BATCH_BYTES / view;
         const size_t batch = half < most ? half : most;
         wanted = batch > BATCH ? batch : BATCH;
+    } else if (!rq->batch_views && rq->backend->can.serial) {
+        const size_t view = job->panel.n_rows * job->panel.n_columns * fbp_raw_size(job);
+        const size_t full = BATCH * job->selection.symmetric_views,
+                     most = SERIAL_BATCH_BYTES / view;
+        wanted = most < BATCH ? BATCH : most < full ? most : full;
     }
     const size_t most = rq->backend->can.max_resident_views * job->selection.symmetric_views;
     return batch_of(rq, most && wanted > most ? most : wanted);
@@ -401,6 +409,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
     struct fbp_work w = {.n_workers = rq->n_workers,
                          .group_views = rq->backend->can.group_views,
                          .cut = best->cut,
+                         .serial = best->serial,
                          .kept = true,
                          .all = fbp_work_all(rq->job),
                          .shared = shared};
@@ -425,7 +434,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
                                 struct fbp_work *out)
 {
     const size_t nz = work_slices(rq->job);
-    struct fbp_work best = {.cut = out->cut}, two = *out;
+    struct fbp_work best = {.cut = out->cut, .serial = out->serial}, two = *out;
 
     if (fits)
         FBP_TRY(take_quicker(out, rq, &best));
@@ -543,7 +552,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .group_views = rq->backend->can.group_views,
                              .follow = rq->follow,
                              .even = rq->even,
-                             .level = rq->even || rq->on_device};
+                             .level = rq->even || rq->on_device,
+                             .serial = rq->backend->can.serial};
     if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
     /* Reject huge volumes of damaged scan files at once: a search for slabs would take long. */

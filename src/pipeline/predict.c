@@ -246,6 +246,15 @@ static double part_of_cores(const struct course *c, const struct lane *l)
                : 1;
 }
 
+/* Number of copies and computations among which a device that runs one at a time is shared. */
+static double shared_queue(const struct course *c, const struct lane *l)
+{
+    const int busy =
+        (int)is_busy(l, UP) + (int)is_busy(l, FILTER) + (int)is_busy(l, BP) + (int)is_busy(l, DOWN);
+
+    return c->work->serial && busy > 1 ? busy : 1;
+}
+
 static double rate_of(const struct course *c, const struct lane *l, enum stage s,
                       const double part[STAGES])
 {
@@ -258,12 +267,14 @@ static double rate_of(const struct course *c, const struct lane *l, enum stage s
         return c->machine->write / sharers(c, s);
     case UP:
     case DOWN:
-        return own_rate(c, l, s) * part[s];
+        return own_rate(c, l, s) * part[s] / shared_queue(c, l);
     case SHARE:
         return c->machine->peer > 0  ? c->machine->peer
                : c->rates->share > 0 ? 1 / c->rates->share
                                      : AT_ONCE;
     default:
+        if (c->work->serial)
+            return part_of_cores(c, l) / shared_queue(c, l);
         return (is_busy(l, FILTER) && is_busy(l, BP) ? 0.5 : 1) * part_of_cores(c, l);
     }
 }

@@ -197,7 +197,7 @@ static const struct fbp_backend backend = {
     .discovery.count = gl_renderers_count,
     .discovery.auto_selectable = in_hardware,
     .discovery.describe = describe,
-    .can = {GPU_CAPABILITIES},
+    .can = {GPU_CAPABILITIES, .serial = true},
     .remark = remark,
     .choose = choose,
     .filtered_bytes = gl_filtered_bytes,
