@@ -238,11 +238,14 @@ void gl_meter_open(struct gl_device *dev)
                      !read_rates(key, &rates);
 }
 
-/* The second filter call of a run is timed, because drivers compile programs during the first. */
+/* The filter calls 2 to METERED of a device are timed, and the fastest counts: drivers compile
+ * programs during the first, and first batches are small. */
+enum { METERED = 5 };
+
 void gl_meter_begin(struct gl_meter *m)
 {
     m->start = 0;
-    if (!m->due || m->n++ == 0 || m->filter > 0)
+    if (!m->due || m->n++ == 0 || m->n > METERED)
         return;
     gl_settle();
     m->start = fbp_seconds();
@@ -253,7 +256,8 @@ void gl_meter_end(struct gl_meter *m, double samples)
     if (!(m->start > 0) || !(samples > 0))
         return;
     gl_settle();
-    m->filter = (fbp_seconds() - m->start) / samples;
+    const double seconds = (fbp_seconds() - m->start) / samples;
+    m->filter = m->filter > 0 ? fmin(m->filter, seconds) : seconds;
 }
 
 /* Returns the least seconds per byte of copies of COPY bytes; 0: a copy failed. */
