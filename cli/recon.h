@@ -224,12 +224,14 @@ struct recon_args {
                 "devices of one kind, NAME:all uses all of them"), \
     OPT(R, p.tuning.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "backprojection kernel: matrix works for every geometry, column for circular " \
-                "scans without tilt, tilted (on a CPU) for small tilts, planes for plane integrals"), \
+                "scans without tilt, tilted (on a CPU) for small tilts, hierarchical (on a CPU) for " \
+                "many views without tilt, planes for plane integrals"), \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision, \
         .fallback = "the device's", \
         .help = "precision of the computation: exact is the most accurate; fast and half can be " \
-                "faster on a GPU, half also with kernel rot90 on a CPU; double: samples, filter, " \
-                "sums and voxels in double precision (plane integrals only)"), \
+                "faster on a GPU, and on a CPU fast for many views (kernel hierarchical), half for " \
+                "scans with quarter-turn symmetry (kernel rot90); double: samples, filter, sums and " \
+                "voxels in double precision (plane integrals only)"), \
     OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX, \
         .fallback = "all cores", .help = "number of threads"), \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES", \

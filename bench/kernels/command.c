@@ -28,8 +28,8 @@ static const struct opt options_table[] = {
         .fallback = "every one",
         .help =
             "matrix works for every geometry, column for circular scans without tilt, tilted (on "
-            "a CPU) for small tilts, parallel (CUDA) for parallel beams, rot180 and rot90 for "
-            "scans with these symmetries"),
+            "a CPU) for small tilts, hierarchical (on a CPU) for many views without tilt, "
+            "parallel (CUDA) for parallel beams, rot180 and rot90 for scans with these symmetries"),
     BENCH_DEVICE(K),
     OPT(K, precision, .name = "precision", .arg = "NAME", .list = choices_precision,
         .fallback = "every one", .help = "precision, if the device has it"),

@@ -79,7 +79,11 @@ enum fbp_precision {
      * because its values differ from those of other kernels and devices (with the same accuracy).
      */
     FBP_PRECISION_EXACT,
-    FBP_PRECISION_FAST, /**< GPUs: texture units interpolate, to 1/256 of a pixel */
+    /** GPUs: texture units interpolate, to 1/256 of a pixel.  "cpu": if the scan has many views and
+     * no tilt, groups of 64 views are replaced by fewer images of each block of voxels (kernel
+     * "hierarchical"; Basu and Bresler 2000), which interpolates once more; the rows of whole views
+     * are read for each slab. */
+    FBP_PRECISION_FAST,
     /** GPUs: filtered samples in float16.  "cpu", kernel "rot90" with AVX2 or AVX-512: filtered
      * samples as integers of 16 bits; the rows of whole views are read for each slab. */
     FBP_PRECISION_HALF,

@@ -367,7 +367,7 @@ static fbp_status make_chunks(fbp_preview *p)
 {
     const struct fbp_backend *b = p->backend;
     const struct fbp_job *job = &p->filtering->tables.job;
-    const size_t group = b->can.group_views, n_rows = job->panel.n_rows;
+    const size_t group = fbp_group_views(b, job), n_rows = job->panel.n_rows;
     size_t n = (p->n_views + CHUNKS - 1) / CHUNKS;
 
     n = ((n < CHUNK_VIEWS ? n : CHUNK_VIEWS) + group - 1) / group * group;

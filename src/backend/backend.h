@@ -61,7 +61,9 @@ struct fbp_kernel_selection {
     bool boxes;             /**< the kernel can compute a box of voxels; false: whole slices */
     bool whole_views; /**< batches contain all rows of their views; false: rows that the slab needs
                        */
-    size_t depth;     /**< slices per block of the kernel: fewer take as long; 0: any number */
+    size_t group_views; /**< every batch except the last has a multiple of this number of views; 0:
+                           can.group_views */
+    size_t depth;       /**< slices per block of the kernel: fewer take as long; 0: any number */
 };
 
 /** Detector of the filtered rows. An offset panel reaches farther to one side of the axis, and the
@@ -523,6 +525,12 @@ struct fbp_backend {
     /** Computes maximum intensity projections of volumes, for pictures; NULL: not supported. */
     const struct fbp_projector *projector;
 };
+
+/** Number of views of which batches of a job are multiples. */
+static inline size_t fbp_group_views(const struct fbp_backend *backend, const struct fbp_job *job)
+{
+    return job->selection.group_views ? job->selection.group_views : backend->can.group_views;
+}
 
 /** All backends, without defaults for missing functions, in the order of preference; then NULL. */
 extern const struct fbp_backend *const fbp_backends[];

@@ -1,6 +1,6 @@
 /** @file math.h  Vectors of three doubles, sorting of doubles, and pi.
- * Used by: bench/, cli/, analysis/, array/, fft/, filter/, geometry/, phantom/, picture/,
- * pipeline/, prep/, scan/, weight/. */
+ * Used by: bench/, cli/, analysis/, array/, backend/, fft/, filter/, geometry/, phantom/,
+ * picture/, pipeline/, prep/, scan/, weight/. */
 #ifndef FBP_SRC_BASE_MATH_H
 #define FBP_SRC_BASE_MATH_H
 

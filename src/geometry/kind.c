@@ -1,8 +1,8 @@
 /* Kinds of geometry (cone, parallel, planes), each a table of functions, and the functions that
  * call them: fbp_views_facts(), fbp_geometry_rows(), fbp_grid_default(); also names and units of
  * kinds. fbp_view_to_matrix() is public.
- * Used by: bench/, cli/, analysis/, geometry/, phantom/, picture/, pipeline/, prep/, scan/,
- * weight/. */
+ * Used by: bench/, cli/, analysis/, backend/, geometry/, phantom/, picture/, pipeline/, prep/,
+ * scan/, weight/. */
 #include "geometry/kind.h"
 
 #include "geometry/directions.h"

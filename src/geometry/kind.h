@@ -8,8 +8,8 @@
  * share fbp_line_facts(), _rows() and _grid().  Tables in other files are indexed by `integral`
  * (filter_of in pipeline/job.c, integral_of in phantom/simulate.c).  A format of another program's
  * geometries lists the kinds that it can write (scan/format/importers.h).
- * Used by: bench/, cli/, analysis/, geometry/, phantom/, picture/, pipeline/, prep/, scan/,
- * weight/.
+ * Used by: bench/, cli/, analysis/, backend/, geometry/, phantom/, picture/, pipeline/, prep/,
+ * scan/, weight/.
  */
 #ifndef FBP_SRC_GEOMETRY_KIND_H
 #define FBP_SRC_GEOMETRY_KIND_H

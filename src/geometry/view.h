@@ -1,7 +1,7 @@
 /** @file view.h Internal functions on single views (struct fbp_view): create them from a 3x4
  * matrix, a circular scan or a direction, flip them, compute their angle, axes and pixel positions.
  * Also: corners of a grid, and rotations of vectors in double precision.
- * Used by: bench/, cli/, analysis/, geometry/, picture/, pipeline/, scan/. */
+ * Used by: bench/, cli/, analysis/, backend/, geometry/, picture/, pipeline/, scan/. */
 #ifndef FBP_SRC_VIEW_H
 #define FBP_SRC_VIEW_H
 

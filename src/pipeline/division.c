@@ -77,7 +77,7 @@ static size_t rounded_batch(size_t views, size_t group, size_t n_views)
 
 static size_t batch_of(const struct fbp_work_request *rq, size_t views)
 {
-    const size_t group = rq->backend->can.group_views;
+    const size_t group = fbp_group_views(rq->backend, rq->job);
 
     return rounded_batch(views, group, fbp_work_own_views(rq->job, group));
 }
@@ -342,7 +342,7 @@ static bool try_slabs(struct fbp_work *w, const struct fbp_work_request *rq, siz
     for (;; batch = batch_of(rq, batch / 2)) {
         if (fits_with(w, rq, batch))
             return true;
-        if (batch <= rq->backend->can.group_views)
+        if (batch <= fbp_group_views(rq->backend, rq->job))
             return false;
     }
 }
@@ -407,7 +407,7 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
                             struct fbp_work *best)
 {
     struct fbp_work w = {.n_workers = rq->n_workers,
-                         .group_views = rq->backend->can.group_views,
+                         .group_views = fbp_group_views(rq->backend, rq->job),
                          .cut = best->cut,
                          .serial = best->serial,
                          .kept = true,
@@ -522,7 +522,7 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
                     }
                 }
             }
-            if (batch <= rq->backend->can.group_views)
+            if (batch <= fbp_group_views(rq->backend, rq->job))
                 break;
         }
         FBP_TRY(fbp_check_cancelled());
@@ -549,7 +549,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
     char why[WHY], has[32], needs[32], frames[64] = "";
 
     *out = (struct fbp_work){.n_workers = rq->n_workers,
-                             .group_views = rq->backend->can.group_views,
+                             .group_views = fbp_group_views(rq->backend, rq->job),
                              .follow = rq->follow,
                              .even = rq->even,
                              .level = rq->even || rq->on_device,
@@ -591,7 +591,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
 
 fbp_status fbp_work_rows(const struct fbp_work_request *rq, struct fbp_work *w)
 {
-    const size_t group = rq->backend->can.group_views, n = rq->job->n_views;
+    const size_t group = fbp_group_views(rq->backend, rq->job), n = rq->job->n_views;
     const struct fbp_job *job = rq->job;
     const bool own_memory = rq->backend->can.own_memory;
     const struct fbp_batch all = fbp_work_all(job);

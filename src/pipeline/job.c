@@ -595,6 +595,7 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
     const bool in_double = fbp_in_double(job);
 
     job->selection.whole_views = false;
+    job->selection.group_views = 0;
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return FBP_UNSUPPORTED(
             "precision: double applies to plane integrals (kind planes), not to kind "

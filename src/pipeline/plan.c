@@ -393,14 +393,14 @@ static void fill_info(fbp_plan *p)
     i->part = p->params.cluster.part;
     i->n_parts = p->params.cluster.n_parts;
     i->updates = fbp_wanted_voxels(job, &any, first, first + n) * i->time_points *
-                 fbp_work_own_views(job, p->backend->can.group_views);
+                 fbp_work_own_views(job, fbp_group_views(p->backend, job));
     if (job->requested.region) { /* compute the fractions of the box's work that the region saves */
         struct fbp_job whole = *job;
         whole.requested.region = NULL;
         fbp_job_slices(&whole, &first, &n);
         const struct fbp_slab all = fbp_slab_asked(&whole, first, n);
         const double updates = (double)fbp_wanted_voxels(&whole, &all, first, first + n) *
-                               (double)fbp_work_own_views(job, p->backend->can.group_views) *
+                               (double)fbp_work_own_views(job, fbp_group_views(p->backend, job)) *
                                (double)fbp_volumes(job);
         const double rows = (double)fbp_work_all(&whole).load_rows;
         fbp_box_wanted(job, &i->region_slices[0], &i->region_slices[1]);

@@ -127,7 +127,7 @@ static fbp_status predict_rank(const struct fbp_nodes *m, const struct fbp_work_
     struct fbp_job job = *request->job;
     struct fbp_work_request rq = *request;
 
-    FBP_TRY(fbp_ranks_share(grid, rq.backend->can.group_views, &job));
+    FBP_TRY(fbp_ranks_share(grid, fbp_group_views(rq.backend, &job), &job));
     rq.job = &job;
     rq.machine = &machine;
     rq.n_workers = rq.slabs_each = 1;
@@ -196,7 +196,7 @@ fbp_status fbp_cluster_choose(const struct fbp_nodes *m, const struct fbp_work_r
                               size_t size, size_t n_parts, struct fbp_ranks *out)
 {
     struct fbp_job whole = *request->job;
-    const size_t group_views = request->backend->can.group_views;
+    const size_t group_views = fbp_group_views(request->backend, &whole);
     const size_t n_groups = groups_of(&whole, group_views);
     const size_t most = fbp_in_double(&whole) ? 1 : size < n_groups ? size : n_groups;
     size_t first, n;

@@ -336,7 +336,7 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
 
     if (!team)
         return FBP_OK;
-    fbp_status st = fbp_ranks_check(&p->tables.job, p->backend->can.group_views,
+    fbp_status st = fbp_ranks_check(&p->tables.job, fbp_group_views(p->backend, &p->tables.job),
                                     fbp_team_size(team), p->params.cluster.view_ranks);
     if (st == FBP_OK)
         st = own_means(p, request, &means);
@@ -354,7 +354,7 @@ fbp_status fbp_plan_take_share(fbp_plan *p, const struct fbp_work_request *reque
     fbp_ranks_place(&p->ranks, fbp_team_rank(team));
     if (p->ranks.n_parts > 1)
         p->n_devices = 1; /* one device adds blocks of partial volumes in a fixed order */
-    return fbp_ranks_share(&p->ranks, p->backend->can.group_views, &p->tables.job);
+    return fbp_ranks_share(&p->ranks, fbp_group_views(p->backend, &p->tables.job), &p->tables.job);
 }
 
 fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *request)
@@ -367,7 +367,7 @@ fbp_status fbp_plan_take_rank(fbp_plan *p, const struct fbp_work_request *reques
                                &p->ranks));
     p->ranks.slab = p->ranks.n_slabs / 2;
     p->machine = fbp_cluster_rank(to->nodes, &p->ranks);
-    return fbp_ranks_share(&p->ranks, p->backend->can.group_views, job);
+    return fbp_ranks_share(&p->ranks, fbp_group_views(p->backend, job), job);
 }
 
 /* ---- Agreement of all ranks on where views are kept and how the work is divided ---- */

@@ -11,7 +11,7 @@
  * The variant in double backprojects sinogram images of a first stage whose rows are the volume's
  * slices: there is no interpolation between rows, and every image adds two of its columns to a
  * voxel column.
- * Used by: cpu.c.
+ * Used by: cpu.c, hierarchical.c.
  */
 #include "backend/cpu/cpu.h"
 
@@ -34,8 +34,7 @@ enum {
  * LARGE_STEP of every instruction set. */
 static const double STEEPEST = 0.25, MOST_DEPTH = 0.026, MOST_STEP = 3.6;
 
-/* Distance between neighbouring detector columns of a stored view [floats]. */
-static size_t stride_of(size_t n_rows)
+size_t cpu_column_stride(size_t n_rows)
 {
     return cpu_tiles(FBP_COLUMN_BELOW + n_rows + FBP_COLUMN_ABOVE, FBP_COLUMN_MULTIPLE) *
            FBP_COLUMN_MULTIPLE;
@@ -43,13 +42,14 @@ static size_t stride_of(size_t n_rows)
 
 static size_t view_size(const struct fbp_job *job, size_t n_rows)
 {
-    return (FBP_VIEW_LEFT + job->padded.panel.n_columns + FBP_VIEW_RIGHT) * stride_of(n_rows);
+    return (FBP_VIEW_LEFT + job->padded.panel.n_columns + FBP_VIEW_RIGHT) *
+           cpu_column_stride(n_rows);
 }
 
 static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                   const void *rows, void *view)
 {
-    const size_t nc = dev->job->padded.panel.n_columns, stride = stride_of(n_rows);
+    const size_t nc = dev->job->padded.panel.n_columns, stride = cpu_column_stride(n_rows);
     const size_t above = stride - FBP_COLUMN_BELOW - n_rows;
     float *left = view, *column = left + FBP_VIEW_LEFT * stride + FBP_COLUMN_BELOW;
 
@@ -72,9 +72,8 @@ static size_t items(const struct cpu_bp *bp)
     return cpu_tiles(bp->slab->nx, TILE) * cpu_tiles(bp->slab->ny, TILE);
 }
 
-/* Part of slices [z0, z1) of voxel column (x, y) in the requested region; {0, 0}: none. */
-static struct fbp_interval slices_of(const struct cpu_bp *bp, size_t x, size_t y, size_t z0,
-                                     size_t z1)
+struct fbp_interval cpu_column_slices(const struct cpu_bp *bp, size_t x, size_t y, size_t z0,
+                                      size_t z1)
 {
     const struct fbp_region *r = bp->dev->job->requested.region;
     struct fbp_interval z = {(uint32_t)z0, (uint32_t)z1};
@@ -132,7 +131,7 @@ static inline struct fbp_bp_column begin_column(const struct cpu_bp *bp, const f
     const double z_ref = cpu_z_reference(bp->dev->job);
     const double first = z_ref + (p->lo * W - V) * p->per_lo - 2;
     const double end = z_ref + (p->hi * W - V) * p->per_hi + 3;
-    const float *left = view + column * (ptrdiff_t)stride_of(bp->batch->n_rows);
+    const float *left = view + column * (ptrdiff_t)cpu_column_stride(bp->batch->n_rows);
 
     return (struct fbp_bp_column){.left = left,
                                   .ahead = left,
@@ -243,7 +242,8 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     const struct fbp_slab *s = bp->slab;
     const bool tilted = bp->dev->kernel == &cpu_kernel_tilted;
     fbp_bp_column_fn *const add = tilted ? bp->dev->dsp.tilted : bp->dev->dsp.column;
-    const size_t stride = stride_of(bp->batch->n_rows), size = view_size(job, bp->batch->n_rows);
+    const size_t stride = cpu_column_stride(bp->batch->n_rows),
+                 size = view_size(job, bp->batch->n_rows);
     const double z_ref = cpu_z_reference(job);
     const double at[3] = {fbp_grid_coordinate(g, 0, 0), fbp_grid_coordinate(g, 1, (double)y),
                           fbp_grid_coordinate(g, 2, z_ref)};
@@ -253,7 +253,7 @@ static void add_row(const struct cpu_bp *bp, size_t k0, size_t k1, size_t y, siz
     bool any = false;
 
     for (size_t i = 0; i < xb - xa; i++) {
-        z[i] = slices_of(bp, xa + i, y, z0, z1);
+        z[i] = cpu_column_slices(bp, xa + i, y, z0, z1);
         any = any || z[i].end > 0;
     }
     if (!any)
@@ -310,10 +310,9 @@ static void item(void *user, size_t index, int worker)
     }
 }
 
-/* Copy row y of slices [z0, z1), scaled and shifted, to host[z][y][x], LINE voxel columns at a
- * time, because the next slices use their cache lines again. */
-static void fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0, size_t z1,
-                      size_t y, const void *volume, void *host)
+/* LINE voxel columns at a time, because the next slices use their cache lines again. */
+void cpu_column_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                          size_t z1, size_t y, const void *volume, void *host)
 {
     const size_t nx = slab->nx, ny = slab->ny, nz = slab->nz;
 
@@ -413,7 +412,7 @@ static void item_double(void *user, size_t index, int worker)
                 }
                 for (size_t x = x0; x < x1; x++) {
                     const struct fbp_interval z =
-                        slices_of(bp, x, y, za, cpu_least(za + SLICES, bp->z1));
+                        cpu_column_slices(bp, x, y, za, cpu_least(za + SLICES, bp->z1));
                     size_t seen = 0;
                     for (size_t k = 0; z.end > 0 && k < n; k++) {
                         const double u = u0[k] + (double)x * u1[k];
@@ -446,7 +445,7 @@ const struct cpu_kernel cpu_kernel_column = {
     .store = store,
     .items = items,
     .item = item,
-    .fetch_row = fetch_row,
+    .fetch_row = cpu_column_fetch_row,
 };
 
 const struct cpu_kernel cpu_kernel_tilted = {
@@ -459,7 +458,7 @@ const struct cpu_kernel cpu_kernel_tilted = {
     .store = store,
     .items = items,
     .item = item,
-    .fetch_row = fetch_row,
+    .fetch_row = cpu_column_fetch_row,
 };
 
 const struct cpu_kernel cpu_kernel_column_double = {
@@ -474,5 +473,5 @@ const struct cpu_kernel cpu_kernel_column_double = {
     .store = store_double,
     .items = items,
     .item = item_double,
-    .fetch_row = fetch_row,
+    .fetch_row = cpu_column_fetch_row,
 };

@@ -97,6 +97,71 @@ typedef void fbp_bp_column_double_fn(double *dst, size_t n,
                                      const struct fbp_bp_column_double *views, size_t n_views,
                                      size_t stride);
 
+/** Kernel "hierarchical": rows per vector of struct fbp_bp_rows, and greatest number of taps. */
+enum { FBP_RESAMPLED_ROWS = 16, FBP_MOST_TAPS = 8 };
+
+/** The rows at which columns of a view are resampled, by cubic convolution (Keys 1981): row i of
+ * the result is the sum of weight[t](i) times row at(i) + t.  In a vector of FBP_RESAMPLED_ROWS
+ * rows, at(i) = at + i: rows of view and result are about equally far apart, and the taps whose
+ * weights are not 0 lie at t = 0 or 1 and more. */
+struct fbp_bp_rows {
+    size_t n_taps; /**< at most FBP_MOST_TAPS */
+    int at[FBP_COLUMN_SLICES / FBP_RESAMPLED_ROWS];
+    float weights[FBP_COLUMN_SLICES / FBP_RESAMPLED_ROWS][FBP_MOST_TAPS][FBP_RESAMPLED_ROWS];
+};
+
+/** Returns cubic convolution's weight of a sample at distance x. */
+static inline float fbp_cubic_weight(float x)
+{
+    const float a = x < 0 ? -x : x, far = a < 2 ? 2 - a : 0, near = a < 1 ? 1 - a : 0;
+
+    return -0.5f * (1 - far) * far * far + (1 - 2 * near) * near * near;
+}
+
+/** Returns the number of taps for rows dv apart. */
+static inline size_t fbp_taps_of(double dv)
+{
+    const double apart = (dv < 1 ? 1 - dv : dv - 1) * (FBP_RESAMPLED_ROWS - 1) + 1.01;
+
+    return apart < FBP_MOST_TAPS - 4 ? 4 + (size_t)apart : FBP_MOST_TAPS;
+}
+
+/** Returns the row of the first tap of a vector whose first row lies at v. */
+static inline int fbp_first_tap(double v, double dv, size_t n_rows)
+{
+    const double before = dv < 1 ? (1 - dv) * (FBP_RESAMPLED_ROWS - 1) : 0;
+    const double least = -(2 * FBP_RESAMPLED_ROWS + FBP_MOST_TAPS), most = (double)n_rows;
+    const double in = v - before - 1;
+    const double at = in < least ? least : in > most ? most : in;
+
+    return (int)(at + 65536) - 65536; /* floor */
+}
+
+/**
+ * Sets `out` for n rows, a multiple of FBP_RESAMPLED_ROWS; row i lies at v = v0 + (first + i) dv of
+ * a view of n_rows rows.  at: limited to rows whose taps are zeros beyond the view.
+ */
+typedef void fbp_bp_rows_fn(struct fbp_bp_rows *out, size_t n, double v0, double dv,
+                            ptrdiff_t first, size_t n_rows);
+
+/**
+ * Resamples a view: out[i], i < n, from the rows `rows` of the sum of four neighbouring columns
+ * times u_weights.  column: row 0 of the first one.
+ */
+typedef void fbp_bp_resample_fn(float *out, size_t n, const struct fbp_bp_rows *rows,
+                                const float *column, size_t stride, const float u_weights[4],
+                                size_t ahead);
+
+/**
+ * Sums n resampled views of one column to n_out images:
+ *
+ *     out[m * apart + i] = sum_k coefficients[m * n + k] in[k * stride + i],   i < stride
+ *
+ * in the order of views.  stride: a multiple of FBP_COLUMN_MULTIPLE.
+ */
+typedef void fbp_bp_combine_fn(float *out, size_t apart, size_t n_out, const float *in,
+                               size_t stride, size_t n, const float *coefficients);
+
 #if defined(SUFFIX)
 
 /* Returns stored column `column` of the view, at row i; a column of zeros for columns beside the
@@ -526,6 +591,110 @@ static void tilted(float *dst, size_t z0, size_t z1, float z_ref, const struct f
     add_columns(dst, z0, z1, z_ref, views, n, stride, true);
 }
 
+static void set_rows(struct fbp_bp_rows *out, size_t n, double v0, double dv, ptrdiff_t first,
+                     size_t n_rows)
+{
+    const V one = VSET1(1), two = VSET1(2), zero = VSET1(0);
+
+    out->n_taps = fbp_taps_of(dv);
+    for (size_t j = 0; j < n / FBP_RESAMPLED_ROWS; j++) {
+        const double v = v0 + (double)(first + (ptrdiff_t)(j * FBP_RESAMPLED_ROWS)) * dv;
+        out->at[j] = fbp_first_tap(v, dv, n_rows);
+        for (size_t t = 0; t < out->n_taps; t++)
+            for (size_t i = 0; i < FBP_RESAMPLED_ROWS; i += VL) {
+                /* distance of tap t, row at + i + t, from v + i dv */
+                const V lane = VADD(VIOTA(), VSET1((float)i));
+                const V x = VFMA(lane, VSET1((float)(dv - 1)),
+                                 VSET1((float)(v - (double)(out->at[j] + (int)t))));
+                const V far = VMAX(VSUB(two, VABS(x)), zero), near = VMAX(VSUB(far, one), zero);
+                const V outer = VMUL(VMUL(VMUL(far, far), VSET1(-0.5f)), VSUB(one, far));
+                const V inner = VMUL(VMUL(near, near), VSUB(one, VADD(near, near)));
+                VSTORE(out->weights[j][t] + i, VADD(outer, inner));
+            }
+    }
+}
+
+/* Resample one vector of rows. */
+static ALWAYS_INLINE void resample_rows(float *out, const float *line,
+                                        const float (*weights)[FBP_RESAMPLED_ROWS], size_t n_taps)
+{
+    V sum[FBP_RESAMPLED_ROWS / VL];
+
+    UNROLL
+    for (int i = 0; i < FBP_RESAMPLED_ROWS / VL; i++)
+        sum[i] = VMUL(VLOAD(weights[0] + i * VL), VLOAD(line + i * VL));
+    for (size_t t = 1; t < n_taps; t++)
+        UNROLL
+    for (int i = 0; i < FBP_RESAMPLED_ROWS / VL; i++)
+        sum[i] = VFMA(VLOAD(weights[t] + i * VL), VLOAD(line + t + i * VL), sum[i]);
+    UNROLL
+    for (int i = 0; i < FBP_RESAMPLED_ROWS / VL; i++)
+        VSTORE(out + i * VL, sum[i]);
+}
+
+static void resample(float *out, size_t n, const struct fbp_bp_rows *rows, const float *column,
+                     size_t stride, const float u_weights[4], size_t ahead)
+{
+    const size_t count = n / FBP_RESAMPLED_ROWS;
+    const ptrdiff_t begin = rows->at[0],
+                    end = rows->at[count - 1] + FBP_RESAMPLED_ROWS + FBP_MOST_TAPS;
+    const V w0 = VSET1(u_weights[0]), w1 = VSET1(u_weights[1]);
+    const V w2 = VSET1(u_weights[2]), w3 = VSET1(u_weights[3]);
+    float line[FBP_COLUMN_SLICES * 3 / 2] __attribute__((aligned(64)));
+
+    for (ptrdiff_t i = begin; i < end; i += VL) {
+        const float *p = column + i;
+        V sum = VMUL(w0, VLOAD(p));
+        __builtin_prefetch(p + ahead);
+        __builtin_prefetch(p + 3 * stride + ahead);
+        sum = VFMA(w1, VLOAD(p + stride), sum);
+        sum = VFMA(w2, VLOAD(p + 2 * stride), sum);
+        VSTORE(line + (i - begin), VFMA(w3, VLOAD(p + 3 * stride), sum));
+    }
+    for (size_t j = 0; j < count; j++)
+        resample_rows(out + j * FBP_RESAMPLED_ROWS, line + (rows->at[j] - begin), rows->weights[j],
+                      rows->n_taps);
+}
+
+/* Sum 2 vectors of rows of all views to `count` images. */
+static ALWAYS_INLINE void combine_some(float *out, size_t apart, const float *in, size_t stride,
+                                       size_t n, const float *coefficients, int count)
+{
+    V low[6], high[6];
+
+    UNROLL
+    for (int m = 0; m < count; m++)
+        low[m] = high[m] = VSET1(0);
+    for (size_t k = 0; k < n; k++, in += stride) {
+        const V a = VLOAD(in), b = VLOAD(in + VL);
+        UNROLL
+        for (int m = 0; m < count; m++) {
+            const V c = VSET1(coefficients[(size_t)m * n + k]);
+            low[m] = VFMA(c, a, low[m]);
+            high[m] = VFMA(c, b, high[m]);
+        }
+    }
+    UNROLL
+    for (int m = 0; m < count; m++) {
+        VSTORE(out + (size_t)m * apart, low[m]);
+        VSTORE(out + (size_t)m * apart + VL, high[m]);
+    }
+}
+
+static void combine(float *out, size_t apart, size_t n_out, const float *in, size_t stride,
+                    size_t n, const float *coefficients)
+{
+    for (size_t i = 0; i < stride; i += (size_t)2 * VL) {
+        size_t m = 0;
+        for (; m + 6 <= n_out; m += 6)
+            combine_some(out + m * apart + i, apart, in + i, stride, n, coefficients + m * n, 6);
+        for (; m + 2 <= n_out; m += 2)
+            combine_some(out + m * apart + i, apart, in + i, stride, n, coefficients + m * n, 2);
+        if (m < n_out)
+            combine_some(out + m * apart + i, apart, in + i, stride, n, coefficients + m * n, 1);
+    }
+}
+
 /* Add all sinogram images to `count` vectors of doubles in registers, from slice `at` on. */
 static ALWAYS_INLINE void add_strip_double(const struct fbp_bp_column_double *views, size_t n,
                                            size_t at, size_t stride, double *sum, int count)
@@ -581,6 +750,47 @@ static void column(float *dst, size_t z0, size_t z1, float z_ref, const struct f
             dst[z - z0] += lower + b * (upper - lower);
         }
     }
+}
+
+static void set_rows(struct fbp_bp_rows *out, size_t n, double v0, double dv, ptrdiff_t first,
+                     size_t n_rows)
+{
+    out->n_taps = fbp_taps_of(dv);
+    for (size_t j = 0; j < n / FBP_RESAMPLED_ROWS; j++) {
+        const double v = v0 + (double)(first + (ptrdiff_t)(j * FBP_RESAMPLED_ROWS)) * dv;
+        out->at[j] = fbp_first_tap(v, dv, n_rows);
+        for (size_t t = 0; t < out->n_taps; t++)
+            for (size_t i = 0; i < FBP_RESAMPLED_ROWS; i++)
+                out->weights[j][t][i] = fbp_cubic_weight(
+                    (float)(v - (double)(out->at[j] + (int)t)) + (float)i * (float)(dv - 1));
+    }
+}
+
+static void resample(float *out, size_t n, const struct fbp_bp_rows *rows, const float *column,
+                     size_t stride, const float u_weights[4], size_t ahead)
+{
+    (void)ahead;
+    for (size_t i = 0; i < n; i++) {
+        const size_t j = i / FBP_RESAMPLED_ROWS, lane = i % FBP_RESAMPLED_ROWS;
+        const float *p = column + rows->at[j] + lane;
+        out[i] = 0;
+        for (size_t t = 0; t < rows->n_taps; t++, p++)
+            out[i] += rows->weights[j][t][lane] *
+                      (u_weights[0] * p[0] + u_weights[1] * p[stride] +
+                       u_weights[2] * p[2 * stride] + u_weights[3] * p[3 * stride]);
+    }
+}
+
+static void combine(float *out, size_t apart, size_t n_out, const float *in, size_t stride,
+                    size_t n, const float *coefficients)
+{
+    for (size_t m = 0; m < n_out; m++)
+        for (size_t i = 0; i < stride; i++) {
+            float sum = 0;
+            for (size_t k = 0; k < n; k++)
+                sum += coefficients[m * n + k] * in[k * stride + i];
+            out[m * apart + i] = sum;
+        }
 }
 
 /* Returns stored row i of the interpolated detector column of kernel "tilted"; *step: difference of

@@ -14,15 +14,16 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_planes,
-    cpu_kernel_rot90, cpu_kernel_rot90_half, cpu_kernel_rot180, cpu_kernel_matrix_double,
-    cpu_kernel_column_double, cpu_kernel_planes_double;
+extern const struct cpu_kernel cpu_kernel_matrix, cpu_kernel_column, cpu_kernel_hierarchical,
+    cpu_kernel_planes, cpu_kernel_rot90, cpu_kernel_rot90_half, cpu_kernel_rot180,
+    cpu_kernel_matrix_double, cpu_kernel_column_double, cpu_kernel_planes_double;
 
 /* Fastest first; kernels for jobs in double have the names of kernels for float.  Kernels whose
  * inner loop runs along z compute values per voxel column that pay only for many slices
  * (cpu_kernel.least_slices).  For fewer slices, "matrix", which runs along x, is faster. */
 static const struct cpu_kernel *const kernels[] = {
-    &cpu_kernel_rot90_half,    &cpu_kernel_rot90,         &cpu_kernel_rot180, &cpu_kernel_column,
+    &cpu_kernel_rot90_half,    &cpu_kernel_hierarchical,  &cpu_kernel_rot90,
+    &cpu_kernel_rot180,        &cpu_kernel_column,
 #ifdef FBP_HAS_EPR
     &cpu_kernel_planes,
 #endif
@@ -38,19 +39,23 @@ enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 const char *fbp_kernel_name(size_t i)
 {
     for (size_t k = N_KERNELS; k-- > 0;)
-        if (!kernels[k]->in_double && !kernels[k]->half && i-- == 0)
+        if (!kernels[k]->in_double && kernels[k]->precision != FBP_PRECISION_HALF && i-- == 0)
             return kernels[k]->name;
     return i == 0 ? "parallel" : NULL; /* a kernel of CUDA devices only */
 }
 
-/* Names of the instruction sets, and with the precision half, for messages. */
+/* Names of the instruction sets, with the precision if it is not exact, for messages. */
 static const char *isa_of(const struct cpu_kernel *kernel)
 {
+    static const char *const names[][3] = {{"c fast", "avx2 fast", "avx512 fast"},
+                                           {NULL, "avx2 half", "avx512 half"}};
     const unsigned flags = fbp_cpu_flags();
 
-    return !kernel->half            ? fbp_cpu_level(flags)
-           : flags & FBP_CPU_AVX512 ? "avx512 half"
-                                    : "avx2 half";
+    return kernel->precision == FBP_PRECISION_DEFAULT
+               ? fbp_cpu_level(flags)
+               : names[kernel->precision == FBP_PRECISION_HALF][flags & FBP_CPU_AVX512 ? 2
+                                                                : flags & FBP_CPU_AVX2 ? 1
+                                                                                       : 0];
 }
 
 static bool choose(struct fbp_job *job, const char *name)
@@ -65,7 +70,11 @@ static bool choose(struct fbp_job *job, const char *name)
         /* Kernel "tilted" interpolates at other places than all other kernels and devices do. */
         if (k == &cpu_kernel_tilted)
             is_fastest = is_fastest && job->precision != FBP_PRECISION_EXACT;
-        if (k->half && !(job->precision == FBP_PRECISION_HALF && fbp_cpu_flags() & FBP_CPU_AVX2))
+        if (k->precision == FBP_PRECISION_FAST)
+            is_fastest = is_fastest && job->precision == FBP_PRECISION_FAST;
+        if ((k->precision == FBP_PRECISION_FAST && job->precision == FBP_PRECISION_EXACT) ||
+            (k->precision == FBP_PRECISION_HALF &&
+             !(job->precision == FBP_PRECISION_HALF && fbp_cpu_flags() & FBP_CPU_AVX2)))
             continue;
         if (k->in_double != fbp_in_double(job) ||
             !(k->interpolates || job->epr.interpolation == FBP_INTERPOLATION_LINEAR) ||
@@ -80,7 +89,8 @@ static bool choose(struct fbp_job *job, const char *name)
         job->selection.entry = k;
         job->selection.symmetric_views = k->symmetric_views;
         job->selection.boxes = k->boxes;
-        job->selection.whole_views = k->half;
+        job->selection.whole_views = k->precision != FBP_PRECISION_DEFAULT;
+        job->selection.group_views = k->group_views;
         return true;
     }
     return false;
@@ -168,12 +178,17 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
             line, n,
             "kernel tilted: values differ from those of other kernels and devices, with the same "
             "accuracy; use --kernel matrix to get values like theirs");
-    else if (job->precision == FBP_PRECISION_FAST ||
-             (job->precision == FBP_PRECISION_HALF && !kernel_of(job)->half))
+    else if ((job->precision == FBP_PRECISION_FAST &&
+              kernel_of(job)->precision != FBP_PRECISION_FAST) ||
+             (job->precision == FBP_PRECISION_HALF &&
+              kernel_of(job)->precision != FBP_PRECISION_HALF))
         snprintf(
             line, n, "%s",
-            "precision exact is used: on device cpu, only kernel rot90 has precision half, with "
-            "AVX2 or AVX-512, and no kernel has precision fast");
+            job->precision == FBP_PRECISION_HALF
+                ? "precision exact is used: on device cpu, only kernel rot90 has precision half, "
+                  "with AVX2 or AVX-512"
+                : "precision exact is used: on device cpu, only kernel hierarchical has precision "
+                  "fast; it needs many views of an untilted circular scan");
     else
         line[0] = '\0';
 }
@@ -185,6 +200,8 @@ static void close_device(fbp_device **device)
     if (!dev)
         return;
     cpu_filter_close(dev);
+    if (dev->kernel->close)
+        dev->kernel->close(dev);
     free(dev->found);
     free(dev->principal);
     fbp_pool_destroy(&dev->pool);
@@ -216,6 +233,8 @@ static fbp_status open_device(fbp_device **out, int index, const struct fbp_job 
     for (size_t y = 0; y < job->grid.n[1]; y++)
         dev->found[y] = FBP_NO_STATISTICS;
     FBP_TRY_GOTO(cpu_filter_open(dev));
+    if (dev->kernel->open)
+        FBP_TRY_GOTO(dev->kernel->open(dev));
     return FBP_OK;
 fail:
     close_device(out);

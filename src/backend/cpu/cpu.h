@@ -34,9 +34,13 @@ struct cpu_bp {
 struct cpu_kernel {
     const char *name;
     bool in_double; /**< the kernel computes jobs in double only; false: jobs in float only */
-    bool half;      /**< the kernel computes jobs in precision half only, and needs whole views */
-    bool interpolates;      /**< supports all of enum fbp_interpolation, not only linear */
-    size_t least_slices;    /**< with fewer slices, a later kernel of the list is faster */
+    /** the kernel computes jobs in precision half, or fast, only, and needs whole views; default:
+     * exact */
+    enum fbp_precision precision;
+    bool interpolates;   /**< supports all of enum fbp_interpolation, not only linear */
+    size_t least_slices; /**< with fewer slices, a later kernel of the list is faster */
+    size_t group_views;  /**< batches consist of whole groups of this number of views, and contain
+                            all rows of their views; 0: no condition */
     size_t symmetric_views; /**< symmetric views per group, interleaved, one vector lane each */
     bool boxes; /**< slabs may be boxes smaller than a slice; false: whole slices only */
     /** symmetry of the scan that the kernel requires: flags FBP_SYM_*; 0: none */
@@ -61,6 +65,9 @@ struct cpu_kernel {
     fbp_pool_fn *item; /**< one work item; user: the struct cpu_bp */
     /** Scratch per thread [floats]; NULL: 0. */
     size_t (*scratch)(const struct fbp_job *job);
+    /** Allocates and frees dev->tables; NULL: not needed. */
+    fbp_status (*open)(struct cpu_device *dev);
+    void (*close)(struct cpu_device *dev);
     /** Copies row y of slices [z0, z1) of one channel of a slab to host[z1 - z0][ny][nx] (of type
      * `value`), multiplied by job->scale, with job->shift added. If the member fetch_row is NULL,
      * slabs have the layout [channel][z][y][x], and cpu.c copies the rows. */
@@ -122,6 +129,20 @@ size_t cpu_rows_size(const struct fbp_job *job, size_t n_rows);
 void cpu_rows_store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
                     const void *rows, void *view);
 
+/* column.c, used by kernel "hierarchical", too, whose volumes have the same layout [y][x][z] */
+
+/** Returns the distance between neighbouring columns of a transposed image [floats]. */
+size_t cpu_column_stride(size_t n_rows);
+
+/** Returns the part of slices [z0, z1) of voxel column (x, y) that is in the requested region; {0,
+ * 0}: none. */
+struct fbp_interval cpu_column_slices(const struct cpu_bp *bp, size_t x, size_t y, size_t z0,
+                                      size_t z1);
+
+/** cpu_kernel.fetch_row() */
+void cpu_column_fetch_row(const struct fbp_job *job, const struct fbp_slab *slab, size_t z0,
+                          size_t z1, size_t y, const void *volume, void *host);
+
 /** Tables and transform plan of the filter along rows; thread-safe. */
 struct cpu_convolution {
     const struct fbp_filter_design *filter;
@@ -181,6 +202,7 @@ struct cpu_device {
     const struct cpu_kernel *kernel;
     struct fbp_row_bitmap bitmap;
     double (*principal)[2];      /**< [view] column and row of the pixel from which loops count */
+    void *tables;                /**< of the kernel: cpu_kernel.open() */
     struct cpu_scratch *scratch; /**< [thread] */
     struct cpu_convolution convolution;
     struct fbp_row_filter row_filter; /**< jobs in double: the row filter */

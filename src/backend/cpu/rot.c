@@ -430,7 +430,7 @@ const struct cpu_kernel cpu_kernel_rot90 = {.name = "rot90",
                                             ROT,
                                             ROT_EXACT};
 const struct cpu_kernel cpu_kernel_rot90_half = {.name = "rot90",
-                                                 .half = true,
+                                                 .precision = FBP_PRECISION_HALF,
                                                  .least_slices = 12,
                                                  .symmetry = FBP_SYM_COLUMN | FBP_SYM_ROT90,
                                                  .symmetric_views = 4,

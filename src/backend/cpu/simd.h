@@ -56,6 +56,9 @@ enum { FBP_N_INTERPOLATIONS = FBP_INTERPOLATION_LAST + 1 };
 struct fbp_bp_dsp {
     fbp_bp_matrix_fn *matrix[FBP_N_INTERPOLATIONS]; /**< by enum fbp_interpolation */
     fbp_bp_column_fn *column, *tilted;
+    fbp_bp_rows_fn *rows;
+    fbp_bp_resample_fn *resample;
+    fbp_bp_combine_fn *combine;
     fbp_bp_rot_fn *rot90, *rot180;
     fbp_bp_rot_half_fn *rot90_half; /**< NULL: not available */
     fbp_bp_planes_fn *planes[FBP_N_INTERPOLATIONS];
@@ -73,6 +76,9 @@ const struct fbp_bp_dsp SUFFIX(fbp_bp) = {
     .matrix = {matrix_linear, matrix_nearest, matrix_cubic},
     .column = column,
     .tilted = tilted,
+    .rows = set_rows,
+    .resample = resample,
+    .combine = combine,
     .rot90 = rot90,
     .rot180 = rot180,
 #    if !defined(VL) || defined(__x86_64__) /* there is no loop for NEON */

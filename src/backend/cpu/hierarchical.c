@@ -1,0 +1,775 @@
+/*
+ * Kernel "hierarchical" of the CPU device (cpu_kernel_hierarchical), in precision fast: fewer
+ * updates by angular decimation (Basu and Bresler 2000; for cone beams Xiao, Bresler and Munson
+ * 2003).
+ *
+ * The volume is divided into blocks of EDGE x EDGE voxel columns, the scan into groups of GROUP
+ * views.  Seen from a block's centre, what a view shows of the block changes little from view to
+ * view.  Therefore each group is replaced by fewer images of the block, at angles called nodes, and
+ * kernel "column" backprojects these:
+ *
+ *  1. Each view is resampled on a plane through the block's centre c, parallel to the z axis and to
+ *     the detector's rows: sample (p, i) is where the ray through the point c + p s e + (0, 0, z_i)
+ *     meets the detector.  e: unit vector along the rows; s, z_i: about one detector pixel apart.
+ *  2. The image at a node is the sum of the resampled views times the group's coefficients.  The
+ *     coefficients interpolate between nodes, with the least mean error, what a function of p with
+ *     the bandwidth of the detector contributes to a voxel at the block's edge while the view
+ * turns.
+ *  3. A voxel at distance L' from the source, and the centre at distance L (both perpendicular to
+ *     the plane), take the node's image at the point of the plane that the voxel's ray meets, with
+ *     the weight (L / L')^2.
+ *
+ * Views are stored with copies of their outermost columns and rows beyond the detector's edges:
+ * interpolation between nodes would spread a jump to 0 there into the field of view.  Blocks and
+ * groups have fixed positions in grid and scan, so that voxels do not depend on the division of the
+ * work.
+ * Used by: cpu.c.
+ */
+#include "backend/cpu/cpu.h"
+
+#include "base/base.h"
+#include "base/math.h"
+#include "base/system.h"
+#include "geometry/kind.h"
+#include "geometry/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    EDGE = 32,       /* of a block [voxel columns] */
+    GROUP = 64,      /* views */
+    MOST_NODES = 36, /* of a group */
+    CLASSES = 8,     /* of bandwidths */
+    ROW_0 = 1 << 16, /* index of the row of images that is the height of slice z_reference */
+    LANES = FBP_RESAMPLED_ROWS,
+    CELL = 16,          /* slices: runs of slices have a multiple of this number */
+    MOST_COLUMNS = 384, /* of an image */
+    MOST_ROWS = FBP_COLUMN_SLICES - LANES, /* of an image */
+    /* copies of the outermost columns and rows beyond the detector's edges, and rows of zeros
+     * beyond the copies, which a vector of rows may reach */
+    EXTRA_COLUMNS = 10,
+    EXTRA_ROWS = 4,
+    ZEROS = 24 + LANES
+};
+
+/* Scratch memory of a thread [floats]: images; resampled views of some image columns; and their
+ * rows. */
+enum {
+    COLUMNS = 12, /* resampled at a time */
+    IMAGE_FLOATS = 1 << 21,
+    VIEW_FLOATS = COLUMNS * GROUP * (FBP_COLUMN_SLICES + 32),
+    ROW_FLOATS = (sizeof(struct fbp_bp_rows) + sizeof(float) - 1) / sizeof(float)
+};
+
+/* Greatest mean error of the interpolation between nodes, relative to the signal; see place(). */
+static const double TOLERANCE = 0.01, CLUSTER = 0.4;
+
+/* The kernel is used if its time, as a part of that of "column", is less than PAYS: nodes per view,
+ * and COLUMN_COST times the columns of an image per voxel column of the block (measured with
+ * AVX-512 and AVX2). */
+static const double PAYS = 0.85, COLUMN_COST = 4;
+
+/* Limits of the scan: greatest change of the angle from view to view [rad]; greatest effect of
+ * irregular source positions [pixels]; least depth w, and greatest relative change of it in half a
+ * group.  Ratio of the bandwidths of neighbouring classes. */
+static const double MOST_STEP = 0.05, IRREGULAR = 0.02, LEAST_DEPTH = 0.2, MOST_CHANGE = 0.25,
+                    CLASS_STEP = 1.15;
+
+/* The view from the source, or along the beam: unit vectors along the rows (e) and perpendicular to
+ * them, away from the source (n); source position along e, n and z; angle of e, continuous from
+ * view to view. */
+struct direction {
+    double e[2], n[2], s[3], angle;
+};
+
+/* Nodes of a group for a bandwidth [radians per radian of the angle]. */
+struct nodes {
+    double bandwidth;
+    size_t n;
+    struct direction at[MOST_NODES];
+    float *coefficients; /* [n][n_views] */
+};
+
+struct group {
+    size_t first, n_views;
+    struct nodes nodes[CLASSES]; /* by increasing bandwidth */
+};
+
+struct tables {
+    struct direction *views; /* [n_views] */
+    struct group *groups;
+    size_t n_groups;
+    float *coefficients;
+};
+
+/* Returns false for parallel beams. */
+static bool has_source(const struct fbp_job *job)
+{
+    return fbp_kind_of(job->kind)->has_source;
+}
+
+/* Returns the directions of all views; false: they do not turn steadily, or not all in one sense.
+ */
+static bool directions_of(const struct fbp_job *job, struct direction *out)
+{
+    double turn = 0;
+
+    for (size_t k = 0; k < job->n_views; k++) {
+        const double *m = job->matrices[k], *s = job->views[k].s;
+        struct direction *d = &out[k];
+        const bool cone = has_source(job);
+        double x = cone ? -m[9] : m[0], y = cone ? m[8] : m[1];
+        const double length = hypot(x, y) * (x * m[0] + y * m[1] < 0 ? -1 : 1);
+        if (!(fabs(length) > 0))
+            return false;
+        d->e[0] = x / length;
+        d->e[1] = y / length;
+        /* away from the source: w increases; parallel beam: s points towards the source */
+        const double away =
+            cone ? d->e[1] * m[8] - d->e[0] * m[9] : d->e[0] * s[1] - d->e[1] * s[0];
+        d->n[0] = away < 0 ? -d->e[1] : d->e[1];
+        d->n[1] = away < 0 ? d->e[0] : -d->e[0];
+        d->s[0] = cone ? s[0] * d->e[0] + s[1] * d->e[1] : 0;
+        d->s[1] = cone ? s[0] * d->n[0] + s[1] * d->n[1] : 0;
+        d->s[2] = cone ? s[2] : 0;
+        d->angle = atan2(d->e[1], d->e[0]);
+        if (k == 0)
+            continue;
+        const double step = remainder(d->angle - out[k - 1].angle, 2 * FBP_PI);
+        d->angle = out[k - 1].angle + step;
+        if (turn == 0)
+            turn = step;
+        if (!(fabs(step) < MOST_STEP && step * turn >= 0))
+            return false;
+    }
+    return job->n_views > 0;
+}
+
+/* Returns the direction at an angle between those of views k and k + 1. */
+static struct direction direction_at(const struct direction *views, size_t k, double angle)
+{
+    const struct direction *a = &views[k], *b = &views[k + 1];
+    const double step = b->angle - a->angle, t = fabs(step) > 0 ? (angle - a->angle) / step : 0;
+    const bool left = a->e[0] * a->n[1] - a->e[1] * a->n[0] > 0; /* n is e, turned by 90 degrees */
+    struct direction d = {.e = {cos(angle), sin(angle)}, .angle = angle};
+
+    d.n[0] = left ? -d.e[1] : d.e[1];
+    d.n[1] = left ? d.e[0] : -d.e[0];
+    for (int i = 0; i < 3; i++)
+        d.s[i] = a->s[i] + t * (b->s[i] - a->s[i]);
+    return d;
+}
+
+/* Half the diagonal of a block [mm]. */
+static double radius_of(const struct fbp_job *job)
+{
+    return EDGE / 2.0 * hypot(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
+}
+
+/* Greatest height of a voxel above or below the source [mm]. */
+static double height_of(const struct fbp_job *job, const struct direction *view)
+{
+    const double a = fbp_grid_coordinate(&job->grid, 2, 0) - view->s[2];
+    const double b = fbp_grid_coordinate(&job->grid, 2, (double)job->grid.n[2] - 1) - view->s[2];
+
+    return fmax(fabs(a), fabs(b));
+}
+
+/* Returns the bandwidth, in radians per radian of the angle, with which the values of a block at c
+ * change while view k turns: the projection of a voxel at its edge moves by up to the block's
+ * radius per radian along the rows, and along the columns because the source comes nearer.  The
+ * signal has half a period per measured sample. */
+static double bandwidth_of(const struct fbp_job *job, const struct direction *views, size_t k,
+                           const double c[2])
+{
+    const double *m = job->matrices[k];
+    const double w = m[8] * c[0] + m[9] * c[1] + m[11];
+    const double to = c[0] * views[k].n[0] + c[1] * views[k].n[1] - views[k].s[1];
+
+    const double along_u = hypot(m[0], m[1]) / w / ((double)job->padded.inserted + 1);
+    const double along_v = has_source(job) ? height_of(job, &views[k]) / to * m[6] / w : 0;
+    return w > 1e-6 ? FBP_PI * radius_of(job) * hypot(along_u, along_v) : INFINITY;
+}
+
+static double sinc(double x)
+{
+    return fabs(x) < 1e-9 ? 1 : sin(x) / x;
+}
+
+/* Set the coefficients of n views with n_nodes nodes.  Coefficient a[m] of a view at
+ * angle t minimizes the mean of |exp(i w t) - sum_m a[m] exp(i w t_m)|^2 over |w| <= bandwidth:
+ * sum_m S(t_m - t_n) a[m] = S(t - t_n), S(x) = sin(bandwidth x) / (bandwidth x).
+ * Returns the greatest mean error of a view, or infinity. */
+static double interpolate(const struct direction *views, size_t n, const double *nodes,
+                          size_t n_nodes, double bandwidth, float *coefficients)
+{
+    static const double stable = 1e-9; /* limits the coefficients */
+    double l[MOST_NODES][MOST_NODES];  /* Cholesky factor of S */
+    double worst = 0;
+
+    for (size_t i = 0; i < n_nodes; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = sinc(bandwidth * (nodes[i] - nodes[j])) + (i == j ? stable : 0);
+            for (size_t k = 0; k < j; k++)
+                sum -= l[i][k] * l[j][k];
+            l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+            if (!isfinite(l[i][j]))
+                return INFINITY;
+        }
+    for (size_t k = 0; k < n; k++) {
+        double b[MOST_NODES], explained = 0;
+        for (size_t i = 0; i < n_nodes; i++) {
+            b[i] = sinc(bandwidth * (views[k].angle - nodes[i]));
+            for (size_t j = 0; j < i; j++)
+                b[i] -= l[i][j] * b[j];
+            b[i] /= l[i][i];
+            explained += b[i] * b[i];
+        }
+        worst = fmax(worst, 1 - explained);
+        for (size_t i = n_nodes; i-- > 0;) {
+            for (size_t j = i + 1; j < n_nodes; j++)
+                b[i] -= l[j][i] * b[j];
+            b[i] /= l[i][i];
+            coefficients[i * n + k] = (float)b[i];
+        }
+    }
+    return sqrt(fmax(worst, 0));
+}
+
+/* Number of nodes from which interpolate() can reach a small error. */
+static size_t least_nodes(double bandwidth, double span)
+{
+    return (size_t)(bandwidth * span / FBP_PI) + 2;
+}
+
+/* Set the angles of n nodes between a and b: evenly spaced, but denser towards both ends, where
+ * they are interpolated from one side only.  CLUSTER 0 would be even, 1 the nodes of Chebyshev. */
+static void place(double a, double b, size_t n, double *angles)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double even = (double)i / (double)(n - 1) - 0.5;
+        const double dense =
+            -0.5 * cos(FBP_PI * ((double)i + 0.5) / (double)n) / cos(FBP_PI / 2 / (double)n);
+        angles[i] = (a + b) / 2 + (b - a) * (even + CLUSTER * (dense - even));
+    }
+}
+
+/* Choose the nodes of a group (of one view: not the first of the scan) for a bandwidth, and their
+ * coefficients: as few nodes as keep the error within TOLERANCE.  Returns false if MOST_NODES are
+ * not enough. */
+static bool set_nodes(const struct direction *in, size_t n_views, double bandwidth,
+                      struct nodes *out)
+{
+    const double a = in[0].angle, b = in[n_views - 1].angle;
+    double angles[MOST_NODES];
+
+    out->bandwidth = bandwidth;
+    for (out->n = least_nodes(bandwidth, fabs(b - a));; out->n++) {
+        if (out->n > MOST_NODES)
+            return false;
+        place(a, b, out->n, angles);
+        if (interpolate(in, n_views, angles, out->n, bandwidth, out->coefficients) < TOLERANCE)
+            break;
+    }
+    for (size_t i = 0, k = 0; i < out->n; i++) {
+        while (k + 2 < n_views && fabs(in[k + 1].angle - a) <= fabs(angles[i] - a))
+            k++;
+        out->at[i] = direction_at(n_views > 1 ? in : in - 1, k, angles[i]);
+    }
+    return true;
+}
+
+/* Returns whether source positions change so steadily that nodes between the views represent them:
+ * the effect of the difference from the neighbours' mean, at the block's edge, is small. */
+static bool regular(const struct fbp_job *job, const struct direction *views)
+{
+    for (size_t k = 1; has_source(job) && k + 1 < job->n_views; k++) {
+        const double *m = job->matrices[k];
+        const double *a = views[k - 1].s, *s = views[k].s, *b = views[k + 1].s;
+        const double turn = views[k + 1].angle - views[k - 1].angle;
+        const double t = fabs(turn) > 0 ? (views[k].angle - views[k - 1].angle) / turn : 0.5;
+        double most = 0;
+        for (int i = 0; i < 3; i++)
+            most = fmax(most, fabs(s[i] - a[i] - t * (b[i] - a[i])));
+        if (!(most * radius_of(job) / fabs(s[1]) * hypot(m[0], m[1]) < IRREGULAR))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the greatest bandwidth of a block: of those at the volume's edges; the least depth there,
+ * in *depth. */
+static double most_bandwidth(const struct fbp_job *job, const struct direction *views,
+                             double *depth)
+{
+    double most = 0;
+
+    *depth = INFINITY;
+    for (size_t k = 0; k < job->n_views; k++)
+        for (int corner = 0; corner < 4; corner++) {
+            const double *m = job->matrices[k];
+            double at[3];
+            fbp_grid_corner(&job->grid, corner, at);
+            *depth = fmin(*depth, m[8] * at[0] + m[9] * at[1] + m[11]);
+            most = fmax(most, bandwidth_of(job, views, k, at));
+        }
+    return most;
+}
+
+/* Returns whether the kernel can compute the scan, and has fewer updates than "column". */
+static bool usable(const struct fbp_job *job)
+{
+    const struct fbp_grid *g = &job->grid;
+    const double *m = job->matrices[0], *centre = g->centre_mm;
+    struct direction *views = NULL;
+    bool pays = false;
+
+    if (fbp_calloc((void **)&views, job->n_views, sizeof *views, "directions of views") != FBP_OK)
+        return false;
+    if (job->n_views >= GROUP && directions_of(job, views) && regular(job, views)) {
+        const double turn = fabs(views[job->n_views - 1].angle - views[0].angle);
+        const double span = turn / (double)(job->n_views - 1) * GROUP;
+        double depth;
+        const double most = most_bandwidth(job, views, &depth);
+        const double columns = 2 * hypot(m[0], m[1]) * radius_of(job) + 5;
+        const double nodes = (double)least_nodes(bandwidth_of(job, views, 0, centre), span) + 4;
+        /* w changes by up to the distance of a corner from the axis, in source distances, per rad
+         */
+        const double change = (1 - depth + 0.01) * span / depth / 2;
+        /* rows of images for a cell of slices, whose heights differ within a block, and vectors */
+        const double near = has_source(job) ? radius_of(job) / (fabs(views[0].s[1]) * depth) : 0;
+        const double height = has_source(job) ? height_of(job, &views[0]) : 0;
+        const double rows = (1.1 * CELL * g->voxel_mm[2] + 3 * near * height) * m[6] / depth + 64;
+        pays = nodes / GROUP + COLUMN_COST * columns / (EDGE * EDGE) < PAYS &&
+               least_nodes(most, span) + 5 <= MOST_NODES && depth > LEAST_DEPTH &&
+               change < MOST_CHANGE && columns < MOST_COLUMNS * depth && rows < MOST_ROWS &&
+               MOST_NODES * columns / depth * (rows + 64) < IMAGE_FLOATS;
+    }
+    free(views);
+    return pays;
+}
+
+static void close_tables(struct cpu_device *dev)
+{
+    struct tables *t = dev->tables;
+
+    if (!t)
+        return;
+    free(t->views);
+    free(t->groups);
+    free(t->coefficients);
+    free(t);
+    dev->tables = NULL;
+}
+
+static fbp_status open_tables(struct cpu_device *dev)
+{
+    const struct fbp_job *job = dev->job;
+    struct tables *t = NULL;
+
+    FBP_TRY(fbp_calloc((void **)&t, 1, sizeof *t, "tables of kernel hierarchical"));
+    dev->tables = t;
+    t->n_groups = cpu_tiles(job->n_views, GROUP);
+    FBP_TRY(fbp_calloc((void **)&t->views, job->n_views, sizeof *t->views, "directions of views"));
+    FBP_TRY(fbp_calloc((void **)&t->groups, t->n_groups, sizeof *t->groups, "groups of views"));
+    FBP_TRY(fbp_calloc((void **)&t->coefficients, t->n_groups * CLASSES * GROUP * MOST_NODES,
+                       sizeof *t->coefficients, "coefficients of views"));
+    (void)directions_of(job, t->views);
+    float *coefficients = t->coefficients;
+    double depth;
+    const double most = most_bandwidth(job, t->views, &depth);
+    for (size_t i = 0; i < t->n_groups; i++) {
+        struct group *g = &t->groups[i];
+        g->first = i * GROUP;
+        g->n_views = cpu_least(GROUP, job->n_views - g->first);
+        for (size_t j = 0; j < CLASSES; j++, coefficients += (size_t)GROUP * MOST_NODES) {
+            g->nodes[j].coefficients = coefficients;
+            if (!set_nodes(t->views + g->first, g->n_views,
+                           most * pow(CLASS_STEP, (double)j - (CLASSES - 1)), &g->nodes[j]))
+                return FBP_UNSUPPORTED("kernel: the views turn too unevenly for hierarchical; "
+                                       "choose kernel column");
+        }
+    }
+    return FBP_OK;
+}
+
+/* Images of a block at the nodes of a group: columns p = -half … half, `s` mm apart; rows i, `h` mm
+ * apart, row ROW_0 at height z. */
+struct images {
+    const struct group *group;
+    const struct nodes *nodes;
+    double c[2]; /* centre of the block */
+    double s, h, z;
+    ptrdiff_t half;
+    double near, far;          /* least and greatest L / L' of voxels at nodes */
+    double least, greatest;    /* source heights of nodes */
+    double first_row, end_row; /* rows, counted from ROW_0, that any view contains */
+};
+
+static double distance(const struct direction *d, const double at[2])
+{
+    return at[0] * d->n[0] + at[1] * d->n[1] - d->s[1];
+}
+
+/* Returns L / L' of a voxel column at `at`. */
+static double nearness(const struct fbp_job *job, const struct direction *d, const double c[2],
+                       const double at[2])
+{
+    return has_source(job) ? distance(d, c) / distance(d, at) : 1;
+}
+
+/* Returns the column p of the image at a node that a voxel column at `at` meets; q: its L / L'. */
+static double column_of(const struct images *im, const struct direction *d, const double at[2],
+                        double q)
+{
+    const double to = at[0] * d->e[0] + at[1] * d->e[1] - d->s[0];
+    const double centre = im->c[0] * d->e[0] + im->c[1] * d->e[1] - d->s[0];
+
+    return (to * q - centre) / im->s;
+}
+
+/* Returns the row, counted from ROW_0, that height z of a voxel column meets. */
+static double row_of(const struct images *im, const struct direction *d, double z, double q)
+{
+    return (d->s[2] + (z - d->s[2]) * q - im->z) / im->h;
+}
+
+/* A view on the plane of its images: homogeneous column, row and depth of c at height im->z, and
+ * their increments per image column and per image row. */
+struct plane {
+    double u, u_p, v, v_p, v_i, w;
+};
+
+static struct plane plane_of(const struct fbp_job *job, const struct direction *views, size_t k,
+                             const struct images *im)
+{
+    const double *m = job->matrices[k], *e = views[k].e;
+
+    return (struct plane){
+        .u = m[0] * im->c[0] + m[1] * im->c[1] + m[3],
+        .u_p = (m[0] * e[0] + m[1] * e[1]) * im->s,
+        .v = m[4] * im->c[0] + m[5] * im->c[1] + m[6] * im->z + m[7],
+        .v_p = (m[4] * e[0] + m[5] * e[1]) * im->s,
+        .v_i = m[6] * im->h,
+        .w = m[8] * im->c[0] + m[9] * im->c[1] + m[11],
+    };
+}
+
+/* Set up the images of block (bx, by) for a group.  Returns false if no view shows the block. */
+static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx, size_t by,
+                       struct images *im)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const struct tables *t = bp->dev->tables;
+    const struct fbp_grid *grid = &job->grid;
+    double most = 0;
+    bool seen = false;
+
+    *im = (struct images){.group = g, .s = 1, .h = 1, .near = 1, .far = 1};
+    im->c[0] = fbp_grid_coordinate(grid, 0, (double)(bx * EDGE) + (EDGE - 1) / 2.0);
+    im->c[1] = fbp_grid_coordinate(grid, 1, (double)(by * EDGE) + (EDGE - 1) / 2.0);
+    im->z = fbp_grid_coordinate(grid, 2, cpu_z_reference(job));
+    const struct plane middle = plane_of(job, t->views, g->first + g->n_views / 2, im);
+    im->s = middle.w / middle.u_p;
+    im->h = middle.w / middle.v_i;
+    const double bandwidth = fmax(bandwidth_of(job, t->views, g->first, im->c),
+                                  bandwidth_of(job, t->views, g->first + g->n_views - 1, im->c));
+    im->nodes = &g->nodes[0];
+    while (im->nodes->bandwidth < bandwidth && im->nodes < &g->nodes[CLASSES - 1])
+        im->nodes++;
+    im->least = im->greatest = im->nodes->at[0].s[2];
+    for (size_t i = 0; i < im->nodes->n; i++) {
+        const struct direction *d = &im->nodes->at[i];
+        im->least = fmin(im->least, d->s[2]);
+        im->greatest = fmax(im->greatest, d->s[2]);
+        for (int corner = 0; corner < 4; corner++) {
+            const double x = (double)(bx * EDGE + (corner & 1 ? EDGE - 1 : 0));
+            const double y = (double)(by * EDGE + (corner & 2 ? EDGE - 1 : 0));
+            const double at[2] = {fbp_grid_coordinate(grid, 0, x), fbp_grid_coordinate(grid, 1, y)};
+            const double q = nearness(job, d, im->c, at);
+            most = fmax(most, fabs(column_of(im, d, at, q)));
+            im->far = fmin(im->far, q);
+            im->near = fmax(im->near, q);
+        }
+    }
+    im->half = (ptrdiff_t)cpu_within(most, 0, MOST_COLUMNS / 2 - 3) + 2;
+    im->first_row = INFINITY;
+    im->end_row = -INFINITY;
+    for (size_t k = g->first; k < g->first + g->n_views; k++) {
+        const struct plane p = plane_of(job, t->views, k, im);
+        const double reach = (double)im->half * p.u_p;
+        seen =
+            seen || (p.u + reach > -p.w && p.u - reach < (double)job->padded.panel.n_columns * p.w);
+        im->first_row = fmin(im->first_row, (-EXTRA_ROWS * p.w - p.v) / p.v_i);
+        im->end_row = fmax(im->end_row,
+                           (((double)job->padded.panel.n_rows + EXTRA_ROWS) * p.w - p.v) / p.v_i);
+    }
+    return seen;
+}
+
+/* Sets [*first, *end) to the rows of images, counted from ROW_0, that slices [z0, z1) need. */
+static void rows_of(const struct fbp_job *job, const struct images *im, size_t z0, size_t z1,
+                    ptrdiff_t *first, ptrdiff_t *end)
+{
+    const double a = fbp_grid_coordinate(&job->grid, 2, (double)z0);
+    const double b = fbp_grid_coordinate(&job->grid, 2, (double)z1 - 1);
+    double lo = INFINITY, hi = -INFINITY;
+
+    for (int i = 0; i < 4; i++) {
+        const struct direction d = {.s = {0, 0, i & 1 ? im->least : im->greatest}};
+        const double q = i & 2 ? im->near : im->far;
+        lo = fmin(lo, row_of(im, &d, a, q));
+        hi = fmax(hi, row_of(im, &d, b, q));
+    }
+    *first = (ptrdiff_t)floor(lo) - 1;
+    *end = (ptrdiff_t)floor(hi) + 3;
+}
+
+static size_t scratch(const struct fbp_job *job)
+{
+    (void)job;
+    return IMAGE_FLOATS + VIEW_FLOATS + ROW_FLOATS;
+}
+
+/* Rows of images that a run of slices needs: [first, end), counted from row 0 of the images, both
+ * multiples of LANES; stride: floats from image column to column. */
+struct rows {
+    size_t first, end, stride;
+};
+
+static struct rows rows_for(const struct fbp_job *job, const struct images *im, size_t z0,
+                            size_t z1)
+{
+    ptrdiff_t first, end;
+
+    rows_of(job, im, z0, z1, &first, &end);
+    struct rows r = {(size_t)(ROW_0 + first) / LANES * LANES,
+                     cpu_tiles((size_t)(ROW_0 + end), LANES) * LANES, 0};
+    r.stride = cpu_column_stride(r.end - r.first);
+    return r;
+}
+
+static size_t image_size(const struct images *im, const struct rows *r)
+{
+    return (2 * (size_t)im->half + 1) * r->stride;
+}
+
+/* Returns whether the images of slices [z0, z1) fit the second-level cache. */
+static bool fits(const struct fbp_job *job, const struct images *im, size_t z0, size_t z1)
+{
+    const struct rows r = rows_for(job, im, z0, z1);
+    const size_t most = cpu_least(fbp_cpu_level2_bytes() / 2 / sizeof(float), IMAGE_FLOATS);
+
+    return r.end - r.first <= MOST_ROWS && z1 - z0 <= MOST_ROWS &&
+           im->nodes->n * image_size(im, &r) <= most;
+}
+
+/* Distance between neighbouring columns of a stored view [floats]; rows before its row 0. */
+enum { ROWS_BEFORE = EXTRA_ROWS + ZEROS };
+
+static size_t stride_of(size_t n_rows)
+{
+    const size_t n = ROWS_BEFORE + n_rows + EXTRA_ROWS + ZEROS + FBP_MOST_TAPS + LANES;
+
+    return cpu_tiles(n, FBP_COLUMN_MULTIPLE) * FBP_COLUMN_MULTIPLE;
+}
+
+static size_t view_size(const struct fbp_job *job, size_t n_rows)
+{
+    return (job->padded.panel.n_columns + 2 * (size_t)EXTRA_COLUMNS) * stride_of(n_rows);
+}
+
+static void store(const struct cpu_device *dev, size_t n_rows, size_t first, size_t n,
+                  const void *rows, void *view)
+{
+    const size_t nc = dev->job->padded.panel.n_columns, stride = stride_of(n_rows);
+    const bool last = first + n == n_rows;
+    float *const column = (float *)view + EXTRA_COLUMNS * stride + ROWS_BEFORE;
+
+    dev->line.transpose(rows, n, nc, column + first, stride);
+    for (size_t c = 0; c < nc + 2 * (size_t)EXTRA_COLUMNS; c++) {
+        float *const to = (float *)view + c * stride + ROWS_BEFORE;
+        const float *from = c < EXTRA_COLUMNS        ? column
+                            : c < EXTRA_COLUMNS + nc ? to
+                                                     : column + (nc - 1) * stride;
+        if (from != to)
+            memcpy(to + first, from + first, n * sizeof *to);
+        for (size_t i = 1; first == 0 && i <= EXTRA_ROWS; i++)
+            to[-(ptrdiff_t)i] = to[0];
+        if (first == 0)
+            memset(to - ROWS_BEFORE, 0, ZEROS * sizeof *to);
+        for (size_t i = 0; last && i < EXTRA_ROWS; i++)
+            to[n_rows + i] = to[n_rows - 1];
+        if (last)
+            memset(to + n_rows + EXTRA_ROWS, 0,
+                   (stride - ROWS_BEFORE - n_rows - EXTRA_ROWS) * sizeof *to);
+    }
+}
+
+/* Compute the images: resample all views for some image columns, then sum them to the nodes. */
+static void compute_images(const struct cpu_bp *bp, const struct images *im, const struct rows *r,
+                           struct fbp_bp_rows *rows, float *resampled, float *images)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const struct tables *t = bp->dev->tables;
+    const struct group *g = im->group;
+    const size_t n_rows = bp->batch->n_rows, stride = stride_of(n_rows);
+    const size_t size = view_size(job, n_rows), n = r->end - r->first;
+    const ptrdiff_t most = (ptrdiff_t)job->padded.panel.n_columns + EXTRA_COLUMNS - 4;
+    const float *views = (const float *)bp->filtered + (g->first - bp->batch->view0) * size +
+                         EXTRA_COLUMNS * stride + ROWS_BEFORE;
+
+    for (ptrdiff_t first = -im->half; first <= im->half; first += COLUMNS) {
+        const ptrdiff_t columns = im->half - first < COLUMNS ? im->half - first + 1 : COLUMNS;
+        for (size_t k = 0; k < g->n_views; k++) {
+            const struct plane at = plane_of(job, t->views, g->first + k, im);
+            const double per_w = 1 / at.w;
+            bp->dev->dsp.rows(rows, n, at.v * per_w, at.v_i * per_w, (ptrdiff_t)r->first - ROW_0,
+                              n_rows + EXTRA_ROWS);
+            for (ptrdiff_t p = 0; p < columns; p++) {
+                float *out = resampled + ((size_t)p * g->n_views + k) * r->stride;
+                const double u = (at.u + (double)(first + p) * at.u_p) * per_w;
+                const ptrdiff_t c = cpu_floor(cpu_within(u, -EXTRA_COLUMNS, (double)most + 4)) - 1;
+                const float weight = (float)(per_w * per_w), a = (float)(u - (double)(c + 1));
+                float w[4];
+                if (c < -EXTRA_COLUMNS || c > most) {
+                    memset(out, 0, r->stride * sizeof *out);
+                    continue;
+                }
+                for (int i = 0; i < 4; i++)
+                    w[i] = weight * fbp_cubic_weight(a - (float)(i - 1));
+                memset(out, 0, FBP_COLUMN_BELOW * sizeof *out);
+                bp->dev->dsp.resample(out + FBP_COLUMN_BELOW, n, rows,
+                                      views + k * size + c * (ptrdiff_t)stride, stride, w, size);
+                memset(out + FBP_COLUMN_BELOW + n, 0,
+                       (r->stride - FBP_COLUMN_BELOW - n) * sizeof *out);
+            }
+        }
+        for (ptrdiff_t p = 0; p < columns; p++)
+            bp->dev->dsp.combine(images + (size_t)(first + p + im->half) * r->stride,
+                                 image_size(im, r), im->nodes->n,
+                                 resampled + (size_t)p * g->n_views * r->stride, r->stride,
+                                 g->n_views, im->nodes->coefficients);
+    }
+}
+
+/* Add the images to slices [z0, z1) of voxel columns [x0, x1) x [y0, y1). */
+static void add_images(const struct cpu_bp *bp, const struct images *im, const struct rows *r,
+                       const float *images, size_t x0, size_t x1, size_t y0, size_t y1, size_t z0,
+                       size_t z1)
+{
+    const struct fbp_job *job = bp->dev->job;
+    const struct fbp_slab *s = bp->slab;
+    const size_t size = image_size(im, r), n = im->nodes->n;
+    const double rows_per_slice = job->grid.voxel_mm[2] / im->h;
+    struct fbp_bp_column columns[MOST_NODES] = {{.left = NULL}};
+
+    for (size_t i = 0; i < n; i++) {
+        columns[i].v_lo = (float)((double)r->first - ROW_0);
+        columns[i].v_hi = (float)((double)r->end - 1 - ROW_0);
+        columns[i].row = ROW_0 - (int)r->first;
+    }
+    for (size_t y = y0; y < y1; y++)
+        for (size_t x = x0; x < x1; x++) {
+            const struct fbp_interval z = cpu_column_slices(bp, x, y, z0, z1);
+            const double at[2] = {fbp_grid_coordinate(&job->grid, 0, (double)x),
+                                  fbp_grid_coordinate(&job->grid, 1, (double)y)};
+            if (z.end == 0)
+                continue;
+            for (size_t i = 0; i < n; i++) {
+                const struct direction *d = &im->nodes->at[i];
+                const double q = nearness(job, d, im->c, at);
+                const double p = column_of(im, d, at, q) + (double)im->half;
+                const ptrdiff_t c = cpu_floor(p);
+                const double a = p - (double)c;
+                struct fbp_bp_column *const out = &columns[i];
+                out->left = out->ahead =
+                    images + i * size + (size_t)c * r->stride + FBP_COLUMN_BELOW;
+                out->wl = (float)((1 - a) * q * q);
+                out->wr = (float)(a * q * q);
+                out->v0 = (float)row_of(im, d, im->z, q);
+                out->dv = out->step = (float)(rows_per_slice * q);
+                out->z0 = z.first;
+                out->z1 = z.end;
+            }
+            float *dst = (float *)bp->volume + ((y - s->y0) * s->nx + x - s->x0) * s->nz;
+            bp->dev->dsp.column(dst + (z.first - s->z0), z.first, z.end,
+                                (float)cpu_z_reference(job), columns, n, r->stride);
+        }
+}
+
+/* Blocks [bx0, bx1) x [by0, by1) that contain voxels of the slab. */
+struct blocks {
+    size_t bx0, bx1, by0, by1;
+};
+
+static struct blocks blocks_of(const struct fbp_slab *s)
+{
+    return (struct blocks){s->x0 / EDGE, cpu_tiles(s->x0 + s->nx, EDGE), s->y0 / EDGE,
+                           cpu_tiles(s->y0 + s->ny, EDGE)};
+}
+
+/* Returns the number of work items: blocks. */
+static size_t items(const struct cpu_bp *bp)
+{
+    const struct blocks b = blocks_of(bp->slab);
+
+    return (b.bx1 - b.bx0) * (b.by1 - b.by0);
+}
+
+static void item(void *user, size_t index, int worker)
+{
+    const struct cpu_bp *bp = user;
+    const struct fbp_job *job = bp->dev->job;
+    const struct tables *t = bp->dev->tables;
+    const struct fbp_slab *s = bp->slab;
+    const struct blocks b = blocks_of(s);
+    const size_t bx = b.bx0 + index % (b.bx1 - b.bx0), by = b.by0 + index / (b.bx1 - b.bx0);
+    const size_t x0 = bx * EDGE > s->x0 ? bx * EDGE : s->x0;
+    const size_t y0 = by * EDGE > s->y0 ? by * EDGE : s->y0;
+    const size_t x1 = cpu_least((bx + 1) * EDGE, s->x0 + s->nx);
+    const size_t y1 = cpu_least((by + 1) * EDGE, s->y0 + s->ny);
+    float *const images = bp->dev->scratch[worker].buffer[CPU_KERNEL];
+    float *const resampled = images + IMAGE_FLOATS;
+    struct fbp_bp_rows *const rows = (struct fbp_bp_rows *)(void *)(resampled + VIEW_FLOATS);
+    const size_t begin = bp->batch->view0, end = begin + bp->batch->n_views;
+
+    for (size_t i = begin / GROUP; i * GROUP < end; i++) {
+        struct images im;
+        if (!set_images(bp, &t->groups[i], bx, by, &im))
+            continue;
+        for (size_t za = bp->z0, zb; za < bp->z1; za = zb) {
+            zb = (za / CELL + 1) * CELL;
+            ptrdiff_t first_row, end_row;
+            rows_of(job, &im, za, zb, &first_row, &end_row);
+            if ((double)end_row < im.first_row || (double)first_row > im.end_row)
+                continue;
+            while (zb < bp->z1 && fits(job, &im, za, zb + CELL))
+                zb += CELL;
+            zb = cpu_least(zb, bp->z1);
+            const struct rows r = rows_for(job, &im, za, zb);
+            compute_images(bp, &im, &r, rows, resampled, images);
+            add_images(bp, &im, &r, images, x0, x1, y0, y1, za, zb);
+        }
+    }
+}
+
+const struct cpu_kernel cpu_kernel_hierarchical = {
+    .name = "hierarchical",
+    .precision = FBP_PRECISION_FAST,
+    .group_views = GROUP,
+    .least_slices = 16,
+    .usable = usable,
+    .symmetry = FBP_SYM_COLUMN,
+    .symmetric_views = 1,
+    .boxes = true,
+    .group_size = view_size,
+    .store = store,
+    .items = items,
+    .item = item,
+    .scratch = scratch,
+    .open = open_tables,
+    .close = close_tables,
+    .fetch_row = cpu_column_fetch_row,
+};

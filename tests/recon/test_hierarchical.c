@@ -1,0 +1,189 @@
+/* Kernel "hierarchical" of the CPU device, in precision fast: when it is chosen, its values beside
+ * those of kernel "column" and beside the phantom, on every instruction set, and the same bits for
+ * every division of the work. */
+#include "recon/fixture.h"
+
+enum { VIEWS = 420, COLUMNS = 150, ROWS = 130, VOXELS = 96 };
+
+static const double HEAD_MM = 80;
+
+/* A head; arc of the views [deg]; shift of the panel along its rows [pixels]. */
+struct geometry {
+    const char *name;
+    enum fbp_kind kind;
+    size_t n_views;
+    double arc, shift, tilt_deg;
+    int order; /* 1: views in the order 0, 2, 4 …, 1, 3, 5 … */
+};
+
+static struct fbp_scan make_scan(const struct geometry *g)
+{
+    struct fbp_scan scan = {.struct_size = sizeof scan,
+                            .kind = g->kind,
+                            .n_views = g->n_views,
+                            .panel = {COLUMNS, ROWS},
+                            .volume = {{VOXELS, VOXELS, VOXELS}, {2, 2, 2}, {0, 0, 0}}};
+    const double pitch = g->kind == FBP_CONE ? 2 * 1200 / 750.0 : 2;
+    double *angles = even_angles(g->n_views, 0, g->arc / (double)g->n_views);
+
+    if (g->order == 1)
+        for (size_t k = 0; k < g->n_views; k++)
+            angles[k] = g->arc / (double)g->n_views * PI / 180 *
+                        (double)(2 * k % g->n_views + (2 * k >= g->n_views));
+    const struct fbp_circle circle =
+        circle_of(g->n_views, angles, 750, 1200, .kind = g->kind, .pitch_mm = {pitch, pitch},
+                  .offset_mm = {g->shift * pitch, 0}, .tilt_rad = {g->tilt_deg * PI / 180, 0, 0});
+    scan.views = not_null(calloc(g->n_views, sizeof *scan.views));
+    OK(fbp_circle_views(&circle, scan.views));
+    free(angles);
+    simulate_head(&scan, HEAD_MM);
+    return scan;
+}
+
+#define PARAMS(name, ...)                                                           \
+    fbp_recon_params(.device = "cpu", .precision = FBP_PRECISION_FAST, __VA_ARGS__, \
+                     .tuning.kernel = (name))
+
+static void check_kernel(const struct geometry *g, enum fbp_precision precision,
+                         enum fbp_refine refine, const char *expected)
+{
+    AUTO_DROP struct fbp_scan scan = make_scan(g);
+    CLEANUP(fbp_plan_destroy) fbp_plan *plan = NULL;
+
+    OK(fbp_plan_create(
+        &plan, &scan,
+        fbp_recon_params(.device = "cpu", .precision = precision, .filtering.refine = refine)));
+    print_message("%s: kernel %s\n", g->name, fbp_plan_info(plan)->kernel);
+    assert_string_equal(fbp_plan_info(plan)->kernel, expected);
+}
+
+TEST(chosen_where_it_pays)
+{
+    const struct geometry full = {"full turn", FBP_CONE, VIEWS, 360, 0, 0, 0};
+    const struct geometry uneven = {"no quarter-turn symmetry", FBP_CONE, VIEWS + 1, 360, 0, 0, 0};
+    const struct geometry few = {"few views", FBP_CONE, 91, 360, 0, 0, 0};
+    const struct geometry tilted = {"tilted", FBP_CONE, VIEWS + 1, 360, 0, 2, 0};
+    const struct geometry order = {"every other view first", FBP_CONE, VIEWS + 1, 360, 0, 0, 1};
+
+    check_kernel(&full, FBP_PRECISION_FAST, FBP_REFINE_1, "hierarchical");
+    check_kernel(&uneven, FBP_PRECISION_FAST, FBP_REFINE_1, "hierarchical");
+    check_kernel(&uneven, FBP_PRECISION_FAST, FBP_REFINE_4, "column");
+    check_kernel(&uneven, FBP_PRECISION_DEFAULT, FBP_REFINE_1, "column");
+    check_kernel(&uneven, FBP_PRECISION_EXACT, FBP_REFINE_1, "column");
+    check_kernel(&few, FBP_PRECISION_FAST, FBP_REFINE_1, "column");
+    check_kernel(&tilted, FBP_PRECISION_FAST, FBP_REFINE_1, "tilted");
+    check_kernel(&order, FBP_PRECISION_FAST, FBP_REFINE_1, "column");
+}
+
+/* Rms difference, in HU, of voxels within 75 mm of the axis and 60 mm of the source's plane, which
+ * all views contain. */
+static double hu_between(const float *a, const float *b)
+{
+    double sum = 0, n = 0;
+
+    for (size_t z = VOXELS / 2 - 30; z < VOXELS / 2 + 30; z++)
+        for (size_t y = 0; y < VOXELS; y++)
+            for (size_t x = 0; x < VOXELS; x++) {
+                const double px = 2 * ((double)x - (VOXELS - 1) / 2.0),
+                             py = 2 * ((double)y - (VOXELS - 1) / 2.0);
+                const size_t i = (z * VOXELS + y) * VOXELS + x;
+                if (hypot(px, py) > 75)
+                    continue;
+                sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+                n++;
+            }
+    return sqrt(sum / n) * 1000 / 0.02;
+}
+
+/* With refined rows, both kernels are equally far from the phantom; without, "hierarchical" blurs
+ * edges more.  Their difference contains the errors of both from linear interpolation. */
+TEST(values_and_errors)
+{
+    static const struct geometry cases[] = {
+        {"full turn", FBP_CONE, VIEWS, 360, 0, 0, 0},
+        {"clockwise", FBP_CONE, VIEWS - 3, -360, 0, 0, 0},
+        {"short scan", FBP_CONE, 300, 220, 0, 0, 0},
+        {"offset panel", FBP_CONE, VIEWS + 1, 360, 40, 0, 0},
+        {"parallel beam", FBP_PARALLEL, 300, 180, 0, 0, 0},
+        {"last group of one view", FBP_CONE, 6 * 64 + 1, 360, 0, 0, 0}};
+    static const char *const levels[] = {"c", "avx2", "avx512"};
+    const char *saved = getenv("FBP_CPU");
+    AUTO_FREE char *keep = saved ? strdup(saved) : NULL;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
+        CLEANUP(fbp_phantom_clear)
+        struct fbp_phantom phantom = create_phantom("shepp-logan", HEAD_MM, 0.02);
+        AUTO_FREE float *truth = not_null(malloc(grid_size(&scan.volume) * sizeof *truth));
+        OK(fbp_phantom_voxels(&phantom, &scan.volume, 0, VOXELS, truth));
+        for (int refine = FBP_REFINE_1; refine <= FBP_REFINE_2; refine++) {
+            AUTO_FREE float *column =
+                reconstruct(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column",
+                                                    .filtering.refine = (enum fbp_refine)refine));
+            AUTO_FREE float *first = NULL;
+            const double error = hu_between(column, truth);
+            for (int level = i == 0 ? 0 : 2; level < 3; level++) {
+                setenv("FBP_CPU", levels[level], 1);
+                float *got = reconstruct(
+                    &scan, PARAMS("hierarchical", .filtering.refine = (enum fbp_refine)refine));
+                const double differs = hu_between(got, column), own = hu_between(got, truth);
+                print_message("%s, refine %d, %s: %.2f HU from column; error %.2f HU, of column "
+                              "%.2f HU\n",
+                              cases[i].name, refine + 1, levels[level], differs, own, error);
+                assert_true(own < (refine ? 1.1 : 1.4) * error);
+                assert_true(differs < (refine ? 20 : 40));
+                if (first)
+                    assert_true(hu_between(got, first) < 0.02);
+                free(first);
+                first = got;
+            }
+        }
+    }
+    if (keep)
+        setenv("FBP_CPU", keep, 1);
+    else
+        unsetenv("FBP_CPU");
+}
+
+TEST(splits_change_nothing)
+{
+    static const struct geometry full = {"full turn", FBP_CONE, VIEWS, 360, 0, 0, 0};
+    static const struct fbp_recon_params cases[] = {
+        {.n_threads = 3, .tuning.batch_views = 64, .tuning.slab_slices = 7},
+        {.n_threads = 1, .tuning.batch_views = 128, .tuning.slab_slices = 33},
+        {.n_threads = 2, .tuning.slab_slices = 1},
+    };
+    AUTO_DROP struct fbp_scan scan = make_scan(&full);
+    const uint64_t whole = reconstruct_hash(&scan, PARAMS("hierarchical", .n_threads = 2));
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fbp_recon_params p = cases[i];
+        p.struct_size = sizeof p;
+        p.device = "cpu";
+        p.precision = FBP_PRECISION_FAST;
+        p.tuning.kernel = "hierarchical";
+        if (reconstruct_hash(&scan, &p) != whole)
+            fail_msg("%d threads, batches of %zu, slabs of %zu: other values", p.n_threads,
+                     p.tuning.batch_views, p.tuning.slab_slices);
+    }
+}
+
+/* Requested voxels have the values of the whole volume. */
+TEST(regions_and_boxes)
+{
+    static const struct geometry full = {"full turn", FBP_CONE, VIEWS, 360, 0, 0, 0};
+    AUTO_DROP struct fbp_scan scan = make_scan(&full);
+    AUTO_FREE float *whole = reconstruct(&scan, PARAMS("hierarchical", .n_threads = 2));
+    AUTO_FREE float *ball =
+        reconstruct(&scan, PARAMS("hierarchical", .region.shape = "ball:10,0,5,30"));
+    size_t seen = 0;
+
+    for (size_t i = 0; i < grid_size(&scan.volume); i++)
+        if (ball[i] < 0 || ball[i] > 0) {
+            assert_memory_equal(&ball[i], &whole[i], sizeof *ball);
+            seen++;
+        }
+    assert_true(seen > 10000);
+}
+
+TEST_MAIN(NULL, NULL)
