@@ -93,7 +93,7 @@ static void end(void *device)
 {
 }
 
-static const struct gl_queue_life life = {begin, end};
+static const struct gl_queue_life life = {.begin = begin, .end = end};
 
 static fbp_status note(void *device, void *command)
 {
@@ -119,7 +119,33 @@ static fbp_status break_down(void *device, void *command)
     return fbp_fail(FBP_ERR_DEVICE, "a planted failure");
 }
 
-static struct gl_queue *open_queue(struct device *d)
+/* Number of commands whose work is prepared, but not launched. */
+static atomic_uint n_prepared;
+
+static fbp_status prepare(void *device, void *command)
+{
+    atomic_fetch_add(&n_prepared, 1);
+    return FBP_OK;
+}
+
+/* A kernel that launches all prepared work beside its own. */
+static fbp_status carry(void *device, void *command)
+{
+    atomic_store(&n_prepared, 0);
+    return note(device, command);
+}
+
+static fbp_status count_prepared(void *device, bool launch, unsigned *n)
+{
+    if (launch && atomic_load(&n_prepared) > 0)
+        atomic_fetch_sub(&n_prepared, 1);
+    *n = atomic_load(&n_prepared);
+    return FBP_OK;
+}
+
+static const struct gl_queue_life life_with_riders = {begin, end, count_prepared};
+
+static struct gl_queue *open_queue_of(const struct gl_queue_life *of, struct device *d)
 {
     struct gl_queue *q;
 
@@ -128,8 +154,13 @@ static struct gl_queue *open_queue(struct device *d)
     memset(d, 0, sizeof *d);
     atomic_store(&made, 0);
     atomic_store(&allowed, UINT32_MAX);
-    OK(gl_queue_open(&q, &life, d));
+    OK(gl_queue_open(&q, of, d));
     return q;
+}
+
+static struct gl_queue *open_queue(struct device *d)
+{
+    return open_queue_of(&life, d);
 }
 
 static struct gl_point put(struct gl_queue *q, enum gl_order order, int tag)
@@ -235,6 +266,60 @@ TEST(moments_are_when_a_copy_was_over)
     OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 2)));
     assert_true(before > 0 && after - before >= 20e-3);
     gl_queue_close(&q);
+}
+
+static const struct gl_submission riding = {.rides = true};
+
+/* While the device is busy, a copy waits for a kernel that carries it, and so do commands that
+ * depend on the copy. */
+TEST(a_kernel_carries_copies)
+{
+    struct device d;
+    struct gl_queue *q = open_queue_of(&life_with_riders, &d);
+    struct gl_point copied;
+    const int tag = 3;
+
+    atomic_store(&allowed, 0);
+    (void)put(q, GL_ORDER_CALL, 1);
+    (void)put(q, GL_ORDER_CALL, 2);
+    while (atomic_load(&d.n) < 2)
+        usleep(100);
+    for (int i = 0; i < 2; i++)
+        OK(gl_queue_submit_with(q, GL_ORDER_IN, prepare, NULL, 0, &riding));
+    OK(gl_queue_point(q, GL_ORDER_IN, &copied));
+    gl_queue_after(q, GL_ORDER_FILTER, copied);
+    const struct gl_point last = put(q, GL_ORDER_FILTER, 4);
+    usleep(20000);
+    assert_int_equal(d.n, 2);
+    OK(gl_queue_submit(q, GL_ORDER_BP, carry, &tag, sizeof tag));
+    while (atomic_load(&d.n) < 4)
+        usleep(100);
+    assert_int_equal(d.log[2], 3);
+    assert_int_equal(d.log[3], 4);
+    atomic_store(&allowed, UINT32_MAX);
+    OK(gl_queue_wait(q, last));
+    gl_queue_close(&q);
+}
+
+/* Without a kernel, the queue launches copies alone; also before a failure, and before the next
+ * command of their sequence. */
+TEST(an_idle_device_copies_at_once)
+{
+    struct device d;
+    struct gl_queue *q = open_queue_of(&life_with_riders, &d);
+    struct gl_point copied;
+
+    for (int i = 0; i < 2 * GL_RIDERS; i++)
+        OK(gl_queue_submit_with(q, GL_ORDER_OUT, prepare, NULL, 0, &riding));
+    OK(gl_queue_wait(q, put(q, GL_ORDER_OUT, 1)));
+    assert_int_equal(n_prepared, 0);
+    OK(gl_queue_submit_with(q, GL_ORDER_IN, prepare, NULL, 0, &riding));
+    OK(gl_queue_submit(q, GL_ORDER_BP, break_down, "", 1));
+    OK(gl_queue_submit_with(q, GL_ORDER_IN, prepare, NULL, 0, &riding));
+    OK(gl_queue_point(q, GL_ORDER_IN, &copied));
+    assert_int_equal(gl_queue_wait(q, copied), FBP_ERR_DEVICE);
+    gl_queue_close(&q);
+    assert_int_equal(n_prepared, 0);
 }
 
 /* Each command tests whether the commands on which it depends have run. */

@@ -27,8 +27,9 @@ struct pass {
     float unit[2];
     int region, cells, cell_x0, cell_y0;
     int domain_x0, domain_y0;
-    float turn_s, turn_ex, turn_ey, spare2;
-    int samples, chunk, delay, spare3;
+    float turn_s, turn_ex, turn_ey;
+    int samples, chunk, delay;
+    uint64_t texture_handle;
     struct view view[GPU_PASS];
 };
 
@@ -142,8 +143,9 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
                         gpu_cells(cells[0]) * gpu_cells(cells[1]) * sizeof(struct gpu_wanted),
                         &skip));
     if (views->buffer->texture) {
-        c.texture = views->buffer->texture;
+        c.texture = views->buffer->handle ? 0 : views->buffer->texture;
         c.sampler = dev->sampler;
+        s->pass.texture_handle = views->buffer->handle;
         s->pass.first = (int)(b->position + k);
     } else {
         const size_t group = gpu_plain_bytes(dev->job, 1, b->n_rows);
@@ -167,6 +169,7 @@ static fbp_status run_pass(struct state *s, size_t k, size_t n)
         c.groups[2] = groups_of(s, s->pass.z0, s->pass.nz, s->depth);
         const double updates = (double)(p.y1 - p.y0) * s->nx * s->pass.nz * s->pass.n;
         gl_pace_begin(&dev->pace, updates);
+        c.carries = dev->tuner.active || dev->pace.start > 0 ? 0 : SIZE_MAX; /* 0: it is timed */
         FBP_TRY(gl_run(&dev->programs, &c));
         gl_pace_end(&dev->pace, updates);
         const bool over = p.y1 == s->ny;
@@ -306,6 +309,7 @@ static fbp_status run_program(struct gl_device *dev, enum gl_program_id program,
     size_t skip = 0;
 
     v->n = (unsigned)((program == GL_P_FOUND ? from->bytes : to->bytes) / sizeof(float));
+    c.carries = program == GL_P_UNPACK || program == GL_P_SCALE ? to->bytes : 0;
     if (from->buffer)
         FBP_TRY(gl_bind(&dev->programs, &c, 0, from->buffer, from->at, from->bytes, &skip));
     v->from = (unsigned)(skip / sizeof(float));

@@ -159,7 +159,7 @@ static void close_device(fbp_device **device)
 
 static fbp_status open_device(fbp_device **out, int index, const struct fbp_job *job)
 {
-    static const struct gl_queue_life life = {begin, end};
+    static const struct gl_queue_life life = {begin, end, gl_held};
     struct gl_device *dev = calloc(1, sizeof *dev);
     struct fbp_statistics none;
     fbp_status st;

@@ -287,6 +287,9 @@ static fbp_status bind_fft(struct pass *p, struct gl_call *c, size_t lane)
 {
     const struct gpu_tables *t = &p->dev->tables;
 
+    /* A bus copies about a quarter of the bytes of these samples while they are transformed. */
+    c->carries =
+        p->dev->meter.start > 0 ? 0 : 2 * p->lanes_at_once * p->rows.per_lane * p->rows.n_columns;
     FBP_TRY(bind_pad(p, c, lane));
     FBP_TRY(bind_table(p, c, 1, t->filter, t->fft_length * sizeof(float)));
     return bind_table(p, c, 6, t->twiddles, gpu_chain_twiddles(t->fft_length) * 2 * sizeof(float));

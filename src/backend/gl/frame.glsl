@@ -2,6 +2,8 @@
  * A thread computes SLICES voxels of a column, LAYERS slices apart. Sums start from the values in
  * the volume, so that the division into passes does not change the result. */
 
+#extension GL_ARB_bindless_texture : enable
+
 layout(local_size_x = X, local_size_y = Y, local_size_z = LAYERS) in;
 
 const int THREADS = X * Y * LAYERS, DEPTH = SLICES * LAYERS;
@@ -30,11 +32,18 @@ layout(std140, binding = 0) uniform Pass
     int region, cells; /* 1: the job has a region; cells per row of the volume */
     int cell_x0, cell_y0; /* position of the first voxel column, in voxels */
     int domain_x0, domain_y0; /* domain of symmetric voxels (struct gpu_domain) */
-    float turn_s, turn_ex, turn_ey, spare1;
-    int samples, chunk, delay, spare2; /* planes: samples per window, views per chunk, row */
+    float turn_s, turn_ex, turn_ey;
+    int samples, chunk, delay; /* planes: samples per window, views per chunk, row */
+    uvec2 texture_handle; /* handle of the texture of views with its sampler; 0: it is bound */
     View view[32];
 };
 layout(std430, binding = 1) buffer Volume { VOXEL volume[]; };
+/* Binding a texture between the launches of two programs keeps them from running at once. */
+#ifdef GL_ARB_bindless_texture
+#define VIEWS_TEXTURE sampler2DArray(texture_handle)
+#else
+layout(binding = 0) uniform sampler2DArray VIEWS_TEXTURE;
+#endif
 
 /* Returns the first voxel of the thread, relative to its group. 32 threads cover WARP columns side
  * by side. Four neighbouring threads, which a texture unit may serve at once, are 2 x 2 voxels: of

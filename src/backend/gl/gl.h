@@ -97,6 +97,8 @@ fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *
 fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(const struct gl_part *from, void *host);
 fbp_status gl_write(const struct gl_part *to, const void *host);
+/** Member `held` of the queue's life (queue.h): held copies of gl_upload() and gl_copy_out(). */
+fbp_status gl_held(void *device, bool launch, unsigned *n);
 /** Read or write `bytes` bytes, at most GL_WINDOW, at offset `at` of the device's tables, and wait.
  */
 fbp_status gl_access_memory(struct gl_device *dev, size_t at, void *host, size_t bytes, bool write);

@@ -340,6 +340,10 @@ static fbp_status run_make(void *device, void *command)
     glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, gl_format_of(gpu_kernel_of(dev->job)), (GLsizei)t->width,
                    (GLsizei)t->height, (GLsizei)t->layers);
     glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
+    if (epoxy_has_gl_extension("GL_ARB_bindless_texture")) { /* is deleted with the texture */
+        m->buffer->handle = glGetTextureSamplerHandleARB(m->buffer->texture, dev->sampler);
+        glMakeTextureHandleResidentARB(m->buffer->handle);
+    }
     return gl_check("a texture of filtered views");
 }
 
@@ -422,43 +426,42 @@ struct copy {
     size_t n, stride; /* n: number of pieces; stride: distance of the pieces in `from` [bytes] */
 };
 
-/* Parameters of copy.glsl: its block `Copy`. */
-struct copy_parameters {
-    uint32_t n, from, to, per_piece, stride, spare[3];
-};
-
-enum { COPY_GROUPS = 256 };
-
-/* Copy all pieces by a program, which is as fast as the bus. In the context that computes, NVIDIA's
- * glCopyBufferSubData() moves 1 GB/s to the host.  *done: false if the pieces are not whole words,
- * or a storage block does not hold them. */
-static fbp_status copy_by_program(struct gl_device *dev, const struct copy *c, bool *done)
+/* Hold a copy of all pieces by a program, which is as fast as the bus. In the context that
+ * computes, NVIDIA's glCopyBufferSubData() moves 1 GB/s to the host.  *done: false if the pieces
+ * are not whole words, or a storage block does not hold them. */
+static fbp_status hold_copy(struct gl_device *dev, const struct copy *c, bool *done)
 {
     const size_t bytes = c->n * c->to.bytes, stride = c->n > 1 ? c->stride : c->from.bytes;
     const size_t from_bytes = (c->n - 1) * stride + c->from.bytes;
     const size_t most = (size_t)(dev->programs.block_bytes - dev->programs.alignment);
     const size_t all = c->from.at | c->to.at | c->to.bytes | stride, unit = all % 16 == 0 ? 16 : 4;
-    struct gl_call call = {.program = unit == 16 ? GL_P_COPY : GL_P_COPY_WORDS,
-                           .groups = {COPY_GROUPS, 1, 1}};
-    struct copy_parameters p = {.n = (uint32_t)(bytes / unit),
-                                .per_piece = (uint32_t)(c->to.bytes / unit),
-                                .stride = (uint32_t)(stride / unit)};
+    struct gl_held h = {
+        .call = {.program = unit == 16 ? GL_P_COPY : GL_P_COPY_WORDS, .groups = {0, 1, 1}},
+        .parameters = {.end = (uint32_t)(bytes / unit),
+                       .per_piece = (uint32_t)(c->to.bytes / unit),
+                       .stride = (uint32_t)(stride / unit)},
+        .unit = unit};
     size_t skip;
 
     *done = c->from.buffer && c->to.buffer && bytes > 0 && all % unit == 0 && from_bytes <= most &&
             bytes <= most;
     if (!*done)
         return FBP_OK;
-    FBP_TRY(gl_bind(&dev->programs, &call, 0, c->from.buffer, c->from.at, from_bytes, &skip));
-    p.from = (uint32_t)(skip / unit);
-    FBP_TRY(gl_bind(&dev->programs, &call, 1, c->to.buffer, c->to.at, bytes, &skip));
-    p.to = (uint32_t)(skip / unit);
-    call.parameters = &p;
-    call.parameter_bytes = sizeof p;
-    const fbp_status st = gl_run(&dev->programs, &call);
-    /* a buffer that another context deletes is not freed while it is bound here */
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, 0);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 1, 0);
+    FBP_TRY(gl_programs_need(&dev->programs, h.call.program, 0));
+    FBP_TRY(gl_bind(&dev->programs, &h.call, 0, c->from.buffer, c->from.at, from_bytes, &skip));
+    h.parameters.from = (uint32_t)(skip / unit);
+    FBP_TRY(gl_bind(&dev->programs, &h.call, 1, c->to.buffer, c->to.at, bytes, &skip));
+    h.parameters.to = (uint32_t)(skip / unit);
+    dev->programs.held[dev->programs.n_held++] = h;
+    return FBP_OK;
+}
+
+fbp_status gl_held(void *device, bool launch, unsigned *n)
+{
+    struct gl_programs *p = &((struct gl_device *)device)->programs;
+    const fbp_status st = launch && p->n_held > 0 ? gl_run(p, NULL) : FBP_OK;
+
+    *n = p->n_held;
     return st;
 }
 
@@ -467,8 +470,10 @@ static fbp_status run_copy(void *device, void *command)
     struct gl_device *dev = device;
     struct copy *c = command;
     bool done;
-    fbp_status st = copy_by_program(dev, c, &done);
+    fbp_status st = hold_copy(dev, c, &done);
 
+    while (st == FBP_OK && !done && dev->programs.n_held > 0) /* copies end in order */
+        st = gl_run(&dev->programs, NULL);
     for (size_t i = 0; i < c->n && st == FBP_OK && !done; i++) {
         st = gl_copy(&c->from, &c->to);
         c->from.at += c->stride;
@@ -500,7 +505,9 @@ static fbp_status run_access(void *device, void *command)
 
     if (a->write)
         memcpy(dev->window.base, a->host, a->bytes);
-    FBP_TRY(copy_by_program(dev, &c, &done));
+    FBP_TRY(hold_copy(dev, &c, &done));
+    while (dev->programs.n_held > 0)
+        FBP_TRY(gl_run(&dev->programs, NULL));
     if (!done)
         return a->write ? gl_write(&tables, a->host) : gl_read(&tables, a->host);
     gl_settle();
@@ -521,9 +528,9 @@ static fbp_status submit_copy(struct gl_device *dev, enum gl_order order, const 
                               const struct gl_part *host)
 {
     struct gl_buffer *held = (struct gl_buffer *)(uintptr_t)host->buffer;
-    const fbp_status st =
-        gl_queue_submit_with(dev->queue, order, run_copy, c, sizeof *c,
-                             &(struct gl_submission){.release = release_host, .held = held});
+    const fbp_status st = gl_queue_submit_with(
+        dev->queue, order, run_copy, c, sizeof *c,
+        &(struct gl_submission){.rides = true, .release = release_host, .held = held});
 
     if (st != FBP_OK)
         release_host(held);

@@ -182,17 +182,22 @@ fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i
     return FBP_OK;
 }
 
-fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
+/* Write the parameters of a launch to the next slot, so that the driver rarely waits; returns the
+ * offset of the slot. */
+static GLintptr put_parameters(struct gl_programs *p, const void *parameters, size_t bytes)
 {
-    FBP_TRY(gl_programs_need(p, call->program, call->shape));
-    glUseProgram(p->names[call->program][call->shape]);
-
-    /* Each launch writes to the next slot of parameters, so that the driver rarely waits. */
     const GLintptr at = (GLintptr)(p->next++ % PARAMETER_SLOTS) * GL_PARAMETERS;
-    glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
-    glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)call->parameter_bytes, call->parameters);
-    glBindBufferRange(GL_UNIFORM_BUFFER, 0, p->parameters, at, GL_PARAMETERS);
 
+    glBindBuffer(GL_UNIFORM_BUFFER, p->parameters);
+    glBufferSubData(GL_UNIFORM_BUFFER, at, (GLsizeiptr)bytes, parameters);
+    return at;
+}
+
+/* Bind buffers and textures, and launch a program with the parameters at offset `at`. */
+static void launch(const struct gl_programs *p, const struct gl_call *call, GLintptr at)
+{
+    glUseProgram(p->names[call->program][call->shape]);
+    glBindBufferRange(GL_UNIFORM_BUFFER, 0, p->parameters, at, GL_PARAMETERS);
     for (unsigned i = 0; i < GL_MOST_BOUND; i++)
         if (call->bound[i].buffer)
             glBindBufferRange(GL_SHADER_STORAGE_BUFFER, i, call->bound[i].buffer->name,
@@ -205,6 +210,41 @@ fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
     if (call->image)
         glBindImageTexture(0, call->image, 0, GL_TRUE, 0, GL_READ_WRITE, call->format);
     glDispatchCompute(call->groups[0], call->groups[1], call->groups[2]);
+}
+
+fbp_status gl_run(struct gl_programs *p, const struct gl_call *call)
+{
+    const unsigned most = call ? p->n_held : 1;
+    size_t room = call ? call->carries : SIZE_MAX;
+    GLintptr at[GL_MOST_HELD], own = 0;
+    unsigned n = 0, done = 0;
+
+    /* Write all parameters first: nothing but bindings may come between the launches. */
+    if (call) {
+        FBP_TRY(gl_programs_need(p, call->program, call->shape));
+        own = put_parameters(p, call->parameters, call->parameter_bytes);
+    }
+    for (; n < most && room >= p->held[n].unit; n++) {
+        struct gl_held *h = &p->held[n];
+        struct gl_copy_parameters part = h->parameters;
+        if (part.end - part.begin > room / h->unit)
+            part.end = part.begin + (uint32_t)(room / h->unit);
+        room -= (size_t)(part.end - part.begin) * h->unit;
+        h->parameters.begin = part.end;
+        done += part.end == h->parameters.end;
+        at[n] = put_parameters(p, &part, sizeof part);
+    }
+    /* The copies come first: a copy after a kernel would wait until all its groups have begun. */
+    for (unsigned i = 0; i < n; i++) {
+        p->held[i].call.groups[0] = GL_COPY_GROUPS / n;
+        launch(p, &p->held[i].call, at[i]);
+    }
+    if (call)
+        launch(p, call, own);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    return gl_check(gl_program_list[call->program].name);
+    for (unsigned i = 0; n > 0 && i < 2; i++) /* a bound buffer is not freed if it is deleted */
+        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, i, 0);
+    p->n_held -= done;
+    memmove(p->held, p->held + done, p->n_held * sizeof *p->held);
+    return gl_check(call ? gl_program_list[call->program].name : "a copy");
 }

@@ -25,6 +25,7 @@ struct gl_buffer {
     char *base; /**< address; NULL: none */
     size_t bytes;
     unsigned name, texture;  /**< OpenGL names of the buffer and of the texture; 0: none */
+    uint64_t handle;         /**< handle of the texture with the device's sampler; 0: none */
     bool mapped;             /**< host buffer; false: device memory */
     struct gl_texture shape; /**< size of the texture */
     /** the struct gl_device or, for host buffers, the struct gl_share to which the buffer belongs;
@@ -135,14 +136,6 @@ extern const struct gl_program gl_program_list[GL_N_PROGRAMS];
 enum { GL_SHAPE_TEXT = 200 };
 void gl_shape_text(const struct gl_shape *shape, char out[GL_SHAPE_TEXT]);
 
-/** The programs of a context. */
-struct gl_programs {
-    unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< OpenGL names of compiled shapes; 0: none */
-    unsigned parameters;             /**< uniform buffer of slots for the parameters of launches */
-    unsigned next;                   /**< number of slots used so far */
-    uint64_t alignment, block_bytes; /**< limits of the renderer (struct gl_renderer) */
-};
-
 /** Greatest bytes of a launch's parameters; greatest number of its storage buffers. */
 enum { GL_PARAMETERS = 4096, GL_MOST_BOUND = 7 };
 
@@ -160,6 +153,33 @@ struct gl_call {
     /** OpenGL name of the texture that the program writes, and its format; 0: none */
     unsigned image, format;
     unsigned groups[3]; /**< numbers of work groups along x, y and z */
+    size_t carries;     /**< greatest size of the held copies that may run beside it [bytes] */
+};
+
+/** Parameters of copy.glsl: its block `Copy`. */
+struct gl_copy_parameters {
+    uint32_t begin, end, from, to, per_piece, stride, spare[2];
+};
+
+/** A held copy, which later launches carry: they start a part of it directly before themselves. A
+ * renderer runs two programs at once only if no barrier or fence comes between their launches. */
+struct gl_held {
+    struct gl_call call;
+    struct gl_copy_parameters parameters; /**< begin: first unit that is not launched yet */
+    size_t unit;                          /**< bytes per unit */
+};
+
+/** Greatest number of held copies; number of work groups of all copies that run at once. */
+enum { GL_MOST_HELD = 9, GL_COPY_GROUPS = 64 };
+
+/** The programs of a context. */
+struct gl_programs {
+    unsigned names[GL_N_PROGRAMS][GL_MOST_SHAPES]; /**< OpenGL names of compiled shapes; 0: none */
+    unsigned parameters;             /**< uniform buffer of slots for the parameters of launches */
+    unsigned next;                   /**< number of slots used so far */
+    uint64_t alignment, block_bytes; /**< limits of the renderer (struct gl_renderer) */
+    unsigned n_held;                 /**< number of held copies that are not launched completely */
+    struct gl_held held[GL_MOST_HELD]; /**< held copies, the oldest first */
 };
 
 fbp_status gl_programs_open(struct gl_programs *p, uint64_t alignment, uint64_t block_bytes);
@@ -174,7 +194,8 @@ fbp_status gl_programs_need(struct gl_programs *p, enum gl_program_id id, int sh
 fbp_status gl_bind(const struct gl_programs *p, struct gl_call *call, unsigned i,
                    const struct gl_buffer *buffer, size_t at, size_t bytes, size_t *skip);
 
-/** Launch a program; it runs after all programs that were launched before in this context. */
+/** Launch a program after all earlier ones of this context, and beside it parts of held copies
+ * (call->carries).  call NULL: launch the oldest held copy. */
 fbp_status gl_run(struct gl_programs *p, const struct gl_call *call);
 
 /** Set the number of work groups of a launch, along x and y, to at least n in total; group_number()

@@ -15,8 +15,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Greatest number of unsignaled fences; if there are so many, the thread waits. */
-enum { GL_FENCES = 64 };
+/* Greatest numbers: of unsignaled fences (if there are so many, the thread waits), and of commands
+ * whose work waits for other commands to launch it (less than GL_MOST_HELD of program.h). */
+enum { GL_FENCES = 64, GL_RIDERS = 8 };
 
 struct gl_command {
     gl_command_fn *fn; /* NULL: a command that only marks a point */
@@ -38,8 +39,8 @@ struct gl_fence {
 struct gl_list {
     struct gl_command *first, **last;
     /* Tickets (numbers of commands of this sequence): last submitted command, last command that
-     * has run, last command that the device has finished. */
-    uint64_t submitted, run, finished;
+     * was taken, last command that has run, last command that the device has finished. */
+    uint64_t submitted, taken, run, finished;
     uint64_t after[GL_N_ORDERS]; /* dependencies of the next command */
     bool stamped;                /* the command that was taken last is a timestamp */
 };
@@ -59,6 +60,8 @@ struct gl_queue {
     unsigned polls;     /* number of checks of pending fences */
     unsigned n_fences, oldest;
     struct gl_fence fences[GL_FENCES];
+    unsigned n_riders;
+    struct gl_fence riders[GL_RIDERS]; /* commands that ran, but are not launched: no fences yet */
 };
 
 /* POLL_NS: time between two checks of a fence while no command arrives [ns]; FULL_NS: duration of
@@ -124,7 +127,7 @@ static struct gl_command *ready(const struct gl_queue *q, enum gl_order order)
     for (int o = 0; c && o < GL_N_ORDERS; o++)
         if (c->after[o] > q->lists[o].run)
             return NULL;
-    return c;
+    return c && c->with.rides && q->n_riders == GL_RIDERS ? NULL : c;
 }
 
 /* Take the next command; without one, wait until the queue changes (while fences are pending, at
@@ -155,8 +158,9 @@ static struct gl_command *take(struct gl_queue *q, enum gl_order *order, bool *r
             list->last = &list->first;
         list->stamped = c->with.moment != NULL;
         q->last = *order;
+        list->taken++;
         *runs = c->fn && (q->status == FBP_OK || c->with.last);
-    } else {
+    } else if (q->n_riders == 0 || q->n_fences > 1) {
         bool any = false;
         for (int o = 0; o < GL_N_ORDERS; o++)
             any = any || q->lists[o].first;
@@ -178,24 +182,9 @@ static struct gl_command *take(struct gl_queue *q, enum gl_order *order, bool *r
     return c;
 }
 
-/* Run a command (runs false: skip it), and put a fence after it. */
-static void run(struct gl_queue *q, struct gl_command *c, enum gl_order order, bool runs)
+/* Put a fence after a command that is launched (or skipped), and count the command as run. */
+static void put_fence(struct gl_queue *q, struct gl_fence f)
 {
-    struct gl_list *list = &q->lists[order];
-    struct gl_fence f = {.point = {order, list->run + 1}, .with = c->with};
-
-    if (f.with.moment && q->n_fences == 0) { /* if fences are pending, finish() stores the time */
-        *f.with.moment = fbp_seconds();
-        f.with.moment = NULL;
-    }
-    if (runs) {
-        gpu_host->message_clear();
-        const fbp_status st = c->fn(q->device, c->copy);
-        if (st != FBP_OK)
-            keep_failure(q, st);
-    }
-    free(c);
-
     while (q->n_fences == GL_FENCES)
         (void)retire(q, FULL_NS);
     f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
@@ -212,9 +201,52 @@ static void run(struct gl_queue *q, struct gl_command *c, enum gl_order order, b
         finish(q, &f);
     }
     pthread_mutex_lock(&q->lock);
-    list->run = f.point.ticket;
+    q->lists[f.point.order].run = f.point.ticket;
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
+}
+
+/* Put fences after the riders that are launched; launch: first launch the oldest rider. */
+static void pass_riders(struct gl_queue *q, bool launch)
+{
+    unsigned n = 0;
+
+    if (q->n_riders == 0)
+        return;
+    const fbp_status st = q->life->held(q->device, launch, &n);
+    if (st != FBP_OK)
+        keep_failure(q, st);
+    for (; q->n_riders > n; memmove(q->riders, q->riders + 1, --q->n_riders * sizeof *q->riders))
+        put_fence(q, q->riders[0]);
+}
+
+/* Run a command (runs false: skip it), and put a fence after it, unless it rides. */
+static void run(struct gl_queue *q, struct gl_command *c, enum gl_order order, bool runs)
+{
+    const bool rides = c->with.rides && runs && q->life->held;
+    struct gl_fence f = {.point = {order, q->lists[order].taken}, .with = c->with};
+    fbp_status st = FBP_OK;
+
+    while (!rides && (order == GL_ORDER_IN || order == GL_ORDER_OUT) && q->n_riders > 0)
+        pass_riders(q, true);                /* commands of a sequence end in order */
+    if (f.with.moment && q->n_fences == 0) { /* if fences are pending, finish() stores the time */
+        *f.with.moment = fbp_seconds();
+        f.with.moment = NULL;
+    }
+    if (runs) {
+        gpu_host->message_clear();
+        st = c->fn(q->device, c->copy);
+        if (st != FBP_OK)
+            keep_failure(q, st);
+    }
+    free(c);
+    while (st != FBP_OK && q->n_riders > 0)
+        pass_riders(q, true);
+    if (rides)
+        q->riders[q->n_riders++] = f;
+    pass_riders(q, false);
+    if (!rides)
+        put_fence(q, f);
 }
 
 static void *gl_queue_main(void *queue)
@@ -238,6 +270,8 @@ static void *gl_queue_main(void *queue)
         struct gl_command *c = take(q, &order, &runs, &over);
         if (c)
             run(q, c, order, runs);
+        else if (q->n_fences <= 1) /* the device has almost nothing else to do */
+            pass_riders(q, true);
     }
     q->life->end(q->device);
     return NULL;

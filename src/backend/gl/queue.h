@@ -42,10 +42,13 @@ typedef fbp_status gl_command_fn(void *device, void *command);
 typedef void gl_release_fn(void *held);
 
 /** The thread of the queue calls begin() first, to open its OpenGL context, and end() last, after a
- * failed begin(), too. */
+ * failed begin(), too.  held() sets *n to the number of commands (gl_submission.rides) whose work
+ * is not launched yet; launch: first launch that of the oldest.  NULL: there are no such commands.
+ */
 struct gl_queue_life {
     fbp_status (*begin)(void *device);
     void (*end)(void *device);
+    fbp_status (*held)(void *device, bool launch, unsigned *n);
 };
 
 struct gl_queue;
@@ -63,6 +66,9 @@ fbp_status gl_queue_submit(struct gl_queue *queue, enum gl_order order, gl_comma
 struct gl_submission {
     /** The command frees memory: it runs after all earlier commands, even if one of them failed. */
     bool last;
+    /** The command, of GL_ORDER_IN or GL_ORDER_OUT, only prepares work, which the next commands
+     * launch beside their own, or the queue when the device has little else to do. */
+    bool rides;
     /** A timestamp: *moment receives the host's time [s] when the device has reached the command;
      * if possible, it runs directly between its neighbours in the sequence. */
     double *moment;

@@ -120,8 +120,6 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
 #else
 /* Samples interpolated by the texture units; u and v are rounded as in views.glsl. */
 
-layout(binding = 0) uniform sampler2DArray views;
-
 void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
 {
     Spot s = spot_of(i, t);
@@ -139,7 +137,7 @@ void add_place(int i, int place, vec2 t, float tz, inout vec4 sum[SLICES])
     for (int k = 0; k < SLICES; k++) {
         precise float v = (fma(tz + float(k * LAYERS), s.dv, s.v) + PARTS) + row;
         vec2 at = vec2(column, min(v, most)) * unit;
-        vec4 q = textureLod(views, vec3(at, layer), 0.0);
+        vec4 q = textureLod(VIEWS_TEXTURE, vec3(at, layer), 0.0);
         sum[k] = fma(vec4(rr), by_voxels(place, q), sum[k]);
     }
 }

@@ -79,8 +79,6 @@ void find_seen(Box b)
  * into slabs do not change any bit.
  */
 
-layout(binding = 0) uniform sampler2DArray views;
-
 void add_view(int i, int stage, vec3 c0, vec3 dz, float tz, inout float sum[SLICES])
 {
     float r0 = 1.0 / c0.z, most = float(rows) + 0.5, layer = float(first + i);
@@ -96,7 +94,7 @@ void add_view(int i, int stage, vec3 c0, vec3 dz, float tz, inout float sum[SLIC
         precise float v =
             (COLUMN ? fma(t, dv, v0) + PARTS : fma(fma(t, dz.y, c0.y), r, PARTS)) + row;
         vec2 at = vec2(u, min(v, most)) * unit;
-        float q = textureLod(views, vec3(at, layer), 0.0).x;
+        float q = textureLod(VIEWS_TEXTURE, vec3(at, layer), 0.0).x;
         sum[k] = fma(r * r * unscaled, q, sum[k]);
     }
 }
@@ -123,14 +121,12 @@ vec4 taps(int i, float tu, float tv)
  * texels, so that rounding cannot select other texels. Outside the texture, and above a view with
  * fewer rows than the texture, taps are zero. */
 
-layout(binding = 0) uniform sampler2DArray views;
-
 /* Returns four texels from a column and row on: (0, 0), (1, 0), (0, 1), (1, 1). */
 vec4 gathered(int i, vec2 at)
 {
     vec2 corner = vec2(at.x, min(at.y, float(rows))) + 1.0;
 
-    return textureGather(views, vec3(corner * unit, float(first + i))).wzxy;
+    return textureGather(VIEWS_TEXTURE, vec3(corner * unit, float(first + i))).wzxy;
 }
 
 vec4 taps(int i, float tu, float tv)
