@@ -354,7 +354,7 @@ struct fbp_capabilities {
     size_t group_views;
     size_t max_resident_views; /**< greatest number of filtered views per part of the circle in a
                                   buffer; 0: no limit, but never kept for several slabs */
-    bool serial; /**< a device runs one command at a time, so small batches hide no copies */
+    bool serial; /**< copies of a device take time of its kernels: small batches hide few of them */
     /** The members from here on are set by fbp_backend_complete(); a backend leaves them unset. */
     bool own_memory; /**< devices have memory of their own: memory.alloc exists */
     bool shares;     /**< devices copy filtered views from one another: function `share` exists */
