@@ -46,9 +46,11 @@ const char *gl_check_name(void)
 
 bool gl_was_reset(void)
 {
-    return here.lost || (here.shared && gl_fault_injection.share_lost) ||
-           (here.core && glGetGraphicsResetStatus() != GL_NO_ERROR) ||
-           (here.extension && glGetGraphicsResetStatusARB() != GL_NO_ERROR);
+    /* A driver may report a reset only once. */
+    here.lost = here.lost || (here.shared && gl_fault_injection.share_lost) ||
+                (here.core && glGetGraphicsResetStatus() != GL_NO_ERROR) ||
+                (here.extension && glGetGraphicsResetStatusARB() != GL_NO_ERROR);
+    return here.lost;
 }
 
 fbp_status gl_check_lost(void)

@@ -21,15 +21,21 @@
  * least reliable duration [s]; WANTED: target duration of a command [s]. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 0.5e-3, WANTED = 0.25;
 
-/* When the rate of backprojection commands is known, one of EVERY commands is timed. */
-enum { EVERY = 16 };
+/* EVERY: when the rate of backprojection commands is known, one of EVERY commands is timed.
+ * RESET_EVERY: number of checks of a fence per test for a reset of the renderer, after which the
+ * fence may never be signaled. */
+enum { EVERY = 16, RESET_EVERY = 64 };
 
 void gl_settle(void)
 {
     const struct timespec pause = {.tv_nsec = 5000};
     const GLsync fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    unsigned n = 0;
 
-    while (fence && glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, 0) == GL_TIMEOUT_EXPIRED)
+    if (!fence)
+        glFinish();
+    while (fence && glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, 0) == GL_TIMEOUT_EXPIRED &&
+           (++n % RESET_EVERY != 0 || !gl_was_reset()))
         (void)nanosleep(&pause, NULL);
     glDeleteSync(fence);
 }
