@@ -511,6 +511,9 @@ static fbp_status run_access(void *device, void *command)
     if (!done)
         return a->write ? gl_write(&tables, a->host) : gl_read(&tables, a->host);
     gl_settle();
+    if (gl_was_reset())
+        return gl_check_lost();
+    FBP_TRY(gl_check("results"));
     if (!a->write)
         memcpy(a->host, dev->window.base, a->bytes);
     return FBP_OK;
