@@ -92,9 +92,9 @@ fbp_status gl_download(fbp_device *device, const float *rows, size_t n, float *h
 
 /** Submit a command to GL_ORDER_OUT (queue.h) that copies `from` to host memory. */
 fbp_status gl_copy_out(struct gl_device *dev, const struct gl_part *from, void *host);
-/** Copy in this thread's context: gl_copy() from one part to another, gl_read() from a buffer to
- * host memory, gl_write() from host memory to a buffer. */
-fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to);
+/** Copy in this thread's context: gl_copy() as commands of gl_upload() and gl_download() do,
+ * gl_read() from a buffer to host memory, gl_write() from host memory to a buffer. */
+fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to);
 fbp_status gl_read(const struct gl_part *from, void *host);
 fbp_status gl_write(const struct gl_part *to, const void *host);
 /** Member `held` of the queue's life (queue.h): held copies of gl_upload() and gl_copy_out(). */

@@ -406,7 +406,8 @@ fbp_status gl_write(const struct gl_part *to, const void *host)
     return gl_check("a copy from the host");
 }
 
-fbp_status gl_copy(const struct gl_part *from, const struct gl_part *to)
+/* Copy by the driver; either part may be memory outside any buffer. */
+static fbp_status copy_by_driver(const struct gl_part *from, const struct gl_part *to)
 {
     atomic_fetch_add(&gl_fault_injection.n_through, !from->buffer || !to->buffer);
     if (!from->buffer)
@@ -475,7 +476,7 @@ static fbp_status run_copy(void *device, void *command)
     while (st == FBP_OK && !done && dev->programs.n_held > 0) /* copies end in order */
         st = gl_run(&dev->programs, NULL);
     for (size_t i = 0; i < c->n && st == FBP_OK && !done; i++) {
-        st = gl_copy(&c->from, &c->to);
+        st = copy_by_driver(&c->from, &c->to);
         c->from.at += c->stride;
         c->from.host = (char *)c->from.host + c->stride;
         c->to.at += c->to.bytes;
@@ -484,6 +485,11 @@ static fbp_status run_copy(void *device, void *command)
     glBindBuffer(GL_COPY_READ_BUFFER, 0);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
     return st;
+}
+
+fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
+{
+    return run_copy(dev, &(struct copy){*from, *to, 1, 0});
 }
 
 struct access {

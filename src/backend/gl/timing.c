@@ -188,7 +188,7 @@ enum { COPY = 32 << 20, MOST_VALUE = 100, ROUNDS = 3 };
  * its last work groups do not fill the device. */
 static const double CALL_S = 150e-6;
 
-static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 1\n"};
+static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 2\n"};
 
 /* The last key for which stored rates were read, and the rates (zeros: none are stored): a plan
  * needs the rates of the same key repeatedly. */
@@ -267,14 +267,14 @@ void gl_meter_end(struct gl_meter *m, double samples)
 }
 
 /* Returns the least seconds per byte of copies of COPY bytes; 0: a copy failed. */
-static double time_copy(const struct gl_part *from, const struct gl_part *to)
+static double time_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
 {
     double least = INFINITY;
 
     for (int i = 0; i < ROUNDS; i++) {
         gl_settle();
         const double start = fbp_seconds();
-        if (gl_copy(from, to) != FBP_OK)
+        if (gl_copy(dev, from, to) != FBP_OK)
             return 0;
         gl_settle();
         least = i > 0 ? fmin(least, fbp_seconds() - start) : least;
@@ -302,12 +302,12 @@ void gl_meter_close(struct gl_device *dev)
         gl_buffer_make(&host, true, "copies that are timed") == FBP_OK) {
         const struct gl_part there = {.buffer = &on, .bytes = COPY};
         const struct gl_part here = {.buffer = &host, .bytes = COPY, .host = host.base};
-        r.upload = time_copy(&here, &there);
-        r.fetch = time_copy(&there, &here);
+        r.upload = time_copy(dev, &here, &there);
+        r.fetch = time_copy(dev, &there, &here);
     }
     gl_buffer_drop(&on);
     gl_buffer_drop(&host);
-    if (r.upload > 0 && r.fetch > 0) {
+    if (r.upload > 0 && r.fetch > 0 && !gl_was_reset()) {
         snprintf(value, sizeof value, "%.4g %.4g %.4g %.4g", r.update, r.filter, r.upload, r.fetch);
         gpu_host->cache_put(&file, key, value);
         pthread_mutex_lock(&last.lock);
