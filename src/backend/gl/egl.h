@@ -98,8 +98,9 @@ struct gl_fault_injection {
     const char *card_files; /**< path prefix of files that a forked child replaces by /dev/null at
                                its exit, like the device files of NVIDIA's cards; NULL: none */
     void (*apply)(void);    /**< gl_inject_limits() */
-    /** numbers of allocated host buffers, and of copies with host memory that is no buffer */
-    atomic_uint_fast64_t n_host, n_through;
+    /** numbers of allocated host buffers, of copies with host memory that is no buffer, and of
+     * copies between buffers by glCopyBufferSubData() instead of a program */
+    atomic_uint_fast64_t n_host, n_through, n_driver;
 };
 
 extern struct gl_fault_injection gl_fault_injection;

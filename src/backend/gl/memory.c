@@ -414,6 +414,7 @@ static fbp_status copy_by_driver(const struct gl_part *from, const struct gl_par
         return gl_write(to, from->host);
     if (!to->buffer)
         return gl_read(from, to->host);
+    atomic_fetch_add(&gl_fault_injection.n_driver, 1);
     glBindBuffer(GL_COPY_READ_BUFFER, from->buffer->name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, to->buffer->name);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)from->at,
@@ -427,14 +428,12 @@ struct copy {
     size_t n, stride; /* n: number of pieces; stride: distance of the pieces in `from` [bytes] */
 };
 
-/* Hold a copy of all pieces by a program, which is as fast as the bus. In the context that
- * computes, NVIDIA's glCopyBufferSubData() moves 1 GB/s to the host.  *done: false if the pieces
- * are not whole words, or a storage block does not hold them. */
-static fbp_status hold_copy(struct gl_device *dev, const struct copy *c, bool *done)
+/* Hold a copy of all pieces, which a storage block holds, by a program that is as fast as the bus.
+ * In the context that computes, NVIDIA's glCopyBufferSubData() moves 1 GB/s to the host. */
+static fbp_status hold_copy(struct gl_device *dev, const struct copy *c)
 {
     const size_t bytes = c->n * c->to.bytes, stride = c->n > 1 ? c->stride : c->from.bytes;
     const size_t from_bytes = (c->n - 1) * stride + c->from.bytes;
-    const size_t most = (size_t)(dev->programs.block_bytes - dev->programs.alignment);
     const size_t all = c->from.at | c->to.at | c->to.bytes | stride, unit = all % 16 == 0 ? 16 : 4;
     struct gl_held h = {
         .call = {.program = unit == 16 ? GL_P_COPY : GL_P_COPY_WORDS, .groups = {0, 1, 1}},
@@ -444,10 +443,6 @@ static fbp_status hold_copy(struct gl_device *dev, const struct copy *c, bool *d
         .unit = unit};
     size_t skip;
 
-    *done = c->from.buffer && c->to.buffer && bytes > 0 && all % unit == 0 && from_bytes <= most &&
-            bytes <= most;
-    if (!*done)
-        return FBP_OK;
     FBP_TRY(gl_programs_need(&dev->programs, h.call.program, 0));
     FBP_TRY(gl_bind(&dev->programs, &h.call, 0, c->from.buffer, c->from.at, from_bytes, &skip));
     h.parameters.from = (uint32_t)(skip / unit);
@@ -455,6 +450,16 @@ static fbp_status hold_copy(struct gl_device *dev, const struct copy *c, bool *d
     h.parameters.to = (uint32_t)(skip / unit);
     dev->programs.held[dev->programs.n_held++] = h;
     return FBP_OK;
+}
+
+/* Launch all copies that are held. */
+static fbp_status run_held(struct gl_device *dev)
+{
+    fbp_status st = FBP_OK;
+
+    while (st == FBP_OK && dev->programs.n_held > 0)
+        st = gl_run(&dev->programs, NULL);
+    return st;
 }
 
 fbp_status gl_held(void *device, bool launch, unsigned *n)
@@ -466,20 +471,39 @@ fbp_status gl_held(void *device, bool launch, unsigned *n)
     return st;
 }
 
+/* Copy by the program as many pieces at once, or words of a single piece, as a storage block holds;
+ * copy pieces and rests that are not whole words by the driver, one at a time. */
 static fbp_status run_copy(void *device, void *command)
 {
     struct gl_device *dev = device;
     struct copy *c = command;
-    bool done;
-    fbp_status st = hold_copy(dev, c, &done);
+    const size_t block = (size_t)(dev->programs.block_bytes - dev->programs.alignment) / 16 * 16;
+    fbp_status st = FBP_OK;
+    bool part_of_copy = false;
 
-    while (st == FBP_OK && !done && dev->programs.n_held > 0) /* copies end in order */
-        st = gl_run(&dev->programs, NULL);
-    for (size_t i = 0; i < c->n && st == FBP_OK && !done; i++) {
-        st = copy_by_driver(&c->from, &c->to);
-        c->from.at += c->stride;
-        c->from.host = (char *)c->from.host + c->stride;
-        c->to.at += c->to.bytes;
+    while (c->n > 0 && st == FBP_OK) {
+        const size_t bytes = c->to.bytes, words = bytes < block ? bytes / 4 * 4 : block;
+        const size_t all = c->from.at | c->to.at | (c->n > 1 ? bytes | c->stride : 0);
+        const size_t fit = c->n == 1 ? 1 : words < bytes ? 0 : (block - bytes) / c->stride + 1;
+        const bool runs = c->from.buffer && c->to.buffer && all % 4 == 0 && words > 0 && fit > 0;
+        struct copy part = *c;
+        part.n = !runs ? 1 : fit < c->n ? fit : c->n;
+        if (runs && c->n == 1)
+            part.from.bytes = part.to.bytes = words;
+        if (!runs || part_of_copy) /* copies end in order, and one is held of each command */
+            st = run_held(dev);
+        if (st == FBP_OK)
+            st = runs ? hold_copy(dev, &part) : copy_by_driver(&part.from, &part.to);
+        part_of_copy = true;
+        const size_t step = c->n > 1 ? part.n * c->stride : part.to.bytes;
+        c->from.at += step;
+        if (!c->from.buffer)
+            c->from.host = (char *)c->from.host + step;
+        c->to.at += part.n * part.to.bytes;
+        if (part.to.bytes == c->to.bytes)
+            c->n -= part.n;
+        else /* the rest of a single piece */
+            c->from.bytes = c->to.bytes -= part.to.bytes;
     }
     /* Unbind both: a buffer that another context deletes is not freed while bound here. */
     glBindBuffer(GL_COPY_READ_BUFFER, 0);
@@ -489,7 +513,8 @@ static fbp_status run_copy(void *device, void *command)
 
 fbp_status gl_copy(struct gl_device *dev, const struct gl_part *from, const struct gl_part *to)
 {
-    return run_copy(dev, &(struct copy){*from, *to, 1, 0});
+    FBP_TRY(run_copy(dev, &(struct copy){*from, *to, 1, 0}));
+    return run_held(dev);
 }
 
 struct access {
@@ -506,16 +531,10 @@ static fbp_status run_access(void *device, void *command)
     struct gl_device *dev = device;
     const struct gl_part tables = {.buffer = &dev->memory, .at = a->at, .bytes = a->bytes};
     const struct gl_part window = {.buffer = &dev->window, .bytes = a->bytes};
-    const struct copy c = {a->write ? window : tables, a->write ? tables : window, 1, 0};
-    bool done;
 
     if (a->write)
         memcpy(dev->window.base, a->host, a->bytes);
-    FBP_TRY(hold_copy(dev, &c, &done));
-    while (dev->programs.n_held > 0)
-        FBP_TRY(gl_run(&dev->programs, NULL));
-    if (!done)
-        return a->write ? gl_write(&tables, a->host) : gl_read(&tables, a->host);
+    FBP_TRY(gl_copy(dev, a->write ? &window : &tables, a->write ? &tables : &window));
     gl_settle();
     if (gl_was_reset())
         return gl_check_lost();
