@@ -21,6 +21,10 @@
  * least reliable duration [s]; WANTED: target duration of a command [s]. */
 static const double FIRST = 1e6, GROWS = 8, TELLING = 0.5e-3, WANTED = 0.25;
 
+/* Time that a backprojection command takes in addition to its updates (voxels x views) [s], because
+ * its last work groups do not fill the device; rates do not include it. */
+static const double CALL_S = 150e-6;
+
 /* EVERY: when the rate of backprojection commands is known, one of EVERY commands is timed.
  * RESET_EVERY: number of checks of a fence per test for a reset of the renderer, after which the
  * fence may never be signaled. */
@@ -65,7 +69,7 @@ void gl_pace_end(struct gl_pace *pace, double updates)
     gl_settle();
     const double seconds = fbp_seconds() - pace->start;
     pace->start = 0;
-    pace->seen = updates / seconds;
+    pace->seen = updates / (seconds < TELLING ? seconds : seconds - CALL_S);
     /* A duration below TELLING yields only a lower bound of the rate (the last command of a slab
      * may be small), so the result only replaces a lower rate. */
     if (seconds >= TELLING || (pace->rate > 0 && pace->seen > pace->rate))
@@ -183,10 +187,6 @@ const struct gpu_timer gl_timer = {
 /* COPY: size of a copy that is timed [bytes]; MOST_VALUE: greatest length of the text that stores
  * rates; ROUNDS: number of copies per measurement, the first of which is a warm-up. */
 enum { COPY = 32 << 20, MOST_VALUE = 100, ROUNDS = 3 };
-
-/* Time that a backprojection command takes in addition to its updates (voxels x views) [s], because
- * its last work groups do not fill the device. */
-static const double CALL_S = 150e-6;
 
 static const struct fbp_cache_file file = {"gl-rates", "fbp: rates of renderers, version 2\n"};
 
