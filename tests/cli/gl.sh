@@ -84,6 +84,6 @@ done
 # One that does not hold an image of the detector is refused, before anything is done.
 run 0 simulate --size 12 --views 9 --detector 64x64 -o wide.json -q
 FBP_GL_BLOCK=4096 run 1 recon wide.json -o v.mha --device gl -q
-has err "^fbp: device: an image of the detector needs .* but a storage block of .* holds .*; use --device cpu"
+has err "^fbp: device: a storage block of .* holds .*, too few for an image of the detector \(.* bytes\); use --device cpu"
 absent v.mha
 finish

@@ -77,13 +77,13 @@ TEST_WITH(too_little_is_said_before_anything_is_done, NULL, lift)
     AUTO_DROP struct fbp_scan scan = make_head(44, 44, 64, 3);
 
     plant->texture_bytes = 2000;
-    refused(&scan, "matrix", "a batch of filtered views needs ");
+    refused(&scan, "matrix", ", too few for a batch of filtered views (");
     plant->layers = 7;
     refused(&scan, "matrix", " x 8, but ");
     plant->buffer_bytes = 30000;
-    refused(&scan, "matrix", "the buffers of the filter needs ");
+    refused(&scan, "matrix", ", too few for the buffers of the filter (");
     plant->block_bytes = 4096;
-    refused(&scan, "matrix", "an image of the detector needs ");
+    refused(&scan, "matrix", ", too few for an image of the detector (");
 }
 
 /* Slices of orbits are fetched layer by layer. */

@@ -31,16 +31,14 @@ static bool has_fft(void)
 
 const struct gpu_filter_capabilities gl_filter_capabilities = {row_bytes, has_fft};
 
-/* Write to `why` that `what` needs more bytes (`needs`) than `where` has (`has`); return false. */
+/* Write to `why` that `where` holds fewer bytes (`has`) than `what` has (`needs`); return false. */
 static bool refuse(char *why, size_t n, const struct gl_renderer *r, const char *what,
                    const char *where, uint64_t needs, uint64_t has)
 {
-    const double mib = 1048576;
-
     snprintf(why, n,
-             "%s needs %.4g MiB, but %s of %.60s holds at most %.4g MiB; use --device cpu or "
-             "another GPU",
-             what, (double)needs / mib, where, r->name, (double)has / mib);
+             "%s of %.60s holds at most %llu bytes, too few for %s (%llu bytes); use --device cpu "
+             "or another GPU",
+             where, r->name, (unsigned long long)has, what, (unsigned long long)needs);
     return false;
 }
 
