@@ -84,6 +84,13 @@ TEST_WITH(too_little_is_said_before_anything_is_done, NULL, lift)
     refused(&scan, "matrix", ", too few for the buffers of the filter (");
     plant->block_bytes = 4096;
     refused(&scan, "matrix", ", too few for an image of the detector (");
+
+    /* rows of four symmetric views are filtered at once */
+    AUTO_DROP struct fbp_scan wide =
+        head_scan(4, 600, 2, &(struct orbit){.pitch_mm = {1, 6}},
+                  (struct fbp_grid){{20, 20, 2}, {9, 9, 9}, {0, 0, 0}}, 90);
+    plant->block_bytes = 16000;
+    refused(&wide, "rot90", ", too few for rows of the filter (");
 }
 
 /* Slices of orbits are fetched layer by layer. */
