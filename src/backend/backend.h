@@ -292,6 +292,7 @@ struct fbp_rates {
     double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
     double voxel; /**< additional seconds per voxel and call of backproject(), for loading and
                      storing the voxel's sum; 0: `update` includes them */
+    bool serial;  /**< can.serial of the backend; set by fbp_work_rates() */
 };
 
 /**

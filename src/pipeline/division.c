@@ -380,6 +380,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
         rq->backend->rates(rq->job, &rates);
     if (rq->on_device && rates.copy > 0)
         rates.upload = rates.fetch = rates.copy;
+    rates.serial = rq->backend->can.serial;
     return rates;
 }
 
@@ -409,7 +410,6 @@ static fbp_status take_kept(const struct fbp_work_request *rq, size_t slabs, boo
     struct fbp_work w = {.n_workers = rq->n_workers,
                          .group_views = fbp_group_views(rq->backend, rq->job),
                          .cut = best->cut,
-                         .serial = best->serial,
                          .kept = true,
                          .all = fbp_work_all(rq->job),
                          .shared = shared};
@@ -434,7 +434,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
                                 struct fbp_work *out)
 {
     const size_t nz = work_slices(rq->job);
-    struct fbp_work best = {.cut = out->cut, .serial = out->serial}, two = *out;
+    struct fbp_work best = {.cut = out->cut}, two = *out;
 
     if (fits)
         FBP_TRY(take_quicker(out, rq, &best));
@@ -552,8 +552,7 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .group_views = fbp_group_views(rq->backend, rq->job),
                              .follow = rq->follow,
                              .even = rq->even,
-                             .level = rq->even || rq->on_device,
-                             .serial = rq->backend->can.serial};
+                             .level = rq->even || rq->on_device};
     if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
         fbp_cut_find(rq->job, &out->cut);
     /* Reject huge volumes of damaged scan files at once: a search for slabs would take long. */

@@ -130,8 +130,7 @@ struct fbp_work {
     size_t n_workers;
     size_t group_views; /**< every batch except the last has a multiple of this number of views */
     bool even;          /**< true: a slab is complete before any of its slices is written */
-    bool level;  /**< true: batches have about the same size; false: the first ones are smaller */
-    bool serial; /**< copies to and from a device take time of its computations */
+    bool level; /**< true: batches have about the same size; false: the first ones are smaller */
     /** Number of slabs per volume; number of slices of the thickest slab. */
     size_t n_slabs, slab_slices;
     bool weighed; /**< slabs have about the same cost, by `cut` */

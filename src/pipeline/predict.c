@@ -246,13 +246,16 @@ static double part_of_cores(const struct course *c, const struct lane *l)
                : 1;
 }
 
-/* Number of copies and computations among which a device that runs one at a time is shared. */
-static double shared_queue(const struct course *c, const struct lane *l)
+/* Fraction of its time that a device has for stage s: if it runs one command at a time, copies and
+ * computations get equal fractions; else only computations share it. */
+static double part_of_device(const struct course *c, const struct lane *l, enum stage s)
 {
-    const int busy =
-        (int)is_busy(l, UP) + (int)is_busy(l, FILTER) + (int)is_busy(l, BP) + (int)is_busy(l, DOWN);
+    const bool computes = s == FILTER || s == BP, serial = c->rates->serial;
+    double n = 0;
 
-    return c->work->serial && busy > 1 ? busy : 1;
+    if (computes || (serial && (s == UP || s == DOWN)))
+        n = is_busy(l, FILTER) + is_busy(l, BP) + (serial ? is_busy(l, UP) + is_busy(l, DOWN) : 0);
+    return n > 1 ? 1 / n : 1;
 }
 
 static double rate_of(const struct course *c, const struct lane *l, enum stage s,
@@ -267,15 +270,13 @@ static double rate_of(const struct course *c, const struct lane *l, enum stage s
         return c->machine->write / sharers(c, s);
     case UP:
     case DOWN:
-        return own_rate(c, l, s) * part[s] / shared_queue(c, l);
+        return own_rate(c, l, s) * part[s] * part_of_device(c, l, s);
     case SHARE:
         return c->machine->peer > 0  ? c->machine->peer
                : c->rates->share > 0 ? 1 / c->rates->share
                                      : AT_ONCE;
     default:
-        if (c->work->serial)
-            return part_of_cores(c, l) / shared_queue(c, l);
-        return (is_busy(l, FILTER) && is_busy(l, BP) ? 0.5 : 1) * part_of_cores(c, l);
+        return part_of_device(c, l, s) * part_of_cores(c, l);
     }
 }
 

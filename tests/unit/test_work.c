@@ -122,7 +122,7 @@ static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
 }
 
 /* As of a card on a bus: a sample is uploaded in 0.07 ns, filtered in 0.02. */
-static const struct fbp_rates card = {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-9 / 1000, 10e-6, 1, 0, 0};
+static const struct fbp_rates card = {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-9 / 1000, 10e-6, 1, 0, 0, 0};
 
 static struct fbp_work divide_mock(const struct case_ *c, struct fbp_rates rates, uint64_t limit,
                                    size_t n_workers)
@@ -358,6 +358,35 @@ TEST(views_on_the_device_come_at_once)
     OK(fbp_work_divide(&rq, &w));
     assert_true(w.n_batches > 1 || w.n_slabs > 1);
     check_cover(&w, &c.tables.job, w.group_views);
+    drop(&c);
+}
+
+/* A device that runs one command at a time gets 32 groups of symmetric views per batch, but at most
+ * 128 MiB; its time is the sum of the times of its copies and computations. */
+TEST(serial_devices)
+{
+    static const size_t views[] = {32, 64, 0, 96}; /* [symmetric views - 1]; 93 are 128 MiB */
+    struct fbp_rates rates = {.upload = 1e-9, .fetch = 1e-9, .filter = 1e-9, .update = 5e-9};
+    struct fbp_backend serial = *fbp_backend_find("mock");
+    struct fbp_predicted apart, one;
+    struct fbp_work w;
+    struct case_ c;
+
+    serial.can.serial = true;
+    setup(&c, 2, 128, 600, (struct fbp_grid){{64, 64, 64}, {4, 4, 4}, {0, 0, 0}});
+    struct fbp_work_request rq = request(&c, (uint64_t)1 << 34);
+    rq.backend = &serial;
+    for (size_t n = 4; n > 0; n /= 2) {
+        c.tables.job.selection.symmetric_views = n;
+        OK(fbp_work_divide(&rq, &w));
+        assert_int_equal(w.batch_views, views[n - 1]);
+    }
+    rq.rates = rates;
+    assert_true(fbp_work_rates(&rq).serial);
+    OK(fbp_predict(NULL, &rates, &c.tables.job, &w, &apart, NULL));
+    rates.serial = true;
+    OK(fbp_predict(NULL, &rates, &c.tables.job, &w, &one, NULL));
+    assert_true(one.total > 1.2 * apart.total);
     drop(&c);
 }
 
