@@ -312,7 +312,7 @@ static bool go_on(struct course *c)
             rates[s] = is_busy(l, s) ? rate_of(c, l, s, part) : 0;
         for (enum stage s = READ; s < STAGES; s++)
             if (rates[s] > 0) {
-                l->busy[s] += next;
+                l->busy[s] += c->rates->serial ? next * part_of_device(c, l, s) : next;
                 l->left[s] -= rates[s] * next;
             }
     }

@@ -386,7 +386,9 @@ TEST(serial_devices)
     OK(fbp_predict(NULL, &rates, &c.tables.job, &w, &apart, NULL));
     rates.serial = true;
     OK(fbp_predict(NULL, &rates, &c.tables.job, &w, &one, NULL));
-    assert_true(one.total > 1.2 * apart.total);
+    assert_true(one.total > 1.2 * apart.total && fabs(one.upload / apart.upload - 1) < 1e-9);
+    assert_true(fabs((one.upload + one.filter + one.backproject + one.fetch) / one.total - 1) <
+                1e-9);
     drop(&c);
 }
 
