@@ -48,7 +48,8 @@ struct pass {
     bool plain;    /* true: the output is plain rows [n_views][n_rows][padded.panel.n_columns] */
     size_t floats; /* offset, in raw.buffer, of the raw samples after conversion to float [bytes] */
     size_t view;   /* bytes per view of raw samples as floats */
-    size_t group;  /* bytes of output per group of symmetric views or, for plain rows, per view */
+    /* bytes of output per group of symmetric views or, for plain rows, per view; 0: a texture */
+    size_t group;
     uint32_t weights;     /* kind of weights of the job */
     size_t filtered;      /* offset of the filtered rows in scratch memory [bytes] */
     size_t lanes_at_once; /* lanes whose views fit in one storage block together: all, or 1 */
@@ -515,8 +516,9 @@ static fbp_status run_filter(void *device, void *command)
         p.rows.ends[1] = rule->ends[1];
         memcpy(p.rows.lengths, rule->lengths, sizeof p.rows.lengths);
     }
-    p.group = f->plain ? b->n_rows * job->padded.panel.n_columns * sizeof(float)
-                       : (size_t)p.rows.group * p.rows.lanes * sizeof(float);
+    p.group = f->plain                 ? b->n_rows * job->padded.panel.n_columns * sizeof(float)
+              : f->out.buffer->texture ? 0
+                                       : (size_t)p.rows.group * p.rows.lanes * sizeof(float);
 
     gl_meter_begin(&dev->meter);
     FBP_TRY(prepare(&p));

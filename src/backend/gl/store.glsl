@@ -88,7 +88,8 @@ void store_pair(uint number, Pair p, bool second)
     uint last = n_rows - 1u;
 
     for (uint x = gl_LocalInvocationID.x; x < wide_columns + texels - 1u; x += 64u) {
-        Texels here = texels_at(number, x), left = texels_at(number, x - 1u);
+        Texels here = texels_at(number, x);
+        Texels left = texels_at(number, texels == 2u ? x - 1u : wide_columns); /* or zeros */
         for (uint part = 0u; part < (second ? 2u : 1u); part++) {
             uint layer = bound_group + p.group + part;
             if (x < wide_columns)
