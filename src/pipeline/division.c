@@ -22,7 +22,8 @@ enum {
     THREAD = 256 << 10, /* host memory per thread, besides buffers [bytes] */
     /* greatest size of a batch of views that already lie in device memory [bytes] */
     DEVICE_BATCH_BYTES = 1 << 30,
-    /* greatest size of a batch of views of a device that runs one command at a time [bytes] */
+    /* greatest size of a batch of views of a device that runs one command at a time, but at least
+     * BATCH views [bytes] */
     SERIAL_BATCH_BYTES = 128 << 20,
     /* buffers per worker for raw and for filtered views: one is filled while the other is read */
     HOST_BUFFERS = 2,

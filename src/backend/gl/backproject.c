@@ -1,6 +1,6 @@
 /* Backprojection of filtered views into a slab by OpenGL (gl_backproject()), copies of finished
  * slices to the host (gl_fetch()), and statistics of voxels. entry.c lists the functions in the
- * backend's table. Functions named run_…() are run by the device's computing thread (queue.h).
+ * backend's table. Functions named run_…() are run by the device's thread (queue.h).
  * Used by: entry.c. */
 #include "backend/gl/gl.h"
 
@@ -377,7 +377,7 @@ static fbp_status fetch_frame(struct gl_device *dev, const struct fbp_slab *slab
 
     c.from.at += (z0 - slab->z0) * stored;
     if (step == 0) {
-        /* Copy slices without conversion; a concurrent command computes their statistics. */
+        /* Copy slices without conversion; another command computes their statistics. */
         c.from.bytes = (z1 - z0) * slice;
         c.n = c.from.bytes / sizeof(float);
         FBP_TRY(gl_queue_submit(dev->queue, GL_ORDER_UNPACK, run_voxels, &c, sizeof c));

@@ -1,8 +1,8 @@
 /* Filter of the OpenGL device (gl_filter()): corrections of raw samples, weights, filter along
  * columns and along rows, storage in the layout of the backprojection kernel. The functions submit
- * commands, which the device's computing thread runs (queue.h). The same row of two views forms
- * one complex row (a pair). Views form lanes, the symmetric parts of the scan. A call filters as
- * many pairs of each lane as scratch memory and storage blocks hold.
+ * commands, which the device's thread runs (queue.h). The same row of two views forms one complex
+ * row (a pair). Views form lanes, the symmetric parts of the scan. A call filters as many pairs of
+ * each lane as scratch memory and storage blocks hold.
  * Used by: entry.c.
  */
 #include "backend/gl/gl.h"

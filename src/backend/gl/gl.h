@@ -201,17 +201,17 @@ struct gl_meter {
 fbp_status gl_timestamp(fbp_device *device, enum fbp_stage stage, uint64_t *out);
 fbp_status gl_seconds(fbp_device *device, uint64_t timestamp, double *seconds);
 
-/** Functions that time kernel launches for the tuner (gpu/tuner.h), in the device's computing
- * thread; their argument `user` is a struct gl_device. */
+/** Functions that time kernel launches for the tuner (gpu/tuner.h), in the device's thread; their
+ * argument `user` is a struct gl_device. */
 extern const struct gpu_timer gl_timer;
 
 /** Gets the rates of renderer 0 that an earlier run stored (member `rates`); zeros if there are
  * none, for software renderers, for a job with a region, or if FBP_TUNE=0. */
 void gl_rates(const struct fbp_job *job, struct fbp_rates *out);
 
-/** Measure the rates of a hardware renderer, in the computing thread. If none are stored, a filter
- * call of `samples` samples is timed; gl_meter_close() takes the kernel's rate from struct gl_pace,
- * times copies in both directions, and stores the rates. */
+/** Measure the rates of a hardware renderer, in the device's thread. If none are stored, up to four
+ * filter calls (of `samples` samples) are timed, and the fastest counts; gl_meter_close() takes the
+ * kernel's rate from struct gl_pace, times copies in both directions, and stores the rates. */
 void gl_meter_open(struct gl_device *dev);
 void gl_meter_begin(struct gl_meter *meter);
 void gl_meter_end(struct gl_meter *meter, double samples);
