@@ -331,9 +331,8 @@ static fbp_status run_make(void *device, void *command)
     const struct gl_device *dev = device;
     const struct gl_texture *t = &m->texture;
 
-    if (t->layers == 0) {
+    if (t->layers == 0)
         return gl_buffer_make(m->buffer, false, m->what);
-    }
     m->buffer->shape = *t;
     glGenTextures(1, &m->buffer->texture);
     glBindTexture(GL_TEXTURE_2D_ARRAY, m->buffer->texture);

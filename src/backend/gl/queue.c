@@ -190,7 +190,7 @@ static void put_fence(struct gl_queue *q, struct gl_fence f)
     f.sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (f.sync) {
         q->fences[(q->oldest + q->n_fences++) % GL_FENCES] = f;
-        glFlush(); /* also makes the fence visible to other contexts */
+        glFlush(); /* starts the commands */
     } else {
         keep_failure(q, gpu_host->fail(FBP_ERR_DEVICE,
                                        "gl: the driver of %s cannot create a fence; close other "
