@@ -90,8 +90,9 @@ struct fbp_job_part {
                                of it, if possible; 0: anywhere */
     bool counts_once;       /**< repairs of rows that an earlier part also needs are counted by the
                                process of that part */
-    /** Groups [first, end) of views that this process backprojects, can.group_views views each; end
-     * 0: all. Other processes backproject the other groups, and the partial volumes are added. */
+    /** Groups [first, end) of views that this process backprojects, fbp_group_views() views each;
+     * end 0: all. Other processes backproject the other groups, and the partial volumes are added.
+     */
     size_t view_groups[2];
 };
 
@@ -351,7 +352,8 @@ struct fbp_capabilities {
     bool doubles;     /**< jobs may be in double: fbp_in_double() */
     unsigned interpolations; /**< interpolations besides linear: bits 1 << enum fbp_interpolation */
     /** Number of views per group, a multiple of 4.  Batches consist of whole groups: the number of
-     * views of every batch except the last is a multiple of group_views. */
+     * views of every batch except the last is a multiple of group_views, or of the selected
+     * kernel's number (fbp_group_views()). */
     size_t group_views;
     size_t max_resident_views; /**< greatest number of filtered views per part of the circle in a
                                   buffer; 0: no limit, but never kept for several slabs */

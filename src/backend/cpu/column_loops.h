@@ -1,5 +1,6 @@
 /** @file column_loops.h  Inner loops of the CPU kernels "column" and "tilted", which backproject
- * views along columns of voxels in z, in float, and "column" in double, too (internal).  column.c
+ * views along columns of voxels in z, in float, and "column" in double, too; and of "hierarchical",
+ * which resamples views (internal).  column.c
  * calls them through struct fbp_bp_dsp of simd.h.  The plain C loops below are the specification;
  * line_loops.h explains which file compiles which loops. Used by: simd.h.
  */
@@ -623,10 +624,11 @@ static ALWAYS_INLINE void resample_rows(float *out, const float *line,
     UNROLL
     for (int i = 0; i < FBP_RESAMPLED_ROWS / VL; i++)
         sum[i] = VMUL(VLOAD(weights[0] + i * VL), VLOAD(line + i * VL));
-    for (size_t t = 1; t < n_taps; t++)
+    for (size_t t = 1; t < n_taps; t++) {
         UNROLL
-    for (int i = 0; i < FBP_RESAMPLED_ROWS / VL; i++)
-        sum[i] = VFMA(VLOAD(weights[t] + i * VL), VLOAD(line + t + i * VL), sum[i]);
+        for (int i = 0; i < FBP_RESAMPLED_ROWS / VL; i++)
+            sum[i] = VFMA(VLOAD(weights[t] + i * VL), VLOAD(line + t + i * VL), sum[i]);
+    }
     UNROLL
     for (int i = 0; i < FBP_RESAMPLED_ROWS / VL; i++)
         VSTORE(out + i * VL, sum[i]);

@@ -70,11 +70,9 @@ static bool choose(struct fbp_job *job, const char *name)
         /* Kernel "tilted" interpolates at other places than all other kernels and devices do. */
         if (k == &cpu_kernel_tilted)
             is_fastest = is_fastest && job->precision != FBP_PRECISION_EXACT;
-        if (k->precision == FBP_PRECISION_FAST)
-            is_fastest = is_fastest && job->precision == FBP_PRECISION_FAST;
-        if ((k->precision == FBP_PRECISION_FAST && job->precision == FBP_PRECISION_EXACT) ||
-            (k->precision == FBP_PRECISION_HALF &&
-             !(job->precision == FBP_PRECISION_HALF && fbp_cpu_flags() & FBP_CPU_AVX2)))
+        if (k->precision != FBP_PRECISION_DEFAULT && k->precision != job->precision)
+            continue;
+        if (k->precision == FBP_PRECISION_HALF && !(fbp_cpu_flags() & FBP_CPU_AVX2))
             continue;
         if (k->in_double != fbp_in_double(job) ||
             !(k->interpolates || job->epr.interpolation == FBP_INTERPOLATION_LINEAR) ||
@@ -157,8 +155,10 @@ static size_t volume_bytes(const struct fbp_job *job, const struct fbp_slab *sla
 
 static size_t fixed_bytes(const struct fbp_job *job)
 {
-    return cpu_filter_bytes(job, kernel_of(job)) + job->n_views * 2 * sizeof(double) +
-           job->grid.n[1] * sizeof(struct fbp_statistics);
+    const struct cpu_kernel *k = kernel_of(job);
+
+    return cpu_filter_bytes(job, k) + (k->table_bytes ? k->table_bytes(job) : 0) +
+           job->n_views * 2 * sizeof(double) + job->grid.n[1] * sizeof(struct fbp_statistics);
 }
 
 static void describe(int index, struct fbp_device_info *out)
@@ -188,7 +188,8 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
                 ? "precision exact is used: on device cpu, only kernel rot90 has precision half, "
                   "with AVX2 or AVX-512"
                 : "precision exact is used: on device cpu, only kernel hierarchical has precision "
-                  "fast; it needs many views of an untilted circular scan");
+                  "fast; the scan has a tilt, or too few or uneven views, or the volume has coarse "
+                  "voxels or few slices");
     else
         line[0] = '\0';
 }

@@ -34,13 +34,13 @@ struct cpu_bp {
 struct cpu_kernel {
     const char *name;
     bool in_double; /**< the kernel computes jobs in double only; false: jobs in float only */
-    /** the kernel computes jobs in precision half, or fast, only, and needs whole views; default:
-     * exact */
+    /** half, fast: the kernel computes only jobs in this precision, and needs whole views; default:
+     * it is exact, and computes jobs in any precision but double */
     enum fbp_precision precision;
     bool interpolates;   /**< supports all of enum fbp_interpolation, not only linear */
     size_t least_slices; /**< with fewer slices, a later kernel of the list is faster */
-    size_t group_views;  /**< batches consist of whole groups of this number of views, and contain
-                            all rows of their views; 0: no condition */
+    size_t group_views;  /**< batches consist of whole groups of this number of views; 0: of those
+                            of fbp_backend_cpu */
     size_t symmetric_views; /**< symmetric views per group, interleaved, one vector lane each */
     bool boxes; /**< slabs may be boxes smaller than a slice; false: whole slices only */
     /** symmetry of the scan that the kernel requires: flags FBP_SYM_*; 0: none */
@@ -65,7 +65,8 @@ struct cpu_kernel {
     fbp_pool_fn *item; /**< one work item; user: the struct cpu_bp */
     /** Scratch per thread [floats]; NULL: 0. */
     size_t (*scratch)(const struct fbp_job *job);
-    /** Allocates and frees dev->tables; NULL: not needed. */
+    /** Bytes of dev->tables, which open() allocates and close() frees; NULL: not needed. */
+    size_t (*table_bytes)(const struct fbp_job *job);
     fbp_status (*open)(struct cpu_device *dev);
     void (*close)(struct cpu_device *dev);
     /** Copies row y of slices [z0, z1) of one channel of a slab to host[z1 - z0][ny][nx] (of type

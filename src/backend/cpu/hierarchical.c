@@ -4,17 +4,15 @@
  * 2003).
  *
  * The volume is divided into blocks of EDGE x EDGE voxel columns, the scan into groups of GROUP
- * views.  Seen from a block's centre, what a view shows of the block changes little from view to
- * view.  Therefore each group is replaced by fewer images of the block, at angles called nodes, and
- * kernel "column" backprojects these:
+ * views.  Neighbouring views of a block differ little.  Therefore each group is replaced by fewer
+ * images of the block, at angles called nodes, and kernel "column" backprojects these:
  *
  *  1. Each view is resampled on a plane through the block's centre c, parallel to the z axis and to
  *     the detector's rows: sample (p, i) is where the ray through the point c + p s e + (0, 0, z_i)
  *     meets the detector.  e: unit vector along the rows; s, z_i: about one detector pixel apart.
- *  2. The image at a node is the sum of the resampled views times the group's coefficients.  The
- *     coefficients interpolate between nodes, with the least mean error, what a function of p with
- *     the bandwidth of the detector contributes to a voxel at the block's edge while the view
- * turns.
+ *  2. The image at a node is the sum of the resampled views times the group's coefficients, which
+ * are those of band-limited interpolation in the angle, with the least mean error for the block's
+ *     edge.
  *  3. A voxel at distance L' from the source, and the centre at distance L (both perpendicular to
  *     the plane), take the node's image at the point of the plane that the voxel's ray meets, with
  *     the weight (L / L')^2.
@@ -93,6 +91,7 @@ struct nodes {
 
 struct group {
     size_t first, n_views;
+    size_t z0, z1;               /* slices that any view contains */
     struct nodes nodes[CLASSES]; /* by increasing bandwidth */
 };
 
@@ -237,10 +236,10 @@ static double interpolate(const struct direction *views, size_t n, const double 
     return sqrt(fmax(worst, 0));
 }
 
-/* Number of nodes from which interpolate() can reach a small error. */
+/* Number of nodes from which interpolate() can reach a small error; at most MOST_NODES + 1. */
 static size_t least_nodes(double bandwidth, double span)
 {
-    return (size_t)(bandwidth * span / FBP_PI) + 2;
+    return (size_t)cpu_within(bandwidth * span / FBP_PI, 0, MOST_NODES - 1) + 2;
 }
 
 /* Set the angles of n nodes between a and b: evenly spaced, but denser towards both ends, where
@@ -317,37 +316,87 @@ static double most_bandwidth(const struct fbp_job *job, const struct direction *
     return most;
 }
 
+/* Returns the greatest angle between the first and the last view of a group. */
+static double span_of(const struct fbp_job *job, const struct direction *views)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < job->n_views; k += GROUP) {
+        const size_t last = cpu_least(k + GROUP, job->n_views) - 1;
+        most = fmax(most, fabs(views[last].angle - views[k].angle));
+    }
+    return most;
+}
+
+/* Returns whether rows of images, which hold one height each, can represent the views: detector
+ * rows of parallel beams must not rise along the beam. */
+static bool level(const struct fbp_job *job)
+{
+    for (size_t k = 0; k < job->n_views && !has_source(job); k++)
+        if (!(hypot(job->matrices[k][4], job->matrices[k][5]) * radius_of(job) < IRREGULAR))
+            return false;
+    return true;
+}
+
 /* Returns whether the kernel can compute the scan, and has fewer updates than "column". */
 static bool usable(const struct fbp_job *job)
 {
     const struct fbp_grid *g = &job->grid;
-    const double *m = job->matrices[0], *centre = g->centre_mm;
+    const double *m = job->matrices[0];
     struct direction *views = NULL;
     bool pays = false;
 
-    if (fbp_calloc((void **)&views, job->n_views, sizeof *views, "directions of views") != FBP_OK)
+    if (job->n_views < GROUP || !level(job) ||
+        fbp_calloc((void **)&views, job->n_views, sizeof *views, "directions of views") != FBP_OK)
         return false;
-    if (job->n_views >= GROUP && directions_of(job, views) && regular(job, views)) {
-        const double turn = fabs(views[job->n_views - 1].angle - views[0].angle);
-        const double span = turn / (double)(job->n_views - 1) * GROUP;
-        double depth;
-        const double most = most_bandwidth(job, views, &depth);
+    double depth = 0, most = 0;
+    if (directions_of(job, views) && regular(job, views))
+        most = most_bandwidth(job, views, &depth);
+    if (depth > LEAST_DEPTH) {
+        const double span = span_of(job, views);
         const double columns = 2 * hypot(m[0], m[1]) * radius_of(job) + 5;
-        const double nodes = (double)least_nodes(bandwidth_of(job, views, 0, centre), span) + 4;
-        /* w changes by up to the distance of a corner from the axis, in source distances, per rad
-         */
+        const double middle = bandwidth_of(job, views, 0, g->centre_mm);
+        const double nodes = (double)least_nodes(middle, span) + 4;
+        /* greatest relative change of w of a voxel in half a group, if the source turns about the
+         * grid's middle */
         const double change = (1 - depth + 0.01) * span / depth / 2;
         /* rows of images for a cell of slices, whose heights differ within a block, and vectors */
         const double near = has_source(job) ? radius_of(job) / (fabs(views[0].s[1]) * depth) : 0;
         const double height = has_source(job) ? height_of(job, &views[0]) : 0;
         const double rows = (1.1 * CELL * g->voxel_mm[2] + 3 * near * height) * m[6] / depth + 64;
         pays = nodes / GROUP + COLUMN_COST * columns / (EDGE * EDGE) < PAYS &&
-               least_nodes(most, span) + 5 <= MOST_NODES && depth > LEAST_DEPTH &&
-               change < MOST_CHANGE && columns < MOST_COLUMNS * depth && rows < MOST_ROWS &&
+               least_nodes(most, span) + 5 <= MOST_NODES && change < MOST_CHANGE &&
+               columns < MOST_COLUMNS * depth && rows < MOST_ROWS &&
                MOST_NODES * columns / depth * (rows + 64) < IMAGE_FLOATS;
     }
     free(views);
     return pays;
+}
+
+/* Sets the slices that any view of a group contains.  The pipeline leaves out batches without a
+ * detector row for a slab; the other slices must be left out in any slab, then. */
+static void set_slices(const struct fbp_job *job, struct group *g)
+{
+    size_t r0, r1;
+
+    for (g->z0 = 0; g->z0 < job->grid.n[2]; g->z0++) {
+        job->rows(job, g->first, g->first + g->n_views, g->z0, g->z0 + 1, &r0, &r1);
+        if (r0 < r1)
+            break;
+    }
+    for (g->z1 = job->grid.n[2]; g->z1 > g->z0; g->z1--) {
+        job->rows(job, g->first, g->first + g->n_views, g->z1 - 1, g->z1, &r0, &r1);
+        if (r0 < r1)
+            break;
+    }
+}
+
+static size_t table_bytes(const struct fbp_job *job)
+{
+    const size_t n = cpu_tiles(job->n_views, GROUP);
+
+    return job->n_views * sizeof(struct direction) +
+           n * (sizeof(struct group) + CLASSES * GROUP * MOST_NODES * sizeof(float));
 }
 
 static void close_tables(struct cpu_device *dev)
@@ -383,6 +432,7 @@ static fbp_status open_tables(struct cpu_device *dev)
         struct group *g = &t->groups[i];
         g->first = i * GROUP;
         g->n_views = cpu_least(GROUP, job->n_views - g->first);
+        set_slices(job, g);
         for (size_t j = 0; j < CLASSES; j++, coefficients += (size_t)GROUP * MOST_NODES) {
             g->nodes[j].coefficients = coefficients;
             if (!set_nodes(t->views + g->first, g->n_views,
@@ -402,9 +452,8 @@ struct images {
     double c[2]; /* centre of the block */
     double s, h, z;
     ptrdiff_t half;
-    double near, far;          /* least and greatest L / L' of voxels at nodes */
-    double least, greatest;    /* source heights of nodes */
-    double first_row, end_row; /* rows, counted from ROW_0, that any view contains */
+    double near, far;       /* least and greatest L / L' of voxels at nodes */
+    double least, greatest; /* source heights of nodes */
 };
 
 static double distance(const struct direction *d, const double at[2])
@@ -438,7 +487,7 @@ static double row_of(const struct images *im, const struct direction *d, double 
 /* A view on the plane of its images: homogeneous column, row and depth of c at height im->z, and
  * their increments per image column and per image row. */
 struct plane {
-    double u, u_p, v, v_p, v_i, w;
+    double u, u_p, v, v_i, w;
 };
 
 static struct plane plane_of(const struct fbp_job *job, const struct direction *views, size_t k,
@@ -450,7 +499,6 @@ static struct plane plane_of(const struct fbp_job *job, const struct direction *
         .u = m[0] * im->c[0] + m[1] * im->c[1] + m[3],
         .u_p = (m[0] * e[0] + m[1] * e[1]) * im->s,
         .v = m[4] * im->c[0] + m[5] * im->c[1] + m[6] * im->z + m[7],
-        .v_p = (m[4] * e[0] + m[5] * e[1]) * im->s,
         .v_i = m[6] * im->h,
         .w = m[8] * im->c[0] + m[9] * im->c[1] + m[11],
     };
@@ -463,18 +511,26 @@ static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx
     const struct fbp_job *job = bp->dev->job;
     const struct tables *t = bp->dev->tables;
     const struct fbp_grid *grid = &job->grid;
-    double most = 0;
-    bool seen = false;
+    const size_t begin[2] = {bx * EDGE, by * EDGE};
+    const size_t middle = g->first + g->n_views / 2, last = g->first + g->n_views - 1;
+    double edges[2][2], most = 0, bandwidth = 0;
+    bool visible = false;
 
     *im = (struct images){.group = g, .s = 1, .h = 1, .near = 1, .far = 1};
-    im->c[0] = fbp_grid_coordinate(grid, 0, (double)(bx * EDGE) + (EDGE - 1) / 2.0);
-    im->c[1] = fbp_grid_coordinate(grid, 1, (double)(by * EDGE) + (EDGE - 1) / 2.0);
+    for (int i = 0; i < 2; i++) {
+        const size_t end = cpu_least(begin[i] + EDGE, grid->n[i]);
+        edges[i][0] = fbp_grid_coordinate(grid, i, (double)begin[i]);
+        edges[i][1] = fbp_grid_coordinate(grid, i, (double)end - 1);
+        im->c[i] = (edges[i][0] + edges[i][1]) / 2;
+    }
     im->z = fbp_grid_coordinate(grid, 2, cpu_z_reference(job));
-    const struct plane middle = plane_of(job, t->views, g->first + g->n_views / 2, im);
-    im->s = middle.w / middle.u_p;
-    im->h = middle.w / middle.v_i;
-    const double bandwidth = fmax(bandwidth_of(job, t->views, g->first, im->c),
-                                  bandwidth_of(job, t->views, g->first + g->n_views - 1, im->c));
+    const struct plane mid = plane_of(job, t->views, middle, im);
+    im->s = mid.w / mid.u_p;
+    im->h = mid.w / mid.v_i;
+    for (int i = 0; i < 3; i++) {
+        const size_t k = i == 0 ? g->first : i == 1 ? middle : last;
+        bandwidth = fmax(bandwidth, bandwidth_of(job, t->views, k, im->c));
+    }
     im->nodes = &g->nodes[0];
     while (im->nodes->bandwidth < bandwidth && im->nodes < &g->nodes[CLASSES - 1])
         im->nodes++;
@@ -484,9 +540,7 @@ static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx
         im->least = fmin(im->least, d->s[2]);
         im->greatest = fmax(im->greatest, d->s[2]);
         for (int corner = 0; corner < 4; corner++) {
-            const double x = (double)(bx * EDGE + (corner & 1 ? EDGE - 1 : 0));
-            const double y = (double)(by * EDGE + (corner & 2 ? EDGE - 1 : 0));
-            const double at[2] = {fbp_grid_coordinate(grid, 0, x), fbp_grid_coordinate(grid, 1, y)};
+            const double at[2] = {edges[0][corner & 1], edges[1][corner >> 1]};
             const double q = nearness(job, d, im->c, at);
             most = fmax(most, fabs(column_of(im, d, at, q)));
             im->far = fmin(im->far, q);
@@ -494,18 +548,13 @@ static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx
         }
     }
     im->half = (ptrdiff_t)cpu_within(most, 0, MOST_COLUMNS / 2 - 3) + 2;
-    im->first_row = INFINITY;
-    im->end_row = -INFINITY;
-    for (size_t k = g->first; k < g->first + g->n_views; k++) {
+    for (size_t k = g->first; k <= last; k++) {
         const struct plane p = plane_of(job, t->views, k, im);
         const double reach = (double)im->half * p.u_p;
-        seen =
-            seen || (p.u + reach > -p.w && p.u - reach < (double)job->padded.panel.n_columns * p.w);
-        im->first_row = fmin(im->first_row, (-EXTRA_ROWS * p.w - p.v) / p.v_i);
-        im->end_row = fmax(im->end_row,
-                           (((double)job->padded.panel.n_rows + EXTRA_ROWS) * p.w - p.v) / p.v_i);
+        visible = visible ||
+                  (p.u + reach > -p.w && p.u - reach < (double)job->padded.panel.n_columns * p.w);
     }
-    return seen;
+    return visible;
 }
 
 /* Sets [*first, *end) to the rows of images, counted from ROW_0, that slices [z0, z1) need. */
@@ -739,15 +788,13 @@ static void item(void *user, size_t index, int worker)
         struct images im;
         if (!set_images(bp, &t->groups[i], bx, by, &im))
             continue;
-        for (size_t za = bp->z0, zb; za < bp->z1; za = zb) {
+        const size_t z0 = im.group->z0 > bp->z0 ? im.group->z0 : bp->z0;
+        const size_t z1 = cpu_least(im.group->z1, bp->z1);
+        for (size_t za = z0, zb; za < z1; za = zb) {
             zb = (za / CELL + 1) * CELL;
-            ptrdiff_t first_row, end_row;
-            rows_of(job, &im, za, zb, &first_row, &end_row);
-            if ((double)end_row < im.first_row || (double)first_row > im.end_row)
-                continue;
-            while (zb < bp->z1 && fits(job, &im, za, zb + CELL))
+            while (zb < z1 && fits(job, &im, za, zb + CELL))
                 zb += CELL;
-            zb = cpu_least(zb, bp->z1);
+            zb = cpu_least(zb, z1);
             const struct rows r = rows_for(job, &im, za, zb);
             compute_images(bp, &im, &r, rows, resampled, images);
             add_images(bp, &im, &r, images, x0, x1, y0, y1, za, zb);
@@ -769,6 +816,7 @@ const struct cpu_kernel cpu_kernel_hierarchical = {
     .items = items,
     .item = item,
     .scratch = scratch,
+    .table_bytes = table_bytes,
     .open = open_tables,
     .close = close_tables,
     .fetch_row = cpu_column_fetch_row,
