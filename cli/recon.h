@@ -224,14 +224,15 @@ struct recon_args {
                 "devices of one kind, NAME:all uses all of them"), \
     OPT(R, p.tuning.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "backprojection kernel: matrix works for every geometry, column for circular " \
-                "scans without tilt, tilted (on a CPU) for small tilts, hierarchical (on a CPU) for " \
-                "many views without tilt, planes for plane integrals"), \
+                "scans without tilt, tilted (on a CPU) for small tilts, hierarchical (on a CPU, with " \
+                "--precision fast) for many views without tilt, rot90 and rot180 for full circles of " \
+                "symmetric views, planes for plane integrals"), \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision, \
         .fallback = "the device's", \
-        .help = "precision of the computation: exact is the most accurate; fast and half can be " \
-                "faster on a GPU, and on a CPU fast for many views (kernel hierarchical), half for " \
-                "scans with quarter-turn symmetry (kernel rot90); double: samples, filter, sums and " \
-                "voxels in double precision (plane integrals only)"), \
+        .help = "exact: float32, the most accurate of exact, fast and half. fast: GPUs interpolate " \
+                "by texture units; a CPU uses kernel hierarchical, if the scan has many views. " \
+                "half: filtered samples of 16 bits; a CPU needs kernel rot90. double: everything in " \
+                "double precision (plane integrals only)"), \
     OPT(R, p.n_threads, .name = "threads", .arg = "N", .min = 0, .max = FBP_THREADS_MAX, \
         .fallback = "all cores", .help = "number of threads"), \
     OPT_BYTE_COUNT(R, p.memory_bytes, .name = "memory", .arg = "BYTES", \

@@ -12,7 +12,8 @@ is left out, with a message.  To install them:
   tigre      the repository CERN/TIGRE on GitHub; needs matplotlib, scipy, h5py, tqdm
   diffct     diffct (PyPI); needs numba-cuda
 
-The jobs are those of fbp bench: full circles, SOD 750 mm, SDD 1200 mm, Shepp-Logan phantom of 0.02/mm.
+The jobs are those of fbp bench: full circles, SOD 750 mm, SDD 1200 mm, Shepp-Logan phantom of 0.02/mm;
+J1: 512^3 voxels from 360 views of 512x512; J2: 512^3 from 496 of 1248x960; J3: 1024^3 from those of J2.
 
 Backprojection: the views are weighted, filtered and on the card.  "ms" is the median of the calls of the
 program's function by CUDA events, after one call that is not counted.  It includes what the function

@@ -79,10 +79,10 @@ enum fbp_precision {
      * because its values differ from those of other kernels and devices (with the same accuracy).
      */
     FBP_PRECISION_EXACT,
-    /** GPUs: texture units interpolate, to 1/256 of a pixel.  "cpu": if the scan has many views and
-     * no tilt, groups of 64 views are replaced by fewer images of each block of voxels (kernel
-     * "hierarchical"; Basu and Bresler 2000), which interpolates once more; the rows of whole views
-     * are read for each slab. */
+    /** GPUs: texture units interpolate, to 1/256 of a pixel.  "cpu": kernel "hierarchical" replaces
+     * each group of 64 views by fewer images of each block of voxels (Basu and Bresler 2000).  It
+     * interpolates in one step more than other kernels, and all rows of the views are read for each
+     * slab.  Scans without many views, or with a tilt, are computed in FBP_PRECISION_EXACT. */
     FBP_PRECISION_FAST,
     /** GPUs: filtered samples in float16.  "cpu", kernel "rot90" with AVX2 or AVX-512: filtered
      * samples as integers of 16 bits; the rows of whole views are read for each slab. */

@@ -101,13 +101,15 @@ typedef void fbp_bp_column_double_fn(double *dst, size_t n,
 /** Kernel "hierarchical": rows per vector of struct fbp_bp_rows, and greatest number of taps. */
 enum { FBP_RESAMPLED_ROWS = 16, FBP_MOST_TAPS = 8 };
 
-/** The rows at which columns of a view are resampled, by cubic convolution (Keys 1981): row i of
- * the result is the sum of weight[t](i) times row at(i) + t.  In a vector of FBP_RESAMPLED_ROWS
- * rows, at(i) = at + i: rows of view and result are about equally far apart, and the taps whose
- * weights are not 0 lie at t = 0 or 1 and more. */
+/** Rows at which columns of a view are resampled, by cubic convolution (Keys 1981), in vectors of
+ * FBP_RESAMPLED_ROWS rows.  Row i of a vector is the sum over the taps t of weights[t][i] times row
+ * at + i + t of the view.  Rows of the result are dv rows of the view apart.  If dv is not 1, row i
+ * is off by (dv - 1) i, for which there are more taps than 4; unused taps have the weight 0. */
 struct fbp_bp_rows {
     size_t n_taps; /**< at most FBP_MOST_TAPS */
+    /** [vector] first row of the view */
     int at[FBP_COLUMN_SLICES / FBP_RESAMPLED_ROWS];
+    /** [vector][tap][row] */
     float weights[FBP_COLUMN_SLICES / FBP_RESAMPLED_ROWS][FBP_MOST_TAPS][FBP_RESAMPLED_ROWS];
 };
 
@@ -139,15 +141,20 @@ static inline int fbp_first_tap(double v, double dv, size_t n_rows)
 }
 
 /**
- * Sets `out` for n rows, a multiple of FBP_RESAMPLED_ROWS; row i lies at v = v0 + (first + i) dv of
- * a view of n_rows rows.  at: limited to rows whose taps are zeros beyond the view.
+ * Sets `out` for n rows, a multiple of FBP_RESAMPLED_ROWS, from a view of n_rows rows.  Row i of
+ * the result lies at row v0 + (first + i) dv of the view.  The members at[] of rows far outside the
+ * view are limited such that the taps read the zeros stored there.
  */
 typedef void fbp_bp_rows_fn(struct fbp_bp_rows *out, size_t n, double v0, double dv,
                             ptrdiff_t first, size_t n_rows);
 
 /**
- * Resamples a view: out[i], i < n, from the rows `rows` of the sum of four neighbouring columns
- * times u_weights.  column: row 0 of the first one.
+ * Computes one image column: sums four neighbouring columns of a view, times u_weights, and
+ * resamples the sum at `rows` to out[0 ... n-1].
+ *
+ * column  row 0 of the first of the four columns
+ * stride  samples from column to column of the view
+ * ahead   samples from these columns to those that are used next, which are loaded into the cache
  */
 typedef void fbp_bp_resample_fn(float *out, size_t n, const struct fbp_bp_rows *rows,
                                 const float *column, size_t stride, const float u_weights[4],
@@ -158,7 +165,8 @@ typedef void fbp_bp_resample_fn(float *out, size_t n, const struct fbp_bp_rows *
  *
  *     out[m * apart + i] = sum_k coefficients[m * n + k] in[k * stride + i],   i < stride
  *
- * in the order of views.  stride: a multiple of FBP_COLUMN_MULTIPLE.
+ * in the order of views.  stride: samples from view to view, a multiple of FBP_COLUMN_MULTIPLE;
+ * apart: samples from image to image.
  */
 typedef void fbp_bp_combine_fn(float *out, size_t apart, size_t n_out, const float *in,
                                size_t stride, size_t n, const float *coefficients);

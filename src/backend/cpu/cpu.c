@@ -178,20 +178,18 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
             line, n,
             "kernel tilted: values differ from those of other kernels and devices, with the same "
             "accuracy; use --kernel matrix to get values like theirs");
-    else if ((job->precision == FBP_PRECISION_FAST &&
-              kernel_of(job)->precision != FBP_PRECISION_FAST) ||
-             (job->precision == FBP_PRECISION_HALF &&
-              kernel_of(job)->precision != FBP_PRECISION_HALF))
-        snprintf(
-            line, n, "%s",
-            job->precision == FBP_PRECISION_HALF
-                ? "precision exact is used: on device cpu, only kernel rot90 has precision half, "
-                  "with AVX2 or AVX-512"
-                : "precision exact is used: on device cpu, only kernel hierarchical has precision "
-                  "fast; the scan has a tilt, or too few or uneven views, or the volume has coarse "
-                  "voxels or few slices");
-    else
+    else if ((job->precision != FBP_PRECISION_FAST && job->precision != FBP_PRECISION_HALF) ||
+             kernel_of(job)->precision == job->precision)
         line[0] = '\0';
+    else if (job->selection.requested)
+        snprintf(line, n, "precision exact is used: kernel %s of device cpu has no other",
+                 kernel_of(job)->name);
+    else
+        snprintf(line, n, "precision exact is used: on device cpu, %s",
+                 job->precision == FBP_PRECISION_HALF
+                     ? "half needs kernel rot90, and AVX2 or AVX-512"
+                     : "fast needs kernel hierarchical: 64 or more views that turn steadily, "
+                       "without tilt, 16 or more slices, and a volume for which it is faster");
 }
 
 static void close_device(fbp_device **device)

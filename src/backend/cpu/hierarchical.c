@@ -10,17 +10,19 @@
  *  1. Each view is resampled on a plane through the block's centre c, parallel to the z axis and to
  *     the detector's rows: sample (p, i) is where the ray through the point c + p s e + (0, 0, z_i)
  *     meets the detector.  e: unit vector along the rows; s, z_i: about one detector pixel apart.
- *  2. The image at a node is the sum of the resampled views times the group's coefficients, which
- * are those of band-limited interpolation in the angle, with the least mean error for the block's
- *     edge.
- *  3. A voxel at distance L' from the source, and the centre at distance L (both perpendicular to
- *     the plane), take the node's image at the point of the plane that the voxel's ray meets, with
- *     the weight (L / L')^2.
+ *     Samples are multiplied by 1 / w^2, w: depth of c.
+ *  2. The image at a node is the sum of the resampled views times the group's coefficients.
+ *     These are of band-limited interpolation in the angle, with the least mean error for the
+ *     block's edge.
+ *  3. For each node, a voxel adds (L / L')^2 times the image, interpolated where the voxel's
+ *     ray meets the plane.  L, L': distances of c and of the voxel from the source,
+ *     perpendicular to the plane.
  *
- * Views are stored with copies of their outermost columns and rows beyond the detector's edges:
- * interpolation between nodes would spread a jump to 0 there into the field of view.  Blocks and
- * groups have fixed positions in grid and scan, so that voxels do not depend on the division of the
- * work.
+ * The outermost columns and rows of a view are repeated beyond the detector's edges.  With zeros
+ * there, interpolation between nodes would spread the step at the edge into the field of view.
+ * Blocks and groups have fixed positions in grid and scan, so that voxels do not depend on the
+ * division of the work.
+ *
  * Used by: cpu.c.
  */
 #include "backend/cpu/cpu.h"
@@ -60,7 +62,8 @@ enum {
     ROW_FLOATS = (sizeof(struct fbp_bp_rows) + sizeof(float) - 1) / sizeof(float)
 };
 
-/* Greatest mean error of the interpolation between nodes, relative to the signal; see place(). */
+/* Greatest mean error of the interpolation between nodes, relative to the signal; see
+ * place_nodes(). */
 static const double TOLERANCE = 0.01, CLUSTER = 0.4;
 
 /* The kernel is used if its time, as a part of that of "column", is less than PAYS: nodes per view,
@@ -74,14 +77,14 @@ static const double PAYS = 0.85, COLUMN_COST = 4;
 static const double MOST_STEP = 0.05, IRREGULAR = 0.02, LEAST_DEPTH = 0.2, MOST_CHANGE = 0.25,
                     CLASS_STEP = 1.15;
 
-/* The view from the source, or along the beam: unit vectors along the rows (e) and perpendicular to
- * them, away from the source (n); source position along e, n and z; angle of e, continuous from
- * view to view. */
+/* Orientation of a view.  e: unit vector along the detector rows; n: horizontal unit vector
+ * perpendicular to e, away from the source; s: source position along e, n and z [mm] (parallel
+ * beams: 0); angle: of e, continuous from view to view [rad]. */
 struct direction {
     double e[2], n[2], s[3], angle;
 };
 
-/* Nodes of a group for a bandwidth [radians per radian of the angle]. */
+/* Nodes of a group for a bandwidth (see bandwidth_of()). */
 struct nodes {
     double bandwidth;
     size_t n;
@@ -91,7 +94,7 @@ struct nodes {
 
 struct group {
     size_t first, n_views;
-    size_t z0, z1;               /* slices that any view contains */
+    size_t z0, z1;               /* see set_slices() */
     struct nodes nodes[CLASSES]; /* by increasing bandwidth */
 };
 
@@ -175,10 +178,10 @@ static double height_of(const struct fbp_job *job, const struct direction *view)
     return fmax(fabs(a), fabs(b));
 }
 
-/* Returns the bandwidth, in radians per radian of the angle, with which the values of a block at c
- * change while view k turns: the projection of a voxel at its edge moves by up to the block's
- * radius per radian along the rows, and along the columns because the source comes nearer.  The
- * signal has half a period per measured sample. */
+/* Returns the bandwidth of a block at c near view k: the greatest change of phase of a voxel's
+ * value per radian of the view's angle.  Per radian, the projection of a voxel at the block's edge
+ * moves by up to the block's radius along the rows, and also along the columns, because its depth
+ * changes. The greatest frequency of a view is half a period (pi) per measured sample. */
 static double bandwidth_of(const struct fbp_job *job, const struct direction *views, size_t k,
                            const double c[2])
 {
@@ -244,7 +247,7 @@ static size_t least_nodes(double bandwidth, double span)
 
 /* Set the angles of n nodes between a and b: evenly spaced, but denser towards both ends, where
  * they are interpolated from one side only.  CLUSTER 0 would be even, 1 the nodes of Chebyshev. */
-static void place(double a, double b, size_t n, double *angles)
+static void place_nodes(double a, double b, size_t n, double *angles)
 {
     for (size_t i = 0; i < n; i++) {
         const double even = (double)i / (double)(n - 1) - 0.5;
@@ -267,7 +270,7 @@ static bool set_nodes(const struct direction *in, size_t n_views, double bandwid
     for (out->n = least_nodes(bandwidth, fabs(b - a));; out->n++) {
         if (out->n > MOST_NODES)
             return false;
-        place(a, b, out->n, angles);
+        place_nodes(a, b, out->n, angles);
         if (interpolate(in, n_views, angles, out->n, bandwidth, out->coefficients) < TOLERANCE)
             break;
     }
@@ -373,8 +376,9 @@ static bool usable(const struct fbp_job *job)
     return pays;
 }
 
-/* Sets the slices that any view of a group contains.  The pipeline leaves out batches without a
- * detector row for a slab; the other slices must be left out in any slab, then. */
+/* Sets [z0, z1) to the slices that project onto detector rows in at least one view of the group.
+ * The pipeline skips a batch without detector rows for a slab.  All other slices are skipped in
+ * every slab, because voxels must not depend on the division into slabs. */
 static void set_slices(const struct fbp_job *job, struct group *g)
 {
     size_t r0, r1;
@@ -484,18 +488,19 @@ static double row_of(const struct images *im, const struct direction *d, double 
     return (d->s[2] + (z - d->s[2]) * q - im->z) / im->h;
 }
 
-/* A view on the plane of its images: homogeneous column, row and depth of c at height im->z, and
- * their increments per image column and per image row. */
-struct plane {
+/* Projection of image samples into one view: sample (p, i) lies at column (u + p u_p) / w and row
+ * (v + i v_i) / w.  p and i count from c at height im->z; w is constant. */
+struct image_projection {
     double u, u_p, v, v_i, w;
 };
 
-static struct plane plane_of(const struct fbp_job *job, const struct direction *views, size_t k,
-                             const struct images *im)
+static struct image_projection project_images(const struct fbp_job *job,
+                                              const struct direction *views, size_t k,
+                                              const struct images *im)
 {
     const double *m = job->matrices[k], *e = views[k].e;
 
-    return (struct plane){
+    return (struct image_projection){
         .u = m[0] * im->c[0] + m[1] * im->c[1] + m[3],
         .u_p = (m[0] * e[0] + m[1] * e[1]) * im->s,
         .v = m[4] * im->c[0] + m[5] * im->c[1] + m[6] * im->z + m[7],
@@ -524,7 +529,7 @@ static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx
         im->c[i] = (edges[i][0] + edges[i][1]) / 2;
     }
     im->z = fbp_grid_coordinate(grid, 2, cpu_z_reference(job));
-    const struct plane mid = plane_of(job, t->views, middle, im);
+    const struct image_projection mid = project_images(job, t->views, middle, im);
     im->s = mid.w / mid.u_p;
     im->h = mid.w / mid.v_i;
     for (int i = 0; i < 3; i++) {
@@ -549,7 +554,7 @@ static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx
     }
     im->half = (ptrdiff_t)cpu_within(most, 0, MOST_COLUMNS / 2 - 3) + 2;
     for (size_t k = g->first; k <= last; k++) {
-        const struct plane p = plane_of(job, t->views, k, im);
+        const struct image_projection p = project_images(job, t->views, k, im);
         const double reach = (double)im->half * p.u_p;
         visible = visible ||
                   (p.u + reach > -p.w && p.u - reach < (double)job->padded.panel.n_columns * p.w);
@@ -672,7 +677,7 @@ static void compute_images(const struct cpu_bp *bp, const struct images *im, con
     for (ptrdiff_t first = -im->half; first <= im->half; first += COLUMNS) {
         const ptrdiff_t columns = im->half - first < COLUMNS ? im->half - first + 1 : COLUMNS;
         for (size_t k = 0; k < g->n_views; k++) {
-            const struct plane at = plane_of(job, t->views, g->first + k, im);
+            const struct image_projection at = project_images(job, t->views, g->first + k, im);
             const double per_w = 1 / at.w;
             bp->dev->dsp.rows(rows, n, at.v * per_w, at.v_i * per_w, (ptrdiff_t)r->first - ROW_0,
                               n_rows + EXTRA_ROWS);

@@ -153,7 +153,8 @@ struct gl_call {
     /** OpenGL name of the texture that the program writes, and its format; 0: none */
     unsigned image, format;
     unsigned groups[3]; /**< numbers of work groups along x, y and z */
-    size_t carries;     /**< greatest size of the held copies that may run beside it [bytes] */
+    size_t
+        carries; /**< greatest total size of the parts of held copies that it starts, too [bytes] */
 };
 
 /** Parameters of copy.glsl: its block `Copy`. */
@@ -161,8 +162,9 @@ struct gl_copy_parameters {
     uint32_t begin, end, from, to, per_piece, stride, spare[2];
 };
 
-/** A held copy, which later launches carry: they start a part of it directly before themselves. A
- * renderer runs two programs at once only if no barrier or fence comes between their launches. */
+/** A copy that is not launched completely.  Later launches start parts of it directly before
+ * themselves. A renderer runs two programs at once only if no barrier or fence comes between their
+ * launches. */
 struct gl_held {
     struct gl_call call;
     struct gl_copy_parameters parameters; /**< begin: first unit that is not launched yet */
