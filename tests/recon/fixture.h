@@ -180,6 +180,25 @@ static inline uint64_t reconstruct_hash(const struct fbp_scan *scan,
     return report.hash;
 }
 
+/* Checks that the divisions of the work in splits[n], their threads, batches and slabs, give the
+ * same bits as the plan's own division. */
+static inline void check_divisions(const struct fbp_scan *scan,
+                                   const struct fbp_recon_params *params,
+                                   const struct fbp_recon_params *splits, size_t n)
+{
+    const uint64_t whole = reconstruct_hash(scan, params);
+
+    for (size_t i = 0; i < n; i++) {
+        struct fbp_recon_params p = *params;
+        p.n_threads = splits[i].n_threads;
+        p.tuning.batch_views = splits[i].tuning.batch_views;
+        p.tuning.slab_slices = splits[i].tuning.slab_slices;
+        if (reconstruct_hash(scan, &p) != whole)
+            fail_msg("%d threads, batches of %zu, slabs of %zu: other values", p.n_threads,
+                     p.tuning.batch_views, p.tuning.slab_slices);
+    }
+}
+
 static inline double *even_angles(size_t n, double start_deg, double step_deg)
 {
     double *out = not_null(malloc(n * sizeof *out));

@@ -201,18 +201,9 @@ TEST(splits_change_nothing)
 
     for (size_t g = 0; g < sizeof geometries / sizeof *geometries; g++) {
         AUTO_DROP struct fbp_scan scan = make_scan(&geometries[g]);
-        const uint64_t whole = reconstruct_hash(&scan, PARAMS("hierarchical", .n_threads = 2));
-        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            struct fbp_recon_params p = cases[i];
-            p.struct_size = sizeof p;
-            p.device = "cpu";
-            p.precision = FBP_PRECISION_FAST;
-            p.tuning.kernel = "hierarchical";
-            if (reconstruct_hash(&scan, &p) != whole)
-                fail_msg("%s: %d threads, batches of %zu, slabs of %zu: other values",
-                         geometries[g].name, p.n_threads, p.tuning.batch_views,
-                         p.tuning.slab_slices);
-        }
+        print_message("%s\n", geometries[g].name);
+        check_divisions(&scan, PARAMS("hierarchical", .n_threads = 2), cases,
+                        sizeof cases / sizeof *cases);
     }
 }
 

@@ -113,18 +113,9 @@ TEST(splits_change_nothing)
         {.n_threads = 2, .tuning.slab_slices = 1},
     };
     AUTO_DROP struct fbp_scan scan = make_scan((double[]){2.5, 0, 0.04});
-    const uint64_t whole =
-        reconstruct_hash(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "tilted"));
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fbp_recon_params p = cases[i];
-        p.struct_size = sizeof p;
-        p.device = "cpu";
-        p.tuning.kernel = "tilted";
-        if (reconstruct_hash(&scan, &p) != whole)
-            fail_msg("%d threads, batches of %zu, slabs of %zu: other values", p.n_threads,
-                     p.tuning.batch_views, p.tuning.slab_slices);
-    }
+    check_divisions(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "tilted"), cases,
+                    sizeof cases / sizeof *cases);
 }
 
 TEST_MAIN(NULL, NULL)

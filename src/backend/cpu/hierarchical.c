@@ -72,7 +72,8 @@ static const double TOLERANCE = 0.01, CLUSTER = 0.4;
 static const double PAYS = 0.85, COLUMN_COST = 4;
 
 /* Limits of the scan: greatest change of the angle from view to view [rad]; greatest effect of
- * irregular source positions [pixels]; least depth w, and greatest relative change of it in half a
+ * irregular source positions, or of inclined
+ * parallel beams [pixels]; least depth w, and greatest relative change of it in half a
  * group.  Ratio of the bandwidths of neighbouring classes. */
 static const double MOST_STEP = 0.05, IRREGULAR = 0.02, LEAST_DEPTH = 0.2, MOST_CHANGE = 0.25,
                     CLASS_STEP = 1.15;
@@ -456,7 +457,7 @@ struct images {
     double c[2]; /* centre of the block */
     double s, h, z;
     ptrdiff_t half;
-    double near, far;       /* least and greatest L / L' of voxels at nodes */
+    double near, far;       /* greatest and least L / L' of voxels at nodes */
     double least, greatest; /* source heights of nodes */
 };
 
@@ -482,10 +483,11 @@ static double column_of(const struct images *im, const struct direction *d, cons
     return (to * q - centre) / im->s;
 }
 
-/* Returns the row, counted from ROW_0, that height z of a voxel column meets. */
-static double row_of(const struct images *im, const struct direction *d, double z, double q)
+/* Returns the row, counted from ROW_0, that height z of a voxel column meets, for a source at the
+ * given height. */
+static double row_of(const struct images *im, double source, double z, double q)
 {
-    return (d->s[2] + (z - d->s[2]) * q - im->z) / im->h;
+    return (source + (z - source) * q - im->z) / im->h;
 }
 
 /* Projection of image samples into one view: sample (p, i) lies at column (u + p u_p) / w and row
@@ -562,24 +564,6 @@ static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx
     return visible;
 }
 
-/* Sets [*first, *end) to the rows of images, counted from ROW_0, that slices [z0, z1) need. */
-static void rows_of(const struct fbp_job *job, const struct images *im, size_t z0, size_t z1,
-                    ptrdiff_t *first, ptrdiff_t *end)
-{
-    const double a = fbp_grid_coordinate(&job->grid, 2, (double)z0);
-    const double b = fbp_grid_coordinate(&job->grid, 2, (double)z1 - 1);
-    double lo = INFINITY, hi = -INFINITY;
-
-    for (int i = 0; i < 4; i++) {
-        const struct direction d = {.s = {0, 0, i & 1 ? im->least : im->greatest}};
-        const double q = i & 2 ? im->near : im->far;
-        lo = fmin(lo, row_of(im, &d, a, q));
-        hi = fmax(hi, row_of(im, &d, b, q));
-    }
-    *first = (ptrdiff_t)floor(lo) - 1;
-    *end = (ptrdiff_t)floor(hi) + 3;
-}
-
 static size_t scratch(const struct fbp_job *job)
 {
     (void)job;
@@ -595,13 +579,18 @@ struct rows {
 static struct rows rows_for(const struct fbp_job *job, const struct images *im, size_t z0,
                             size_t z1)
 {
-    ptrdiff_t first, end;
+    const double a = fbp_grid_coordinate(&job->grid, 2, (double)z0);
+    const double b = fbp_grid_coordinate(&job->grid, 2, (double)z1 - 1);
+    double lo = INFINITY, hi = -INFINITY;
 
-    rows_of(job, im, z0, z1, &first, &end);
-    struct rows r = {(size_t)(ROW_0 + first) / LANES * LANES,
-                     cpu_tiles((size_t)(ROW_0 + end), LANES) * LANES, 0};
-    r.stride = cpu_column_stride(r.end - r.first);
-    return r;
+    for (int i = 0; i < 4; i++) {
+        const double source = i & 1 ? im->least : im->greatest, q = i & 2 ? im->near : im->far;
+        lo = fmin(lo, row_of(im, source, a, q));
+        hi = fmax(hi, row_of(im, source, b, q));
+    }
+    const size_t first = (size_t)(ROW_0 + (ptrdiff_t)floor(lo) - 1) / LANES * LANES;
+    const size_t end = cpu_tiles((size_t)(ROW_0 + (ptrdiff_t)floor(hi) + 3), LANES) * LANES;
+    return (struct rows){first, end, cpu_column_stride(end - first)};
 }
 
 static size_t image_size(const struct images *im, const struct rows *r)
@@ -742,7 +731,7 @@ static void add_images(const struct cpu_bp *bp, const struct images *im, const s
                     images + i * size + (size_t)c * r->stride + FBP_COLUMN_BELOW;
                 out->wl = (float)((1 - a) * q * q);
                 out->wr = (float)(a * q * q);
-                out->v0 = (float)row_of(im, d, im->z, q);
+                out->v0 = (float)row_of(im, d->s[2], im->z, q);
                 out->dv = out->step = (float)(rows_per_slice * q);
                 out->z0 = z.first;
                 out->z1 = z.end;
