@@ -1,7 +1,6 @@
 /*
  * Kernel "hierarchical" of the CPU device (cpu_kernel_hierarchical), in precision fast: fewer
- * updates by angular decimation (Basu and Bresler 2000; for cone beams Xiao, Bresler and Munson
- * 2003).
+ * updates by angular decimation (nodes.h).
  *
  * The volume is divided into blocks of EDGE x EDGE voxel columns, the scan into groups of GROUP
  * views.  Neighbouring views of a block differ little.  Therefore each group is replaced by fewer
@@ -27,6 +26,7 @@
  */
 #include "backend/cpu/cpu.h"
 
+#include "backend/nodes.h"
 #include "base/base.h"
 #include "base/math.h"
 #include "base/system.h"
@@ -39,8 +39,6 @@
 enum {
     EDGE = 32,       /* of a block [voxel columns] */
     GROUP = 64,      /* views */
-    MOST_NODES = 36, /* of a group */
-    CLASSES = 8,     /* of bandwidths */
     ROW_0 = 1 << 16, /* index of the row of images that is the height of slice z_reference */
     LANES = FBP_RESAMPLED_ROWS,
     CELL = 16,          /* slices: runs of slices have a multiple of this number */
@@ -62,398 +60,62 @@ enum {
     ROW_FLOATS = (sizeof(struct fbp_bp_rows) + sizeof(float) - 1) / sizeof(float)
 };
 
-/* Greatest mean error of the interpolation between nodes, relative to the signal; see
- * place_nodes(). */
-static const double TOLERANCE = 0.01, CLUSTER = 0.4;
-
 /* The kernel is used if its time, as a part of that of "column", is less than PAYS: nodes per view,
  * and COLUMN_COST times the columns of an image per voxel column of the block (measured with
  * AVX-512 and AVX2). */
 static const double PAYS = 0.85, COLUMN_COST = 4;
 
-/* Limits of the scan: greatest change of the angle from view to view [rad]; greatest effect of
- * irregular source positions, or of inclined
- * parallel beams [pixels]; least depth w, and greatest relative change of it in half a
- * group.  Ratio of the bandwidths of neighbouring classes. */
-static const double MOST_STEP = 0.05, IRREGULAR = 0.02, LEAST_DEPTH = 0.2, MOST_CHANGE = 0.25,
-                    CLASS_STEP = 1.15;
-
-/* Orientation of a view.  e: unit vector along the detector rows; n: horizontal unit vector
- * perpendicular to e, away from the source; s: source position along e, n and z [mm] (parallel
- * beams: 0); angle: of e, continuous from view to view [rad]. */
-struct direction {
-    double e[2], n[2], s[3], angle;
-};
-
-/* Nodes of a group for a bandwidth (see bandwidth_of()). */
-struct nodes {
-    double bandwidth;
-    size_t n;
-    struct direction at[MOST_NODES];
-    float *coefficients; /* [n][n_views] */
-};
-
-struct group {
-    size_t first, n_views;
-    size_t z0, z1;               /* see set_slices() */
-    struct nodes nodes[CLASSES]; /* by increasing bandwidth */
-};
-
-struct tables {
-    struct direction *views; /* [n_views] */
-    struct group *groups;
-    size_t n_groups;
-    float *coefficients;
-};
-
-/* Returns false for parallel beams. */
-static bool has_source(const struct fbp_job *job)
+static struct fbp_decimation decimation_of(const struct fbp_job *job)
 {
-    return fbp_kind_of(job->kind)->has_source;
-}
-
-/* Returns the directions of all views; false: they do not turn steadily, or not all in one sense.
- */
-static bool directions_of(const struct fbp_job *job, struct direction *out)
-{
-    double turn = 0;
-
-    for (size_t k = 0; k < job->n_views; k++) {
-        const double *m = job->matrices[k], *s = job->views[k].s;
-        struct direction *d = &out[k];
-        const bool cone = has_source(job);
-        double x = cone ? -m[9] : m[0], y = cone ? m[8] : m[1];
-        const double length = hypot(x, y) * (x * m[0] + y * m[1] < 0 ? -1 : 1);
-        if (!(fabs(length) > 0))
-            return false;
-        d->e[0] = x / length;
-        d->e[1] = y / length;
-        /* away from the source: w increases; parallel beam: s points towards the source */
-        const double away =
-            cone ? d->e[1] * m[8] - d->e[0] * m[9] : d->e[0] * s[1] - d->e[1] * s[0];
-        d->n[0] = away < 0 ? -d->e[1] : d->e[1];
-        d->n[1] = away < 0 ? d->e[0] : -d->e[0];
-        d->s[0] = cone ? s[0] * d->e[0] + s[1] * d->e[1] : 0;
-        d->s[1] = cone ? s[0] * d->n[0] + s[1] * d->n[1] : 0;
-        d->s[2] = cone ? s[2] : 0;
-        d->angle = atan2(d->e[1], d->e[0]);
-        if (k == 0)
-            continue;
-        const double step = remainder(d->angle - out[k - 1].angle, 2 * FBP_PI);
-        d->angle = out[k - 1].angle + step;
-        if (turn == 0)
-            turn = step;
-        if (!(fabs(step) < MOST_STEP && step * turn >= 0))
-            return false;
-    }
-    return job->n_views > 0;
-}
-
-/* Returns the direction at an angle between those of views k and k + 1. */
-static struct direction direction_at(const struct direction *views, size_t k, double angle)
-{
-    const struct direction *a = &views[k], *b = &views[k + 1];
-    const double step = b->angle - a->angle, t = fabs(step) > 0 ? (angle - a->angle) / step : 0;
-    const bool left = a->e[0] * a->n[1] - a->e[1] * a->n[0] > 0; /* n is e, turned by 90 degrees */
-    struct direction d = {.e = {cos(angle), sin(angle)}, .angle = angle};
-
-    d.n[0] = left ? -d.e[1] : d.e[1];
-    d.n[1] = left ? d.e[0] : -d.e[0];
-    for (int i = 0; i < 3; i++)
-        d.s[i] = a->s[i] + t * (b->s[i] - a->s[i]);
-    return d;
-}
-
-/* Half the diagonal of a block [mm]. */
-static double radius_of(const struct fbp_job *job)
-{
-    return EDGE / 2.0 * hypot(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
-}
-
-/* Greatest height of a voxel above or below the source [mm]. */
-static double height_of(const struct fbp_job *job, const struct direction *view)
-{
-    const double a = fbp_grid_coordinate(&job->grid, 2, 0) - view->s[2];
-    const double b = fbp_grid_coordinate(&job->grid, 2, (double)job->grid.n[2] - 1) - view->s[2];
-
-    return fmax(fabs(a), fabs(b));
-}
-
-/* Returns the bandwidth of a block at c near view k: the greatest change of phase of a voxel's
- * value per radian of the view's angle.  Per radian, the projection of a voxel at the block's edge
- * moves by up to the block's radius along the rows, and also along the columns, because its depth
- * changes. The greatest frequency of a view is half a period (pi) per measured sample. */
-static double bandwidth_of(const struct fbp_job *job, const struct direction *views, size_t k,
-                           const double c[2])
-{
-    const double *m = job->matrices[k];
-    const double w = m[8] * c[0] + m[9] * c[1] + m[11];
-    const double to = c[0] * views[k].n[0] + c[1] * views[k].n[1] - views[k].s[1];
-
-    const double along_u = hypot(m[0], m[1]) / w / ((double)job->padded.inserted + 1);
-    const double along_v = has_source(job) ? height_of(job, &views[k]) / to * m[6] / w : 0;
-    return w > 1e-6 ? FBP_PI * radius_of(job) * hypot(along_u, along_v) : INFINITY;
-}
-
-static double sinc(double x)
-{
-    return fabs(x) < 1e-9 ? 1 : sin(x) / x;
-}
-
-/* Set the coefficients of n views with n_nodes nodes.  Coefficient a[m] of a view at
- * angle t minimizes the mean of |exp(i w t) - sum_m a[m] exp(i w t_m)|^2 over |w| <= bandwidth:
- * sum_m S(t_m - t_n) a[m] = S(t - t_n), S(x) = sin(bandwidth x) / (bandwidth x).
- * Returns the greatest mean error of a view, or infinity. */
-static double interpolate(const struct direction *views, size_t n, const double *nodes,
-                          size_t n_nodes, double bandwidth, float *coefficients)
-{
-    static const double stable = 1e-9; /* limits the coefficients */
-    double l[MOST_NODES][MOST_NODES];  /* Cholesky factor of S */
-    double worst = 0;
-
-    for (size_t i = 0; i < n_nodes; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = sinc(bandwidth * (nodes[i] - nodes[j])) + (i == j ? stable : 0);
-            for (size_t k = 0; k < j; k++)
-                sum -= l[i][k] * l[j][k];
-            l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
-            if (!isfinite(l[i][j]))
-                return INFINITY;
-        }
-    for (size_t k = 0; k < n; k++) {
-        double b[MOST_NODES], explained = 0;
-        for (size_t i = 0; i < n_nodes; i++) {
-            b[i] = sinc(bandwidth * (views[k].angle - nodes[i]));
-            for (size_t j = 0; j < i; j++)
-                b[i] -= l[i][j] * b[j];
-            b[i] /= l[i][i];
-            explained += b[i] * b[i];
-        }
-        worst = fmax(worst, 1 - explained);
-        for (size_t i = n_nodes; i-- > 0;) {
-            for (size_t j = i + 1; j < n_nodes; j++)
-                b[i] -= l[j][i] * b[j];
-            b[i] /= l[i][i];
-            coefficients[i * n + k] = (float)b[i];
-        }
-    }
-    return sqrt(fmax(worst, 0));
-}
-
-/* Number of nodes from which interpolate() can reach a small error; at most MOST_NODES + 1. */
-static size_t least_nodes(double bandwidth, double span)
-{
-    return (size_t)cpu_within(bandwidth * span / FBP_PI, 0, MOST_NODES - 1) + 2;
-}
-
-/* Set the angles of n nodes between a and b: evenly spaced, but denser towards both ends, where
- * they are interpolated from one side only.  CLUSTER 0 would be even, 1 the nodes of Chebyshev. */
-static void place_nodes(double a, double b, size_t n, double *angles)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double even = (double)i / (double)(n - 1) - 0.5;
-        const double dense =
-            -0.5 * cos(FBP_PI * ((double)i + 0.5) / (double)n) / cos(FBP_PI / 2 / (double)n);
-        angles[i] = (a + b) / 2 + (b - a) * (even + CLUSTER * (dense - even));
-    }
-}
-
-/* Choose the nodes of a group (of one view: not the first of the scan) for a bandwidth, and their
- * coefficients: as few nodes as keep the error within TOLERANCE.  Returns false if MOST_NODES are
- * not enough. */
-static bool set_nodes(const struct direction *in, size_t n_views, double bandwidth,
-                      struct nodes *out)
-{
-    const double a = in[0].angle, b = in[n_views - 1].angle;
-    double angles[MOST_NODES];
-
-    out->bandwidth = bandwidth;
-    for (out->n = least_nodes(bandwidth, fabs(b - a));; out->n++) {
-        if (out->n > MOST_NODES)
-            return false;
-        place_nodes(a, b, out->n, angles);
-        if (interpolate(in, n_views, angles, out->n, bandwidth, out->coefficients) < TOLERANCE)
-            break;
-    }
-    for (size_t i = 0, k = 0; i < out->n; i++) {
-        while (k + 2 < n_views && fabs(in[k + 1].angle - a) <= fabs(angles[i] - a))
-            k++;
-        out->at[i] = direction_at(n_views > 1 ? in : in - 1, k, angles[i]);
-    }
-    return true;
-}
-
-/* Returns whether source positions change so steadily that nodes between the views represent them:
- * the effect of the difference from the neighbours' mean, at the block's edge, is small. */
-static bool regular(const struct fbp_job *job, const struct direction *views)
-{
-    for (size_t k = 1; has_source(job) && k + 1 < job->n_views; k++) {
-        const double *m = job->matrices[k];
-        const double *a = views[k - 1].s, *s = views[k].s, *b = views[k + 1].s;
-        const double turn = views[k + 1].angle - views[k - 1].angle;
-        const double t = fabs(turn) > 0 ? (views[k].angle - views[k - 1].angle) / turn : 0.5;
-        double most = 0;
-        for (int i = 0; i < 3; i++)
-            most = fmax(most, fabs(s[i] - a[i] - t * (b[i] - a[i])));
-        if (!(most * radius_of(job) / fabs(s[1]) * hypot(m[0], m[1]) < IRREGULAR))
-            return false;
-    }
-    return true;
-}
-
-/* Returns the greatest bandwidth of a block: of those at the volume's edges; the least depth there,
- * in *depth. */
-static double most_bandwidth(const struct fbp_job *job, const struct direction *views,
-                             double *depth)
-{
-    double most = 0;
-
-    *depth = INFINITY;
-    for (size_t k = 0; k < job->n_views; k++)
-        for (int corner = 0; corner < 4; corner++) {
-            const double *m = job->matrices[k];
-            double at[3];
-            fbp_grid_corner(&job->grid, corner, at);
-            *depth = fmin(*depth, m[8] * at[0] + m[9] * at[1] + m[11]);
-            most = fmax(most, bandwidth_of(job, views, k, at));
-        }
-    return most;
-}
-
-/* Returns the greatest angle between the first and the last view of a group. */
-static double span_of(const struct fbp_job *job, const struct direction *views)
-{
-    double most = 0;
-
-    for (size_t k = 0; k < job->n_views; k += GROUP) {
-        const size_t last = cpu_least(k + GROUP, job->n_views) - 1;
-        most = fmax(most, fabs(views[last].angle - views[k].angle));
-    }
-    return most;
-}
-
-/* Returns whether rows of images, which hold one height each, can represent the views: detector
- * rows of parallel beams must not rise along the beam. */
-static bool level(const struct fbp_job *job)
-{
-    for (size_t k = 0; k < job->n_views && !has_source(job); k++)
-        if (!(hypot(job->matrices[k][4], job->matrices[k][5]) * radius_of(job) < IRREGULAR))
-            return false;
-    return true;
+    return (struct fbp_decimation){.edge = EDGE, .group = GROUP, .n_views = job->n_views};
 }
 
 /* Returns whether the kernel can compute the scan, and has fewer updates than "column". */
 static bool usable(const struct fbp_job *job)
 {
-    const struct fbp_grid *g = &job->grid;
-    const double *m = job->matrices[0];
-    struct direction *views = NULL;
-    bool pays = false;
+    struct fbp_decimation d = decimation_of(job);
 
-    if (job->n_views < GROUP || !level(job) ||
-        fbp_calloc((void **)&views, job->n_views, sizeof *views, "directions of views") != FBP_OK)
+    if (!fbp_decimation_of(job, &d))
         return false;
-    double depth = 0, most = 0;
-    if (directions_of(job, views) && regular(job, views))
-        most = most_bandwidth(job, views, &depth);
-    if (depth > LEAST_DEPTH) {
-        const double span = span_of(job, views);
-        const double columns = 2 * hypot(m[0], m[1]) * radius_of(job) + 5;
-        const double middle = bandwidth_of(job, views, 0, g->centre_mm);
-        const double nodes = (double)least_nodes(middle, span) + 4;
-        /* greatest relative change of w of a voxel in half a group, if the source turns about the
-         * grid's middle */
-        const double change = (1 - depth + 0.01) * span / depth / 2;
-        /* rows of images for a cell of slices, whose heights differ within a block, and vectors */
-        const double near = has_source(job) ? radius_of(job) / (fabs(views[0].s[1]) * depth) : 0;
-        const double height = has_source(job) ? height_of(job, &views[0]) : 0;
-        const double rows = (1.1 * CELL * g->voxel_mm[2] + 3 * near * height) * m[6] / depth + 64;
-        pays = nodes / GROUP + COLUMN_COST * columns / (EDGE * EDGE) < PAYS &&
-               least_nodes(most, span) + 5 <= MOST_NODES && change < MOST_CHANGE &&
-               columns < MOST_COLUMNS * depth && rows < MOST_ROWS &&
-               MOST_NODES * columns / depth * (rows + 64) < IMAGE_FLOATS;
-    }
-    free(views);
-    return pays;
-}
-
-/* Sets [z0, z1) to the slices that project onto detector rows in at least one view of the group.
- * The pipeline skips a batch without detector rows for a slab.  All other slices are skipped in
- * every slab, because voxels must not depend on the division into slabs. */
-static void set_slices(const struct fbp_job *job, struct group *g)
-{
-    size_t r0, r1;
-
-    for (g->z0 = 0; g->z0 < job->grid.n[2]; g->z0++) {
-        job->rows(job, g->first, g->first + g->n_views, g->z0, g->z0 + 1, &r0, &r1);
-        if (r0 < r1)
-            break;
-    }
-    for (g->z1 = job->grid.n[2]; g->z1 > g->z0; g->z1--) {
-        job->rows(job, g->first, g->first + g->n_views, g->z1 - 1, g->z1, &r0, &r1);
-        if (r0 < r1)
-            break;
-    }
+    /* rows of images for a cell of slices, whose heights differ within a block, and vectors */
+    const double rows = (1.1 * CELL * job->grid.voxel_mm[2] + 3 * d.near * d.height) *
+                            job->matrices[0][6] / d.depth +
+                        64;
+    return d.nodes / GROUP + COLUMN_COST * d.columns / (EDGE * EDGE) < PAYS &&
+           d.columns < MOST_COLUMNS * d.depth && rows < MOST_ROWS &&
+           FBP_MOST_NODES * d.columns / d.depth * (rows + 64) < IMAGE_FLOATS;
 }
 
 static size_t table_bytes(const struct fbp_job *job)
 {
-    const size_t n = cpu_tiles(job->n_views, GROUP);
+    const struct fbp_decimation d = decimation_of(job);
 
-    return job->n_views * sizeof(struct direction) +
-           n * (sizeof(struct group) + CLASSES * GROUP * MOST_NODES * sizeof(float));
+    return fbp_view_groups_bytes(job, &d);
 }
 
 static void close_tables(struct cpu_device *dev)
 {
-    struct tables *t = dev->tables;
+    struct fbp_view_groups *t = dev->tables;
 
-    if (!t)
-        return;
-    free(t->views);
-    free(t->groups);
-    free(t->coefficients);
-    free(t);
+    fbp_view_groups_free(&t);
     dev->tables = NULL;
 }
 
 static fbp_status open_tables(struct cpu_device *dev)
 {
-    const struct fbp_job *job = dev->job;
-    struct tables *t = NULL;
+    const struct fbp_decimation d = decimation_of(dev->job);
+    struct fbp_view_groups *t = NULL;
 
-    FBP_TRY(fbp_calloc((void **)&t, 1, sizeof *t, "tables of kernel hierarchical"));
+    FBP_TRY(fbp_view_groups_make(dev->job, &d, &t));
     dev->tables = t;
-    t->n_groups = cpu_tiles(job->n_views, GROUP);
-    FBP_TRY(fbp_calloc((void **)&t->views, job->n_views, sizeof *t->views, "directions of views"));
-    FBP_TRY(fbp_calloc((void **)&t->groups, t->n_groups, sizeof *t->groups, "groups of views"));
-    FBP_TRY(fbp_calloc((void **)&t->coefficients, t->n_groups * CLASSES * GROUP * MOST_NODES,
-                       sizeof *t->coefficients, "coefficients of views"));
-    (void)directions_of(job, t->views);
-    float *coefficients = t->coefficients;
-    double depth;
-    const double most = most_bandwidth(job, t->views, &depth);
-    for (size_t i = 0; i < t->n_groups; i++) {
-        struct group *g = &t->groups[i];
-        g->first = i * GROUP;
-        g->n_views = cpu_least(GROUP, job->n_views - g->first);
-        set_slices(job, g);
-        for (size_t j = 0; j < CLASSES; j++, coefficients += (size_t)GROUP * MOST_NODES) {
-            g->nodes[j].coefficients = coefficients;
-            if (!set_nodes(t->views + g->first, g->n_views,
-                           most * pow(CLASS_STEP, (double)j - (CLASSES - 1)), &g->nodes[j]))
-                return FBP_UNSUPPORTED("kernel: the views turn too unevenly for hierarchical; "
-                                       "choose kernel column");
-        }
-    }
     return FBP_OK;
 }
 
 /* Images of a block at the nodes of a group: columns p = -half … half, `s` mm apart; rows i, `h` mm
  * apart, row ROW_0 at height z. */
 struct images {
-    const struct group *group;
-    const struct nodes *nodes;
+    const struct fbp_view_group *group;
+    const struct fbp_angular_nodes *nodes;
     double c[2]; /* centre of the block */
     double s, h, z;
     ptrdiff_t half;
@@ -461,20 +123,20 @@ struct images {
     double least, greatest; /* source heights of nodes */
 };
 
-static double distance(const struct direction *d, const double at[2])
+static double distance(const struct fbp_direction *d, const double at[2])
 {
     return at[0] * d->n[0] + at[1] * d->n[1] - d->s[1];
 }
 
 /* Returns L / L' of a voxel column at `at`. */
-static double nearness(const struct fbp_job *job, const struct direction *d, const double c[2],
+static double nearness(const struct fbp_job *job, const struct fbp_direction *d, const double c[2],
                        const double at[2])
 {
-    return has_source(job) ? distance(d, c) / distance(d, at) : 1;
+    return fbp_kind_of(job->kind)->has_source ? distance(d, c) / distance(d, at) : 1;
 }
 
 /* Returns the column p of the image at a node that a voxel column at `at` meets; q: its L / L'. */
-static double column_of(const struct images *im, const struct direction *d, const double at[2],
+static double column_of(const struct images *im, const struct fbp_direction *d, const double at[2],
                         double q)
 {
     const double to = at[0] * d->e[0] + at[1] * d->e[1] - d->s[0];
@@ -497,7 +159,7 @@ struct image_projection {
 };
 
 static struct image_projection project_images(const struct fbp_job *job,
-                                              const struct direction *views, size_t k,
+                                              const struct fbp_direction *views, size_t k,
                                               const struct images *im)
 {
     const double *m = job->matrices[k], *e = views[k].e;
@@ -512,11 +174,11 @@ static struct image_projection project_images(const struct fbp_job *job,
 }
 
 /* Set up the images of block (bx, by) for a group.  Returns false if no view shows the block. */
-static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx, size_t by,
-                       struct images *im)
+static bool set_images(const struct cpu_bp *bp, const struct fbp_view_group *g, size_t bx,
+                       size_t by, struct images *im)
 {
     const struct fbp_job *job = bp->dev->job;
-    const struct tables *t = bp->dev->tables;
+    const struct fbp_view_groups *t = bp->dev->tables;
     const struct fbp_grid *grid = &job->grid;
     const size_t begin[2] = {bx * EDGE, by * EDGE};
     const size_t middle = g->first + g->n_views / 2, last = g->first + g->n_views - 1;
@@ -536,14 +198,14 @@ static bool set_images(const struct cpu_bp *bp, const struct group *g, size_t bx
     im->h = mid.w / mid.v_i;
     for (int i = 0; i < 3; i++) {
         const size_t k = i == 0 ? g->first : i == 1 ? middle : last;
-        bandwidth = fmax(bandwidth, bandwidth_of(job, t->views, k, im->c));
+        bandwidth = fmax(bandwidth, fbp_block_bandwidth(job, EDGE, t->views, k, im->c));
     }
     im->nodes = &g->nodes[0];
-    while (im->nodes->bandwidth < bandwidth && im->nodes < &g->nodes[CLASSES - 1])
+    while (im->nodes->bandwidth < bandwidth && im->nodes < &g->nodes[FBP_BANDWIDTHS - 1])
         im->nodes++;
     im->least = im->greatest = im->nodes->at[0].s[2];
     for (size_t i = 0; i < im->nodes->n; i++) {
-        const struct direction *d = &im->nodes->at[i];
+        const struct fbp_direction *d = &im->nodes->at[i];
         im->least = fmin(im->least, d->s[2]);
         im->greatest = fmax(im->greatest, d->s[2]);
         for (int corner = 0; corner < 4; corner++) {
@@ -655,8 +317,8 @@ static void compute_images(const struct cpu_bp *bp, const struct images *im, con
                            struct fbp_bp_rows *rows, float *resampled, float *images)
 {
     const struct fbp_job *job = bp->dev->job;
-    const struct tables *t = bp->dev->tables;
-    const struct group *g = im->group;
+    const struct fbp_view_groups *t = bp->dev->tables;
+    const struct fbp_view_group *g = im->group;
     const size_t n_rows = bp->batch->n_rows, stride = stride_of(n_rows);
     const size_t size = view_size(job, n_rows), n = r->end - r->first;
     const ptrdiff_t most = (ptrdiff_t)job->padded.panel.n_columns + EXTRA_COLUMNS - 4;
@@ -706,7 +368,7 @@ static void add_images(const struct cpu_bp *bp, const struct images *im, const s
     const struct fbp_slab *s = bp->slab;
     const size_t size = image_size(im, r), n = im->nodes->n;
     const double rows_per_slice = job->grid.voxel_mm[2] / im->h;
-    struct fbp_bp_column columns[MOST_NODES] = {{.left = NULL}};
+    struct fbp_bp_column columns[FBP_MOST_NODES] = {{.left = NULL}};
 
     for (size_t i = 0; i < n; i++) {
         columns[i].v_lo = (float)((double)r->first - ROW_0);
@@ -721,7 +383,7 @@ static void add_images(const struct cpu_bp *bp, const struct images *im, const s
             if (z.end == 0)
                 continue;
             for (size_t i = 0; i < n; i++) {
-                const struct direction *d = &im->nodes->at[i];
+                const struct fbp_direction *d = &im->nodes->at[i];
                 const double q = nearness(job, d, im->c, at);
                 const double p = column_of(im, d, at, q) + (double)im->half;
                 const ptrdiff_t c = cpu_floor(p);
@@ -765,7 +427,7 @@ static void item(void *user, size_t index, int worker)
 {
     const struct cpu_bp *bp = user;
     const struct fbp_job *job = bp->dev->job;
-    const struct tables *t = bp->dev->tables;
+    const struct fbp_view_groups *t = bp->dev->tables;
     const struct fbp_slab *s = bp->slab;
     const struct blocks b = blocks_of(s);
     const size_t bx = b.bx0 + index % (b.bx1 - b.bx0), by = b.by0 + index / (b.bx1 - b.bx0);

@@ -1,0 +1,75 @@
+/** @file nodes.h  Angular decimation, for kernels `hierarchical`: a group of neighbouring views is
+ * replaced by fewer images of each block of voxel columns, at angles called nodes (Basu and Bresler
+ * 2000; for cone beams Xiao, Bresler and Munson 2003) (internal).
+ * Used by: cpu/hierarchical.c, gpu/gpu_kernel.h, module.h, nodes.c. */
+#ifndef FBP_SRC_BACKEND_NODES_H
+#define FBP_SRC_BACKEND_NODES_H
+
+#include "backend/backend.h"
+
+/** FBP_MOST_NODES: of a group.  FBP_BANDWIDTHS: number of bandwidths for which a group has nodes.
+ */
+enum { FBP_MOST_NODES = 36, FBP_BANDWIDTHS = 8 };
+
+/** Orientation of a view.  e: unit vector along the detector rows; n: horizontal unit vector
+ * perpendicular to e, away from the source; s: source position along e, n and z [mm] (parallel
+ * beams: 0); angle: of e, continuous from view to view [rad]. */
+struct fbp_direction {
+    double e[2], n[2], s[3], angle;
+};
+
+/** Nodes of a group for blocks of a bandwidth: the greatest change of phase of a voxel's value per
+ * radian of the view's angle. */
+struct fbp_angular_nodes {
+    double bandwidth;
+    size_t n;
+    struct fbp_direction at[FBP_MOST_NODES];
+    float *coefficients; /**< [n][n_views] */
+};
+
+/** Views [first, first + n_views) of the first symmetric part of a scan. */
+struct fbp_view_group {
+    size_t first, n_views;
+    size_t z0, z1; /**< slices that project onto detector rows in at least one of these views */
+    struct fbp_angular_nodes nodes[FBP_BANDWIDTHS]; /**< by increasing bandwidth */
+};
+
+struct fbp_view_groups {
+    struct fbp_direction *views; /**< [n_views of the scan] */
+    struct fbp_view_group *groups;
+    size_t n;
+    float *coefficients; /**< of all nodes */
+};
+
+/** Division of a job: blocks of edge x edge voxel columns, groups of `group` views of the first
+ * n_views views. */
+struct fbp_decimation {
+    size_t edge, group, n_views;
+    /* found by fbp_decimation_of(): */
+    double nodes;      /**< nodes per group, for blocks in the middle of the volume */
+    double most_nodes; /**< for all blocks */
+    double columns;    /**< of an image in the middle of the volume */
+    double depth;      /**< least depth w of the volume's edges */
+    double near;       /**< greatest relative change of the depth within a block */
+    double height;     /**< greatest height of a voxel above or below the source [mm] */
+};
+
+/** Half the diagonal of a block [mm]. */
+double fbp_block_radius(const struct fbp_job *job, size_t edge);
+
+/** Bandwidth of a block at c [mm] near view k. */
+double fbp_block_bandwidth(const struct fbp_job *job, size_t edge,
+                           const struct fbp_direction *views, size_t k, const double c[2]);
+
+/** Returns whether the nodes of groups represent the job's views: these have no tilt and turn
+ * steadily, in one sense; sets the other members of *d. */
+bool fbp_decimation_of(const struct fbp_job *job, struct fbp_decimation *d);
+
+/** Computes the groups of a job.  Bytes: fbp_view_groups_bytes().
+ * @return FBP_ERR_UNSUPPORTED if a group needs more than FBP_MOST_NODES nodes */
+fbp_status fbp_view_groups_make(const struct fbp_job *job, const struct fbp_decimation *d,
+                                struct fbp_view_groups **out);
+size_t fbp_view_groups_bytes(const struct fbp_job *job, const struct fbp_decimation *d);
+void fbp_view_groups_free(struct fbp_view_groups **groups);
+
+#endif /* FBP_SRC_BACKEND_NODES_H */
