@@ -364,9 +364,10 @@ fail:
     return st;
 }
 
-/* Approximate number of updates (voxels x views) that fbp_estimate() times. Devices with memory of
- * their own get the larger number, because starting a kernel takes time. */
-enum { SAMPLE_UPDATES = 1 << 25, LARGE_SAMPLE = 1 << 29 };
+/* Approximate number of updates (voxels x views) that fbp_estimate() times, and least number of
+ * slices: kernels for voxel columns are slow with fewer. Devices with memory of their own get the
+ * larger number, because starting a kernel takes time. */
+enum { SAMPLE_UPDATES = 1 << 28, LARGE_SAMPLE = 1 << 29, SAMPLE_SLICES = 16 };
 
 struct sample {
     fbp_device *dev;
@@ -410,10 +411,10 @@ fbp_status fbp_estimate(const struct fbp_job *job, const struct fbp_backend *b, 
     const size_t updates = fbp_slab_slice(&slab) * work->group_views;
     size_t first, n;
 
-    /* Choose several slices in the middle of the volume that give about `wanted` updates with the
-     * smallest batch: kernels for voxel columns are slow with single slices. */
+    /* Choose slices in the middle of the volume that give about `wanted` updates with the smallest
+     * batch. */
     fbp_job_slices(job, &first, &n);
-    slab.nz = updates < wanted ? wanted / updates : 1;
+    slab.nz = wanted / updates > SAMPLE_SLICES ? wanted / updates : SAMPLE_SLICES;
     if (slab.nz > work->slab_slices)
         slab.nz = work->slab_slices;
     slab.z0 = first + (n - slab.nz) / 2;
