@@ -22,6 +22,8 @@ const struct bench_job bench_planes[N_BENCH_PLANES] = {
     {"P200", "200^3 from 208 x 348", 208, 348, 1, 200, 1, 1, 18, false, false},
     {"P128x10", "128^3 from 208 x 224, 10 frames", 208, 224, 10, 128, 1, 1, 18, false, false},
     {"C1024", "1024^3 from 1440 x 1248 x 960", 1440, 1248, 960, 1024, 0.32, 0.25, 0, false, false},
+    {"C2048", "2048^3 from 2880 x 2048 x 2048", 2880, 2048, 2048, 2048, 0.2, 0.125, 0, false,
+     false},
     {"B1024", "1024^3 from 1024 x 1024 x 1024", 1024, 1024, 1024, 1024, 0.25, 0.25, 0, false, true},
     {"B2048", "2048^3 from 2048 x 2048 x 2048", 2048, 2048, 2048, 2048, 0.125, 0.125, 0, false,
      true},
@@ -54,10 +56,11 @@ int bench_any_check(const struct command *command, const char *name)
 {
     if (!name || bench_any_find(name))
         return OPT_GO_ON;
-    return opt_usage(command,
-                     "--job: expected J1, J2, J3, P64, P128, P200, P128x10, C1024, B1024 or B2048, "
-                     "got \"%s\"",
-                     name);
+    return opt_usage(
+        command,
+        "--job: expected J1, J2, J3, P64, P128, P200, P128x10, C1024, C2048, B1024 or B2048, "
+        "got \"%s\"",
+        name);
 }
 
 struct bench_job bench_job_divided(const struct bench_job *job, size_t n)

@@ -21,7 +21,7 @@ struct bench_job {
     bool parallel; /**< half a turn of a parallel beam */
 };
 
-enum { N_BENCH_JOBS = 3, N_BENCH_PLANES = 7 };
+enum { N_BENCH_JOBS = 3, N_BENCH_PLANES = 8 };
 extern const struct bench_job bench_jobs[N_BENCH_JOBS];
 
 /** Jobs of EPR imaging with 208 directions and of parallel beams, which only --job selects. */
@@ -38,7 +38,7 @@ extern const struct bench_job bench_planes[N_BENCH_PLANES];
         .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; "               \
                 "J3: 1024^3 from 1248x960; P64, P128, P200: 64^3, 128^3, 200^3 from plane "       \
                 "integrals along 208 directions; P128x10: ten delays of them; C1024: J3 from "     \
-                "1440 views; B1024, B2048: 1024^3, 2048^3 from half a turn of a parallel beam, "   \
+                "1440 views; C2048: 2048^3 from 2880 views; B1024, B2048: 1024^3, 2048^3 from half a turn of a parallel beam, "   \
                 "as many views as voxels per side")
 #define BENCH_DIVIDE(S)                                                                           \
     OPT(S, divide, .name = "divide", .arg = "N", .min = 1, .max = 64, .fallback = "1",            \

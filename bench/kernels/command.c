@@ -28,7 +28,7 @@ static const struct opt options_table[] = {
         .fallback = "every one",
         .help =
             "matrix works for every geometry, column for circular scans without tilt, tilted (on "
-            "a CPU) for small tilts, hierarchical (on a CPU) for many views without tilt, "
+            "a CPU) for small tilts, hierarchical (on a CPU, CUDA) for many views without tilt, "
             "parallel (CUDA) for parallel beams, rot180 and rot90 for scans with these symmetries"),
     BENCH_DEVICE(K),
     OPT(K, precision, .name = "precision", .arg = "NAME", .list = choices_precision,

@@ -73,7 +73,7 @@ wrong_line '--seed: expected N, a whole number from 0, got "-1"' simulate --size
 wrong_line '--size: expected N, a whole number from 8' bench S0 --size 7
 wrong_line '--test: expected 1...9, a whole number from 1 to 9' bench S1 --test 10
 wrong_line '--views: expected K, a whole number from 2' bench S1 --views 1
-wrong 'expected J1, J2, J3, P64, P128, P200, P128x10, C1024, B1024 or B2048' bench kernel --job J4
+wrong 'expected J1, J2, J3, P64, P128, P200, P128x10, C1024, C2048, B1024 or B2048' bench kernel --job J4
 wrong_line 'expected J1, J2 or J3' bench follow --job J4
 wrong_line '--follow-timeout: expected SECONDS' recon s.json -o v.mha --follow --follow-timeout -1
 wrong_line 'from is missing' geometry convert
