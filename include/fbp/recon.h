@@ -84,7 +84,8 @@ enum fbp_precision {
      * interpolates in one step more than other kernels, and all rows of the views are read for each
      * slab.  Scans without many views, or with a tilt, are computed in FBP_PRECISION_EXACT. */
     FBP_PRECISION_FAST,
-    /** GPUs: filtered samples in float16.  "cpu", kernel "rot90" with AVX2 or AVX-512: filtered
+    /** GPUs: filtered samples in float16.  "cuda": the kernel "hierarchical" must be named; it is
+     * that of "cpu" in FBP_PRECISION_FAST, with images in float16.  "cpu", kernel "rot90" with AVX2 or AVX-512: filtered
      * samples as integers of 16 bits; the rows of whole views are read for each slab. */
     FBP_PRECISION_HALF,
     /** Samples, filter, sums and voxels in double; only for kind planes. */

@@ -61,6 +61,8 @@ struct fbp_kernel_selection {
     bool boxes;             /**< the kernel can compute a box of voxels; false: whole slices */
     bool whole_views; /**< batches contain all rows of their views; false: rows that the slab needs
                        */
+    size_t more_rows; /**< detector rows that the kernel needs on either side of those onto which
+                         slices project */
     size_t group_views; /**< every batch except the last has a multiple of this number of views; 0:
                            can.group_views */
     size_t depth;       /**< slices per block of the kernel: fewer take as long; 0: any number */

@@ -10,13 +10,14 @@
 #define FBP_SRC_MODULE_H
 
 #include "backend/backend.h"
+#include "backend/nodes.h"
 
 #include "base/cache.h"
 #include "base/system.h"
 
 /** Version of the interface between library and modules, increased with every change of struct
  * fbp_module_host, struct fbp_job or struct fbp_backend, and of structs in them. */
-enum { FBP_MODULE_VERSION = 31 };
+enum { FBP_MODULE_VERSION = 32 };
 
 /** List of library functions that modules call: X(member of struct fbp_module_host, function). */
 #define FBP_MODULE_FUNCTIONS(X)                 \
@@ -34,6 +35,9 @@ enum { FBP_MODULE_VERSION = 31 };
     X(pool_create, fbp_pool_create)             \
     X(pool_destroy, fbp_pool_destroy)           \
     X(pool_for, fbp_pool_for)                   \
+    X(decimation, fbp_decimation_of)            \
+    X(view_groups, fbp_view_groups_make)        \
+    X(view_groups_free, fbp_view_groups_free)   \
     X(cache_get, fbp_cache_get)                 \
     X(cache_put, fbp_cache_put)                 \
     X(numa_node, fbp_numa_node)                 \

@@ -64,10 +64,11 @@ static void rows_of(const struct fbp_job *job, size_t k0, size_t k1, size_t z0, 
     const struct fbp_views views = views_of(job);
 
     kind->rows(kind, &views, k0, k1, &job->grid, z0, z1, r0, r1);
-    if (job->selection.whole_views && *r0 < *r1) {
-        *r0 = 0;
-        *r1 = job->panel.n_rows;
-    }
+    if (*r0 >= *r1)
+        return;
+    const size_t more = job->selection.whole_views ? job->panel.n_rows : job->selection.more_rows;
+    *r0 = *r0 > more ? *r0 - more : 0;
+    *r1 = job->panel.n_rows - *r1 > more ? *r1 + more : job->panel.n_rows;
 }
 
 /* Set job->padded.panel, the panel with additional columns, and change the matrices accordingly.
@@ -596,6 +597,7 @@ fbp_status fbp_job_arrange(struct fbp_job *job, const struct fbp_backend *backen
 
     job->selection.whole_views = false;
     job->selection.group_views = 0;
+    job->selection.more_rows = 0;
     if (in_double && kind->integral != FBP_OVER_PLANES && !job->epr.second_stage)
         return FBP_UNSUPPORTED(
             "precision: double applies to plane integrals (kind planes), not to kind "

@@ -1,6 +1,6 @@
-/* Kernel "hierarchical" of the CPU device, in precision fast: when it is chosen, its values beside
- * those of kernel "column" and beside the phantom, on every instruction set, and the same bits for
- * every division of the work. */
+/* Kernel "hierarchical" of the CPU device, in precision fast, and of CUDA devices, in precision
+ * half: when it is chosen, its values beside those of kernel "column" and beside the phantom, on
+ * every instruction set, and the same bits for every division of the work. */
 #include "recon/fixture.h"
 
 enum { VIEWS = 420, COLUMNS = 150, ROWS = 130, VOXELS = 96 };
@@ -223,6 +223,94 @@ TEST(regions_and_boxes)
             seen++;
         }
     assert_true(seen > 10000);
+}
+
+/* Views are so many that groups of 64 quarter-turn symmetric views need few nodes. */
+enum { CUDA_VIEWS = 1440 };
+
+#define CUDA_PARAMS(...)                                                             \
+    fbp_recon_params(.device = "cuda", .precision = FBP_PRECISION_HALF, __VA_ARGS__, \
+                     .tuning.kernel = "hierarchical")
+
+TEST(cuda_values_and_errors)
+{
+    static const struct geometry cases[] = {
+        {"full turn", FBP_CONE, CUDA_VIEWS, .arc = 360},
+        {"no quarter-turn symmetry", FBP_CONE, CUDA_VIEWS + 1, .arc = 360},
+        {"clockwise", FBP_CONE, CUDA_VIEWS, .arc = -360},
+        {"short scan", FBP_CONE, 900, .arc = 220},
+        {"offset panel", FBP_CONE, CUDA_VIEWS, .arc = 360, .shift = 40},
+        {"blocks of few voxel columns", FBP_CONE, CUDA_VIEWS, .arc = 360, .voxels = 67},
+        {"last group of one view", FBP_CONE, 20 * 64 + 1, .arc = 360}};
+
+    if (!usable("cuda"))
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
+        CLEANUP(fbp_phantom_clear)
+        struct fbp_phantom phantom = create_phantom("shepp-logan", HEAD_MM, 0.02);
+        AUTO_FREE float *truth = not_null(malloc(grid_size(&scan.volume) * sizeof *truth));
+        const size_t side = scan.volume.n[0];
+        OK(fbp_phantom_voxels(&phantom, &scan.volume, 0, side, truth));
+        for (int refine = FBP_REFINE_1; refine <= FBP_REFINE_2; refine++) {
+            AUTO_FREE float *column =
+                reconstruct(&scan, fbp_recon_params(.device = "cuda", .tuning.kernel = "column",
+                                                    .precision = FBP_PRECISION_EXACT,
+                                                    .filtering.refine = (enum fbp_refine)refine));
+            AUTO_FREE float *got =
+                reconstruct(&scan, CUDA_PARAMS(.filtering.refine = (enum fbp_refine)refine));
+            const double error = hu_between(column, truth, side),
+                         differs = hu_between(got, column, side),
+                         own = hu_between(got, truth, side);
+            print_message("cuda, %s, refine %d: %.2f HU from column; error %.2f HU, of column %.2f "
+                          "HU\n",
+                          cases[i].name, refine + 1, differs, own, error);
+            assert_true(own < (refine ? 1.1 : 1.4) * error);
+            assert_true(differs < (refine ? 20 : 40));
+        }
+    }
+}
+
+TEST(cuda_splits_change_nothing)
+{
+    static const struct geometry geometries[] = {
+        {"full turn", FBP_CONE, CUDA_VIEWS, .arc = 360},
+        {"no quarter-turn symmetry", FBP_CONE, CUDA_VIEWS + 1, .arc = 360},
+        {"volume taller than the field of view", FBP_CONE, CUDA_VIEWS, .arc = 360, .rows = 40}};
+    static const struct fbp_recon_params cases[] = {
+        {.tuning.batch_views = 256, .tuning.slab_slices = 7},
+        {.tuning.batch_views = 512, .tuning.slab_slices = 33},
+        {.tuning.slab_slices = 16},
+    };
+
+    if (!usable("cuda"))
+        skip();
+    for (size_t g = 0; g < sizeof geometries / sizeof *geometries; g++) {
+        AUTO_DROP struct fbp_scan scan = make_scan(&geometries[g]);
+        print_message("%s\n", geometries[g].name);
+        check_divisions(&scan, CUDA_PARAMS(.n_threads = 2), cases, sizeof cases / sizeof *cases);
+    }
+}
+
+/* Requested voxels have the values of the whole volume. */
+TEST(cuda_regions_and_boxes)
+{
+    if (!usable("cuda"))
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        const struct geometry full = {"full turn", FBP_CONE, CUDA_VIEWS + i, .arc = 360};
+        AUTO_DROP struct fbp_scan scan = make_scan(&full);
+        AUTO_FREE float *whole = reconstruct(&scan, CUDA_PARAMS(.n_threads = 2));
+        AUTO_FREE float *ball = reconstruct(&scan, CUDA_PARAMS(.region.shape = "ball:10,0,5,30"));
+        size_t seen = 0;
+
+        for (size_t j = 0; j < grid_size(&scan.volume); j++)
+            if (ball[j] < 0 || ball[j] > 0) {
+                assert_memory_equal(&ball[j], &whole[j], sizeof *ball);
+                seen++;
+            }
+        assert_true(seen > 10000);
+    }
 }
 
 TEST_MAIN(NULL, NULL)

@@ -63,6 +63,10 @@ struct cuda_device {
     /** cuFFT plan of the row filter; CUDA_NO_FFT: rows are filtered by another method */
     cuda_fft_plan plan;
     struct gpu_principal *principal; /**< per view */
+    /** kernel "hierarchical": groups of views, and images of blocks; others: NULL */
+    struct fbp_view_groups *groups;
+    struct cuda_views *images;
+    int image_columns, image_slices;
     float half_scale; /**< factor by which views in fp16 are scaled; 0: not computed yet */
     /** bit (ordinal % 64): cuda_peer_reach() has prepared copies from that device */
     uint64_t reached;
@@ -135,6 +139,10 @@ void cuda_host_release(fbp_device *device, void *mem);
 bool cuda_reaches(fbp_device *device, const void *memory, size_t bytes);
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out);
 void cuda_release(fbp_device *device, enum fbp_purpose purpose, void *mem);
+
+/** Create, and free, groups and images of kernel "hierarchical". */
+fbp_status cuda_images_open(struct cuda_device *dev);
+void cuda_images_close(struct cuda_device *dev);
 
 /** Returns the buffer of one batch inside a buffer of several batches.  In plain memory, `memory`
  * of the result is the address of the batch, and *group0 is 0; in a texture, *group0 is the layer

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* TENSOR_CAPABILITY: least capability for kernel "parallel" (m16n8k16 products of fp16) */
+/* TENSOR_CAPABILITY: least capability for kernels "parallel" and
+ * "hierarchical" (m16n8k16 products of fp16) */
 enum { MOST_DEVICES = 64, LEAST_CAPABILITY = 75, TENSOR_CAPABILITY = 80 };
 
 /* The usable devices, found when the module is loaded. */
@@ -155,6 +156,10 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
         gpu_remark_add(line, n,
                        "cuFFT was not found, so rows are filtered by convolution, which is slower; "
                        "add the folder of cuFFT to LD_LIBRARY_PATH");
+    if (job->precision == FBP_PRECISION_HALF && !gpu_kernel_of(job)->decimates &&
+        gpu_kernel_find(kernels, job, "hierarchical"))
+        gpu_remark_add(line, n,
+                       "--kernel hierarchical is faster for this scan, but blurs edges slightly");
     if (gpu_tuner_is_due(gpu_kernel_of(job), job, found.ordinal[0], &cuda_timer))
         gpu_remark_add(line, n,
                        "this run measures the fastest kernel configuration and stores it in "
@@ -181,6 +186,7 @@ static void close_device(fbp_device **device)
         return;
     (void)cudaSetDevice(dev->index);
     gpu_tuner_close(&dev->tuner);
+    cuda_images_close(dev);
     cuda_fft_destroy(&dev->plan);
     cuda_streams_close(dev);
     if (dev->memory)
@@ -199,6 +205,7 @@ static fbp_status build(struct cuda_device *dev)
     FBP_TRY(cuda_streams_open(dev));
     gpu_tuner_open(&dev->tuner, &dev->kernel->gpu, dev->job, dev->index, &cuda_timer, dev);
     FBP_TRY(gpu_find_principal(dev->job, "cuda", &dev->principal));
+    FBP_TRY(cuda_images_open(dev));
     FBP_TRY(cuda_filter_open(dev));
     struct fbp_statistics none;
     FBP_TRY(cuda_statistics((fbp_device *)(void *)dev, &none)); /* resets them */
@@ -348,8 +355,9 @@ const struct fbp_backend *fbp_cuda_module(const struct fbp_module_host *host, ch
         found.ordinal[found.n++] = i;
         least = 10 * major + minor < least ? 10 * major + minor : least;
     }
-#define KERNEL(ID, ...)                                             \
-    if (!cuda_kernel_##ID.gpu.slices || least >= TENSOR_CAPABILITY) \
+#define KERNEL(ID, ...)                                                     \
+    if (!(cuda_kernel_##ID.gpu.slices || cuda_kernel_##ID.gpu.decimates) || \
+        least >= TENSOR_CAPABILITY)                                         \
         kernels[n_kernels++] = &cuda_kernel_##ID.gpu;
     GPU_KNOWN(KERNEL)
     return &backend;

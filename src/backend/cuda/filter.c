@@ -194,9 +194,10 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
                              .n_columns = (unsigned)job->padded.panel.n_columns,
                              .group0 = group0,
                              .row0 = (unsigned)b->row0};
-    /* rows are interpolated at slices when they are stored: all rows of a view in one call */
-    const size_t most =
-        dev->kernel->gpu.slices ? t->rows_per_call / b->n_rows * b->n_rows : t->rows_per_call;
+    const size_t whole = lanes * b->n_rows;
+    const size_t most = gpu_stores_whole_views(&dev->kernel->gpu)
+                            ? t->rows_per_call / whole * whole
+                            : t->rows_per_call;
 
     CUDA_TRY(cudaSetDevice(dev->index));
     if (!job->filtering.columns)

@@ -55,8 +55,9 @@ struct cuda_place_in_volume {
     bool inside;
 };
 
+/** The block begins at voxel (x0, y0, z0). */
 template <class Tile>
-static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int ny)
+static __device__ inline cuda_place_in_volume cuda_place_at(int x0, int y0, int z0, int nx, int ny)
 {
     enum { LINES = 32 / Tile::WARP / Tile::LAYERS, PAIRS = Tile::WARP / 2 };
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, quad = lane / 4;
@@ -65,11 +66,18 @@ static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int n
     const bool flat = Tile::LAYERS == 1 && LINES == 1;
     const int in_x = flat ? lane : lane % 2 + 2 * (quad % PAIRS);
     const int in_y = flat ? 0 : rows ? second + 2 * (quad / PAIRS) : quad / PAIRS;
-    const int x = blockIdx.x * Tile::X + warp % across * Tile::WARP + in_x;
-    const int y = blockIdx.y * Tile::Y + warp / across * LINES + in_y;
-    const int z = blockIdx.z * Tile::DEPTH + (Tile::LAYERS == 2 ? second : 0);
+    const int x = x0 + warp % across * Tile::WARP + in_x;
+    const int y = y0 + warp / across * LINES + in_y;
+    const int z = z0 + (Tile::LAYERS == 2 ? second : 0);
 
     return {x, y, z, x < nx && y < ny};
+}
+
+template <class Tile>
+static __device__ inline cuda_place_in_volume cuda_place_of_thread(int nx, int ny)
+{
+    return cuda_place_at<Tile>(blockIdx.x * Tile::X, blockIdx.y * Tile::Y, blockIdx.z * Tile::DEPTH,
+                               nx, ny);
 }
 
 /** Returns whether the requested region contains a voxel of a tile of the volume, from (x0, y0, z0)
@@ -337,6 +345,31 @@ static __device__ inline void cuda_turn(const gpu_domain &d, float *tx, float *t
         *tx = d.ex - x;
         *ty = d.ey - *ty;
     }
+}
+
+/* Products on tensor cores; not called before sm_80 (entry.c). */
+
+/** Four 8 x 8 matrices from shared memory, transposed; a lane gives the address of a row. */
+static __device__ inline void cuda_load_matrices(unsigned at, unsigned (&q)[4])
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(q[0]), "=r"(q[1]), "=r"(q[2]), "=r"(q[3])
+                 : "r"(at)
+                 : "memory");
+#endif
+}
+
+/** sum [16][8] += weights [16][16] * samples [16][8] */
+static __device__ inline void cuda_multiply(float (&sum)[4], const unsigned (&weights)[4],
+                                            unsigned q0, unsigned q1)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]), "r"(q0), "r"(q1));
+#endif
 }
 
 #endif /* FBP_SRC_BACKEND_CUDA_FRAME_H */

@@ -50,6 +50,12 @@ struct cuda_bp {
     /** plane integrals and parallel beams: parameters of the batch's views in device memory */
     const struct gpu_plane *planes;
     const struct gpu_parallel_view *parallel;
+    /** kernel "hierarchical": groups of views, images of blocks, tables at offsets in memory */
+    const struct fbp_view_groups *groups;
+    const struct cuda_views *images;
+    int image_columns, image_slices; /**< gpu_image_columns(), gpu_image_slices() */
+    char *memory;
+    const struct gpu_tables *tables;
     struct gpu_grid grid;
     float *volume; /**< sums of the voxels, from slice grid.z0 on */
     const struct fbp_slab *slab;

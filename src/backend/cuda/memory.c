@@ -184,16 +184,32 @@ void cuda_host_release(fbp_device *device, void *memory)
     cuda_unpin(memory);
 }
 
-static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
+/* Create a layered texture of v->n_groups layers, and its surface. */
+static fbp_status make_texture(const struct gpu_kernel *k, size_t columns, struct cuda_views *v)
 {
-    const struct gpu_kernel *k = &dev->kernel->gpu;
-    const struct cudaExtent extent = {gpu_row_texels(k, dev->job), v->n_rows, v->n_groups};
+    const struct cudaExtent extent = {columns, v->n_rows, v->n_groups};
     struct cudaResourceDesc resource = {.resType = cudaResourceTypeArray};
     const struct cudaTextureDesc texture = {
         .addressMode = {cudaAddressModeBorder, cudaAddressModeBorder, cudaAddressModeBorder},
         .filterMode = cudaFilterModeLinear,
         .readMode = cudaReadModeElementType};
     int bits[4] = {0};
+
+    for (int i = 0; i < k->channels && i < 4; i++)
+        bits[i] = k->bits;
+    const struct cudaChannelFormatDesc texel =
+        cudaCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], cudaChannelFormatKindFloat);
+    CUDA_TRY(
+        cudaMalloc3DArray(&v->array, &texel, extent, cudaArrayLayered | cudaArraySurfaceLoadStore));
+    resource.res.array.array = v->array;
+    CUDA_TRY(cudaCreateSurfaceObject(&v->surface, &resource));
+    CUDA_TRY(cudaCreateTextureObject(&v->texture, &resource, &texture, NULL));
+    return FBP_OK;
+}
+
+static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
+{
+    const struct gpu_kernel *k = &dev->kernel->gpu;
 
     v->scale = 1;
     if (k->bits == 16) {
@@ -208,21 +224,14 @@ static fbp_status make_views(struct cuda_device *dev, struct cuda_views *v)
         CUDA_TRY(cudaMalloc(&v->memory, k->views_bytes(dev->job, v->n_groups, v->n_rows) + behind));
         return FBP_OK;
     }
-    for (int i = 0; i < k->channels && i < 4; i++)
-        bits[i] = k->bits;
-    const struct cudaChannelFormatDesc texel =
-        cudaCreateChannelDesc(bits[0], bits[1], bits[2], bits[3], cudaChannelFormatKindFloat);
     v->texels = gpu_texels_per_column(k, dev->job);
-    CUDA_TRY(
-        cudaMalloc3DArray(&v->array, &texel, extent, cudaArrayLayered | cudaArraySurfaceLoadStore));
-    resource.res.array.array = v->array;
-    CUDA_TRY(cudaCreateSurfaceObject(&v->surface, &resource));
-    CUDA_TRY(cudaCreateTextureObject(&v->texture, &resource, &texture, NULL));
-    return FBP_OK;
+    return make_texture(k, gpu_row_texels(k, dev->job), v);
 }
 
 static void drop_views(struct cuda_views *v)
 {
+    if (!v)
+        return;
     if (v->texture)
         (void)cudaDestroyTextureObject(v->texture);
     if (v->surface)
@@ -232,6 +241,45 @@ static void drop_views(struct cuda_views *v)
     if (v->memory)
         (void)cudaFree(v->memory);
     free(v);
+}
+
+static fbp_status new_views(size_t n_groups, size_t n_rows, struct cuda_views **out)
+{
+    struct cuda_views *v = calloc(1, sizeof *v);
+
+    *out = v;
+    if (!v)
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: cannot allocate %zu bytes; close other programs", sizeof *v);
+    v->n_groups = n_groups;
+    v->n_rows = n_rows;
+    return FBP_OK;
+}
+
+fbp_status cuda_images_open(struct cuda_device *dev)
+{
+    if (!dev->kernel->gpu.decimates)
+        return FBP_OK;
+    FBP_TRY(gpu_view_groups(dev->job, &dev->groups));
+    const size_t n = dev->groups->n;
+    struct gpu_view_group *groups = calloc(n, sizeof *groups);
+    for (size_t i = 0; groups && i < n; i++)
+        gpu_view_group_of(dev->job, dev->groups, i, dev->principal, &groups[i]);
+    const cudaError_t error = groups ? cudaMemcpy(dev->memory + dev->tables.view_groups, groups,
+                                                  n * sizeof *groups, cudaMemcpyHostToDevice)
+                                     : cudaErrorMemoryAllocation;
+    free(groups);
+    CUDA_TRY(error);
+    FBP_TRY(new_views(gpu_images_of(dev->job), GPU_IMAGE_ROWS, &dev->images));
+    dev->image_columns = (int)gpu_image_columns(dev->job);
+    dev->image_slices = (int)gpu_image_slices(dev->job);
+    return make_texture(&dev->kernel->gpu, (size_t)dev->image_columns, dev->images);
+}
+
+void cuda_images_close(struct cuda_device *dev)
+{
+    drop_views(dev->images);
+    gpu_host->view_groups_free(&dev->groups);
 }
 
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)
@@ -245,12 +293,9 @@ fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void 
         CUDA_TRY(cudaMalloc(out, buffer->bytes ? buffer->bytes : 1));
         return FBP_OK;
     }
-    struct cuda_views *v = calloc(1, sizeof *v);
-    if (!v)
-        return gpu_host->fail(FBP_ERR_NOMEM,
-                              "cuda: cannot allocate %zu bytes; close other programs", sizeof *v);
-    v->n_groups = (buffer->n_views + lanes - 1) / lanes;
-    v->n_rows = buffer->n_rows > 0 ? buffer->n_rows : 1;
+    struct cuda_views *v;
+    FBP_TRY(new_views((buffer->n_views + lanes - 1) / lanes,
+                      buffer->n_rows > 0 ? buffer->n_rows : 1, &v));
     const fbp_status st = make_views(dev, v);
     if (st != FBP_OK) {
         drop_views(v);

@@ -83,25 +83,6 @@ struct columns {
 
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 
-/* Four 8 x 8 matrices from shared memory, transposed; a lane gives the address of a row. */
-static __device__ inline void load_matrices(unsigned at, unsigned (&q)[4])
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(q[0]), "=r"(q[1]), "=r"(q[2]), "=r"(q[3])
-                 : "r"(at)
-                 : "memory");
-}
-
-/* sum [16][8] += weights [16][16] * samples [16][8] */
-static __device__ inline void multiply(float (&sum)[4], const unsigned (&weights)[4], unsigned q0,
-                                       unsigned q1)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]), "r"(q0), "r"(q1));
-}
-
 /* Weights of two neighbouring columns, for a voxel at distance d from the first of them, as fp16;
  * PARTS 2: *low receives what fp16 cannot represent. */
 template <int PARTS> static __device__ inline unsigned weights_at(float d, unsigned *low)
@@ -224,15 +205,15 @@ static __device__ inline void add_group(const view_of_block *list, unsigned wind
             w[3] = weights_at<Shape::PARTS>(fmaf(2.0f, b.y, eb), &low[3]);
 #    pragma unroll
             for (int i = 0; i < PIECES; i += 2) {
-                load_matrices(from + (unsigned)(i * PIECE_BYTES), q);
-                multiply(sum[t][i], w, q[0], q[1]);
-                multiply(sum[t][i + 1], w, q[2], q[3]);
+                cuda_load_matrices(from + (unsigned)(i * PIECE_BYTES), q);
+                cuda_multiply(sum[t][i], w, q[0], q[1]);
+                cuda_multiply(sum[t][i + 1], w, q[2], q[3]);
                 if constexpr (Shape::PARTS == 2) {
-                    multiply(sum[t][i], low, q[0], q[1]);
-                    multiply(sum[t][i + 1], low, q[2], q[3]);
-                    load_matrices(from + (unsigned)(PART_BYTES + i * PIECE_BYTES), q);
-                    multiply(sum[t][i], w, q[0], q[1]);
-                    multiply(sum[t][i + 1], w, q[2], q[3]);
+                    cuda_multiply(sum[t][i], low, q[0], q[1]);
+                    cuda_multiply(sum[t][i + 1], low, q[2], q[3]);
+                    cuda_load_matrices(from + (unsigned)(PART_BYTES + i * PIECE_BYTES), q);
+                    cuda_multiply(sum[t][i], w, q[0], q[1]);
+                    cuda_multiply(sum[t][i + 1], w, q[2], q[3]);
                 }
             }
         }

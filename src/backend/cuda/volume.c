@@ -50,6 +50,16 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     below.nz = z0 - slab->z0;
     bp.volume = (void *)((char *)volume + gpu_volume_size(k, job, &below) * fbp_value_size(job));
     CUDA_TRY(cudaSetDevice(dev->index));
+    bp.first = group0;
+    if (k->decimates) {
+        bp.groups = dev->groups;
+        bp.images = dev->images;
+        bp.image_columns = dev->image_columns;
+        bp.image_slices = dev->image_slices;
+        bp.memory = dev->memory;
+        bp.tables = &dev->tables;
+        return add_pass(dev, (int)n, &bp);
+    }
     if (k->planes || k->slices) { /* all views of the batch in one pass */
         bp.planes = (const struct gpu_plane *)(const void *)(dev->memory + dev->tables.planes) +
                     batch->view0;

@@ -42,6 +42,9 @@ static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_PLANES_EXACT] = {1500, 1500, 1500}, /* not measured yet */
     [GPU_PARALLEL_HALF] = {15200, 15200, 14700},
     [GPU_PARALLEL_EXACT] = {4670, 4670, 4650},
+    /* measured with C1024: J3 from 1440 views */
+    [GPU_HIERARCHICAL_ROT90] = {7000, 7000, 7000},
+    [GPU_HIERARCHICAL] = {2350, 2350, 2350},
     [GPU_ROT90_HALF] = {4603, 3430, 3209},
     [GPU_ROT90_EXACT] = {2118, 1894, 1531},
     [GPU_ROT180_HALF] = {2547, 2136, 2465},
@@ -65,7 +68,8 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     size_t below = 0, above = 0;
 
     for (int i = GPU_N_KNOWN - 1; i >= 0; i--)
-        if (strcmp(k->name, gpu_known[i].name) == 0 && k->precision == gpu_known[i].precision)
+        if (strcmp(k->name, gpu_known[i].name) == 0 && k->precision == gpu_known[i].precision &&
+            k->symmetric_views == gpu_known[i].symmetric_views)
             id = (enum gpu_id)i;
     /* known: speed [GUPS] for voxels that project onto the detector in all views.  The projections
      * of neighbouring voxels are x texels (or samples) apart; the speed is interpolated linearly

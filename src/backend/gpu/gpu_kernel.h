@@ -14,7 +14,7 @@
 #ifndef FBP_SRC_BACKEND_GPU_GPU_KERNEL_H
 #define FBP_SRC_BACKEND_GPU_GPU_KERNEL_H
 
-#include "backend/backend.h"
+#include "backend/nodes.h"
 
 /** Greatest number of views, or groups of symmetric views, that one kernel launch (a "pass") adds,
  * because the parameters of these views must fit the constant cache.  Kernels of plane integrals
@@ -100,6 +100,9 @@ struct gpu_kernel {
     /** True: kernel for parallel beams, which reads views resampled to the volume's slices (struct
      * gpu_slices). It computes whole slices only, and adds all views of a batch in one launch. */
     bool slices;
+    /** True: kernel "hierarchical", which replaces groups of views by fewer images of
+     * each block of voxels (backend/nodes.h), and adds all views of a batch in one call. */
+    bool decimates;
     /** Bytes of n_groups groups of views in plain memory; NULL: views are in a texture. */
     size_t (*views_bytes)(const struct fbp_job *job, size_t n_groups, size_t n_rows);
     /** Returns the number of values in one channel of a slab, in the kernel's own layout (slice
@@ -176,6 +179,49 @@ struct gpu_parallel_view {
     double u, along_x, along_y;
 };
 
+/** Kernel "hierarchical": GPU_GROUP: views of a group, per symmetric part of the scan; GPU_EDGE: a
+ * block has GPU_EDGE x GPU_EDGE voxel columns; GPU_NODES: greatest number of nodes of a group;
+ * GPU_MORE_ROWS: detector rows that it reads on either side of those onto which slices project;
+ * GPU_IMAGE_ROWS: rows of an image of a block. */
+enum { GPU_GROUP = 64, GPU_EDGE = 32, GPU_NODES = 24, GPU_MORE_ROWS = 4, GPU_IMAGE_ROWS = 384 };
+
+/** A group of views of kernel "hierarchical" in device memory, with its nodes for each of several
+ * bandwidths.  (tx, ty): voxel column, z: slice; both are counted from the reference voxel. */
+struct gpu_view_group {
+    int n_views;
+    float along_u,
+        along_v; /**< a block at depth w has the bandwidth hypot(along_u, along_v / w) / w */
+    float bandwidth[FBP_BANDWIDTHS];
+    int n_nodes[FBP_BANDWIDTHS];
+    /** Views, with w = w[0] tx + w[1] ty + w[2]: the image sample p mm along the rows from voxel
+     * column (tx, ty), in slice z, lies at column (u[0] tx + u[1] ty + u[2] + u[3] p) / w from
+     * pixel (column, row), and at row (v[0] tx + v[1] ty + v[2] + v[3] z) / w from it. */
+    struct gpu_block_view {
+        float u[4], v[4], w[3];
+        int column, row;
+    } view[GPU_GROUP];
+    /** Nodes: a voxel column lies n[0] tx + n[1] ty - s[1] mm from the source, perpendicular to the
+     * rows, and e[0] tx + e[1] ty - s[0] mm along them; s[2]: slice of the source. */
+    struct gpu_node {
+        float e[2], n[2], s[3];
+    } node[FBP_BANDWIDTHS][GPU_NODES];
+    float coefficients[FBP_BANDWIDTHS][GPU_GROUP][GPU_NODES];
+};
+
+/** Images of a block at the nodes of a group, for one rotation of the block: their middle (tx, ty);
+ * mm per column; slices per row; nodes (index of their bandwidth, and number; 0: no view shows the
+ * block); columns -half ... half, rows [row, row + n_rows). */
+struct gpu_block_images {
+    float tx, ty, mm, slices;
+    int bandwidth, n_nodes, half, row, n_rows;
+    /** With q = 1 / (1 + n[0] x + n[1] y), voxel (x, y) of the block, counted from its middle, lies
+     * at column q (u[0] x + u[1] y); z slices above the reference slice, at row ((z - s) q + s) /
+     * slices */
+    struct gpu_block_node {
+        float u[2], n[2], s, at; /* at: s / slices */
+    } node[GPU_NODES];
+};
+
 struct gpu_filter_capabilities; /* tables.h */
 
 FBP_BEGIN
@@ -196,6 +242,13 @@ void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct 
 static inline const struct gpu_kernel *gpu_kernel_of(const struct fbp_job *job)
 {
     return (const struct gpu_kernel *)job->selection.entry;
+}
+
+/** Returns whether filtered rows are combined when they are stored, so that all rows of a view must
+ * be filtered in one call. */
+static inline bool gpu_stores_whole_views(const struct gpu_kernel *kernel)
+{
+    return kernel->slices || kernel->decimates;
 }
 
 /** Returns whether kernels of symmetric views can be used: the symmetries `flags` (FBP_SYM_…) and
@@ -280,6 +333,31 @@ size_t gpu_plain_bytes(const struct fbp_job *job, size_t n_groups, size_t n_rows
 bool gpu_planes_usable(const struct fbp_job *job);
 
 void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out);
+
+/* decimation.c: kernel "hierarchical" */
+
+/** Returns whether the kernel can compute the job with 1 or 4 symmetric views, and has fewer
+ * updates than others. */
+bool gpu_decimation_usable(const struct fbp_job *job);
+bool gpu_decimation_rot90_usable(const struct fbp_job *job);
+
+/** Number of groups of a job. */
+size_t gpu_groups_of(const struct fbp_job *job);
+
+/** Columns of an image of a block, a multiple of 8; greatest number of slices whose images have at
+ * most GPU_IMAGE_ROWS rows, a multiple of 8. */
+size_t gpu_image_columns(const struct fbp_job *job);
+size_t gpu_image_slices(const struct fbp_job *job);
+
+/** Number of images that device memory holds at a time, and their bytes. */
+size_t gpu_images_of(const struct fbp_job *job);
+size_t gpu_images_bytes(const struct fbp_job *job);
+
+/** Computes the groups of a job, which gpu_host->view_groups_free() frees; and group i as the
+ * device reads it. */
+fbp_status gpu_view_groups(const struct fbp_job *job, struct fbp_view_groups **out);
+void gpu_view_group_of(const struct fbp_job *job, const struct fbp_view_groups *groups, size_t i,
+                       const struct gpu_principal *principal, struct gpu_view_group *out);
 
 /** Returns whether kernel "parallel" can compute the job: rays are parallel, every slice projects
  * onto the same position between two detector rows in all views, rows increase with z, and the

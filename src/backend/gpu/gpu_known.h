@@ -13,20 +13,22 @@
  * X(id, name, precision, symmetric views per group, required symmetry, function that tests
  * usability, bits per texture channel).  0 bits, and "parallel": views are stored in plain memory.
  */
-#define GPU_KNOWN(X)                                                                 \
-    X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                     \
-    X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                   \
-    X(PARALLEL_HALF, "parallel", HALF, 1, FBP_SYM_COLUMN, gpu_parallel_usable, 16)   \
-    X(PARALLEL_EXACT, "parallel", EXACT, 1, FBP_SYM_COLUMN, gpu_parallel_usable, 16) \
-    X(ROT90_HALF, "rot90", HALF, 4, FBP_SYM_ROT90, NULL, 16)                         \
-    X(ROT90_EXACT, "rot90", EXACT, 4, FBP_SYM_ROT90, NULL, 0)                        \
-    X(ROT180_HALF, "rot180", HALF, 2, FBP_SYM_ROT180, NULL, 16)                      \
-    X(ROT180_FAST, "rot180", FAST, 2, FBP_SYM_ROT180, NULL, 32)                      \
-    X(ROT180_EXACT, "rot180", EXACT, 2, FBP_SYM_ROT180, NULL, 0)                     \
-    X(COLUMN_HALF, "column", HALF, 1, FBP_SYM_COLUMN, gpu_column_texture_pays, 16)   \
-    X(COLUMN_EXACT, "column", EXACT, 1, FBP_SYM_COLUMN, NULL, 0)                     \
-    X(MATRIX_HALF, "matrix", HALF, 1, 0, NULL, 16)                                   \
-    X(MATRIX_FAST, "matrix", FAST, 1, 0, NULL, 32)                                   \
+#define GPU_KNOWN(X)                                                                               \
+    X(PLANES_EXACT, "planes", EXACT, 1, 0, gpu_planes_usable, 0)                                   \
+    X(PLANES_DOUBLE, "planes", DOUBLE, 1, 0, gpu_planes_usable, 0)                                 \
+    X(PARALLEL_HALF, "parallel", HALF, 1, FBP_SYM_COLUMN, gpu_parallel_usable, 16)                 \
+    X(PARALLEL_EXACT, "parallel", EXACT, 1, FBP_SYM_COLUMN, gpu_parallel_usable, 16)               \
+    X(HIERARCHICAL_ROT90, "hierarchical", HALF, 4, FBP_SYM_ROT90, gpu_decimation_rot90_usable, 16) \
+    X(HIERARCHICAL, "hierarchical", HALF, 1, FBP_SYM_COLUMN, gpu_decimation_usable, 16)            \
+    X(ROT90_HALF, "rot90", HALF, 4, FBP_SYM_ROT90, NULL, 16)                                       \
+    X(ROT90_EXACT, "rot90", EXACT, 4, FBP_SYM_ROT90, NULL, 0)                                      \
+    X(ROT180_HALF, "rot180", HALF, 2, FBP_SYM_ROT180, NULL, 16)                                    \
+    X(ROT180_FAST, "rot180", FAST, 2, FBP_SYM_ROT180, NULL, 32)                                    \
+    X(ROT180_EXACT, "rot180", EXACT, 2, FBP_SYM_ROT180, NULL, 0)                                   \
+    X(COLUMN_HALF, "column", HALF, 1, FBP_SYM_COLUMN, gpu_column_texture_pays, 16)                 \
+    X(COLUMN_EXACT, "column", EXACT, 1, FBP_SYM_COLUMN, NULL, 0)                                   \
+    X(MATRIX_HALF, "matrix", HALF, 1, 0, NULL, 16)                                                 \
+    X(MATRIX_FAST, "matrix", FAST, 1, 0, NULL, 32)                                                 \
     X(MATRIX_EXACT, "matrix", EXACT, 1, 0, NULL, 0) /* any job */
 
 /** Index of a kernel in gpu_known[]. */
@@ -42,11 +44,15 @@ enum gpu_id {
 /** True for kernels for parallel beams, which read views in plain memory as fp16. */
 #define GPU_IS_PARALLEL(ID) (GPU_##ID == GPU_PARALLEL_HALF || GPU_##ID == GPU_PARALLEL_EXACT)
 
+/** True for kernels that decimate views. */
+#define GPU_DECIMATES(ID) (GPU_##ID == GPU_HIERARCHICAL || GPU_##ID == GPU_HIERARCHICAL_ROT90)
+
 /** Initialises a struct gpu_kernel from an entry X(…) of GPU_KNOWN. */
 #define GPU_FACTS(ID, NAME, PRECISION, TURNS, SYMMETRY, USABLE, BITS) \
     {.name = (NAME),                                                  \
      .precision = FBP_PRECISION_##PRECISION,                          \
      .symmetric_views = (TURNS),                                      \
+     .by_name = GPU_DECIMATES(ID),                                    \
      .symmetry = (SYMMETRY),                                          \
      .usable = (USABLE),                                              \
      .channels = (BITS) && !GPU_IS_PARALLEL(ID) ? (TURNS) : 0,        \
@@ -54,6 +60,7 @@ enum gpu_id {
      .halves_columns = (BITS) && !GPU_IS_PARALLEL(ID),                \
      .planes = GPU_IS_PLANES(ID),                                     \
      .slices = GPU_IS_PARALLEL(ID),                                   \
+     .decimates = GPU_DECIMATES(ID),                                  \
      .views_bytes = GPU_IS_PARALLEL(ID) ? gpu_slices_bytes            \
                     : (BITS)            ? NULL                        \
                     : GPU_IS_PLANES(ID) ? gpu_planes_bytes            \

@@ -45,17 +45,21 @@ const struct gpu_kernel *gpu_kernel_find(const struct gpu_kernel *const *kernels
                                          const struct fbp_job *job, const char *name)
 {
     for (const struct gpu_kernel *const *at = kernels; *at; at++)
-        if ((!name || strcmp(name, (*at)->name) == 0) && gpu_kernel_suits(*at, job))
+        if ((name ? strcmp(name, (*at)->name) == 0 : !(*at)->by_name) && gpu_kernel_suits(*at, job))
             return *at;
     return NULL;
 }
 
 void gpu_kernel_select(const struct gpu_kernel *kernel, const char *isa, struct fbp_job *job)
 {
+    const size_t parts = kernel->symmetric_views;
+
     job->selection.name = kernel->name;
     job->selection.isa = isa;
     job->selection.entry = kernel;
     job->selection.symmetric_views = kernel->symmetric_views;
+    job->selection.group_views = kernel->decimates ? parts * GPU_GROUP : 0;
+    job->selection.more_rows = kernel->decimates ? GPU_MORE_ROWS : 0;
     job->selection.depth = kernel->slices ? GPU_DEPTH : 0;
     /* kernels with rotational symmetry compute voxels of all quarters (or of both halves) of a
      * slice together, so their slabs cannot be boxes smaller than a slice; kernels for parallel
@@ -182,7 +186,7 @@ size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabi
     struct gpu_tables t;
 
     gpu_tables_lay_out(job, offer, &t);
-    return t.bytes + rounding;
+    return t.bytes + rounding + (gpu_kernel_of(job)->decimates ? gpu_images_bytes(job) : 0);
 }
 
 void gpu_remark_add(char *line, size_t n, const char *part)

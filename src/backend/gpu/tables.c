@@ -144,9 +144,9 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
     t->rows_per_call = call < rows ? call / lanes * lanes : rows;
     if (t->rows_per_call == 0)
         t->rows_per_call = lanes;
-    /* rows are interpolated at slices when they are stored, all rows of a view in one call */
-    if (gpu_kernel_of(job)->slices && t->rows_per_call < job->panel.n_rows)
-        t->rows_per_call = job->panel.n_rows;
+    /* some kernels store views by combining rows: all rows of a view are in one call */
+    if (gpu_stores_whole_views(gpu_kernel_of(job)) && t->rows_per_call < lanes * job->panel.n_rows)
+        t->rows_per_call = lanes * job->panel.n_rows;
     t->rows = place(t, t->rows_per_call * row);
     /* `work` is as large as `rows`: a sample in double has the bytes of a pair of floats */
     if (t->way == GPU_FILTER_FFT || t->way == GPU_FILTER_SPATIAL) {
@@ -185,6 +185,10 @@ void gpu_tables_lay_out(const struct fbp_job *job, const struct gpu_filter_capab
         t->planes = place(t, job->n_views * sizeof(struct gpu_plane));
     if (gpu_kernel_of(job)->slices)
         t->parallel = place(t, job->n_views * sizeof(struct gpu_parallel_view));
+    if (gpu_kernel_of(job)->decimates) {
+        t->view_groups = place(t, gpu_groups_of(job) * sizeof(struct gpu_view_group));
+        t->images = place(t, gpu_images_of(job) * sizeof(struct gpu_block_images));
+    }
     if (job->requested.region)
         t->wanted = place(t, gpu_cells(job->grid.n[0]) * gpu_cells(job->grid.n[1]) *
                                  sizeof(struct gpu_wanted));

@@ -13,7 +13,7 @@
 #ifndef FBP_SRC_BACKEND_GPU_TABLES_H
 #define FBP_SRC_BACKEND_GPU_TABLES_H
 
-#include "backend/backend.h"
+#include "backend/gpu/gpu_kernel.h"
 
 #include "fbp/types.h"
 
@@ -94,8 +94,10 @@ struct gpu_tables {
     size_t weighted;   /**< weighted views, input of the filter along columns */
     size_t pad;  /**< filtered extrapolations of rows beyond the panel: tables of struct fbp_pad */
     size_t ends; /**< struct fbp_pad_end [complex row][real, imaginary part][left, right end] */
-    size_t planes;     /**< struct gpu_plane per view, for kernels of plane integrals */
-    size_t parallel;   /**< struct gpu_parallel_view per view, for kernels with `slices` set */
+    size_t planes;   /**< struct gpu_plane per view, for kernels of plane integrals */
+    size_t parallel; /**< struct gpu_parallel_view per view, for kernels with `slices` set */
+    size_t view_groups, images; /**< kernel "hierarchical": struct gpu_view_group [gpu_groups_of()],
+                                   struct gpu_block_images [gpu_images_of()] */
     size_t wanted;     /**< requested slices per cell of voxel columns, if there is a region */
     size_t counters;   /**< struct fbp_prep_counts: two 64-bit counters of repaired samples */
     size_t row_bitmap; /**< rows whose repairs are not counted yet (struct fbp_row_bitmap) */
