@@ -269,14 +269,14 @@ static size_t least(size_t a, size_t b)
 
 bool fbp_decimation_of(const struct fbp_job *job, struct fbp_decimation *d)
 {
-    const double radius = fbp_block_radius(job, d->edge), *m = job->matrices[0];
+    const double radius = fbp_block_radius(job, d->edge);
     struct fbp_direction *views = NULL;
     double most = 0, span = 0;
 
     if (d->n_views < d->group || !level(job, radius) ||
         fbp_calloc((void **)&views, job->n_views, sizeof *views, "directions of views") != FBP_OK)
         return false;
-    d->depth = 0;
+    d->depth = d->columns = d->rows = d->near = d->height = 0;
     if (directions_of(job, views) && regular(job, views, radius))
         most = most_bandwidth(job, d->edge, views, &d->depth);
     if (d->depth > LEAST_DEPTH) {
@@ -287,9 +287,15 @@ bool fbp_decimation_of(const struct fbp_job *job, struct fbp_decimation *d)
                        fbp_block_bandwidth(job, d->edge, views, 0, job->grid.centre_mm), span) +
                    4;
         d->most_nodes = (double)least_nodes(most, span) + 5;
-        d->columns = 2 * hypot(m[0], m[1]) * radius + 5;
-        d->near = has_source(job) ? radius / (fabs(views[0].s[1]) * d->depth) : 0;
-        d->height = has_source(job) ? height_of(job, &views[0]) : 0;
+        for (size_t k = 0; k < job->n_views; k++) {
+            const double *m = job->matrices[k];
+            d->columns = fmax(d->columns, 2 * hypot(m[0], m[1]) * radius + 5);
+            d->rows = fmax(d->rows, m[6]);
+            if (!has_source(job))
+                continue;
+            d->near = fmax(d->near, radius / (fabs(views[k].s[1]) * d->depth));
+            d->height = fmax(d->height, height_of(job, &views[k]));
+        }
     }
     free(views);
     /* greatest relative change of w of a voxel in half a group, if the source turns about the

@@ -18,8 +18,9 @@ struct fbp_direction {
     double e[2], n[2], s[3], angle;
 };
 
-/** Nodes of a group for blocks of a bandwidth: the greatest change of phase of a voxel's value per
- * radian of the view's angle. */
+/** Nodes of a group for blocks of a bandwidth.  Seen from a block's middle, the projection of a
+ * voxel moves as the view turns; per radian, the phase of the finest detail that a view can show
+ * changes there by at most `bandwidth` radians. */
 struct fbp_angular_nodes {
     double bandwidth;
     size_t n;
@@ -48,10 +49,11 @@ struct fbp_decimation {
     /* found by fbp_decimation_of(): */
     double nodes;      /**< nodes per group, for blocks in the middle of the volume */
     double most_nodes; /**< for all blocks */
-    double columns;    /**< of an image in the middle of the volume */
+    double columns;    /**< of an image in the middle of the volume, at most */
     double depth;      /**< least depth w of the volume's edges */
     double near;       /**< greatest relative change of the depth within a block */
     double height;     /**< greatest height of a voxel above or below the source [mm] */
+    double rows;       /**< greatest number of detector rows per mm in the middle of the volume */
 };
 
 /** Half the diagonal of a block [mm]. */

@@ -78,9 +78,8 @@ static bool usable(const struct fbp_job *job)
     if (!fbp_decimation_of(job, &d))
         return false;
     /* rows of images for a cell of slices, whose heights differ within a block, and vectors */
-    const double rows = (1.1 * CELL * job->grid.voxel_mm[2] + 3 * d.near * d.height) *
-                            job->matrices[0][6] / d.depth +
-                        64;
+    const double rows =
+        (1.1 * CELL * job->grid.voxel_mm[2] + 3 * d.near * d.height) * d.rows / d.depth + 64;
     return d.nodes / GROUP + COLUMN_COST * d.columns / (EDGE * EDGE) < PAYS &&
            d.columns < MOST_COLUMNS * d.depth && rows < MOST_ROWS &&
            FBP_MOST_NODES * d.columns / d.depth * (rows + 64) < IMAGE_FLOATS;

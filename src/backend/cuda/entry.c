@@ -156,8 +156,10 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
         gpu_remark_add(line, n,
                        "cuFFT was not found, so rows are filtered by convolution, which is slower; "
                        "add the folder of cuFFT to LD_LIBRARY_PATH");
-    if (job->precision == FBP_PRECISION_HALF && !gpu_kernel_of(job)->decimates &&
-        gpu_kernel_find(kernels, job, "hierarchical"))
+    const struct gpu_kernel *other =
+        job->precision == FBP_PRECISION_HALF ? gpu_kernel_find(kernels, job, "hierarchical") : NULL;
+    if (other && !gpu_kernel_of(job)->decimates &&
+        other->symmetric_views >= gpu_kernel_of(job)->symmetric_views)
         gpu_remark_add(line, n,
                        "--kernel hierarchical is faster for this scan, but blurs edges slightly");
     if (gpu_tuner_is_due(gpu_kernel_of(job), job, found.ordinal[0], &cuda_timer))

@@ -195,9 +195,8 @@ static fbp_status filter_batch(struct cuda_device *dev, const struct fbp_batch *
                              .group0 = group0,
                              .row0 = (unsigned)b->row0};
     const size_t whole = lanes * b->n_rows;
-    const size_t most = gpu_stores_whole_views(&dev->kernel->gpu)
-                            ? t->rows_per_call / whole * whole
-                            : t->rows_per_call;
+    const size_t most = gpu_stores_whole_views(&dev->kernel->gpu) ? t->rows_per_call / whole * whole
+                                                                  : t->rows_per_call;
 
     CUDA_TRY(cudaSetDevice(dev->index));
     if (!job->filtering.columns)

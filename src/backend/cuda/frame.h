@@ -347,29 +347,4 @@ static __device__ inline void cuda_turn(const gpu_domain &d, float *tx, float *t
     }
 }
 
-/* Products on tensor cores; not called before sm_80 (entry.c). */
-
-/** Four 8 x 8 matrices from shared memory, transposed; a lane gives the address of a row. */
-static __device__ inline void cuda_load_matrices(unsigned at, unsigned (&q)[4])
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(q[0]), "=r"(q[1]), "=r"(q[2]), "=r"(q[3])
-                 : "r"(at)
-                 : "memory");
-#endif
-}
-
-/** sum [16][8] += weights [16][16] * samples [16][8] */
-static __device__ inline void cuda_multiply(float (&sum)[4], const unsigned (&weights)[4],
-                                            unsigned q0, unsigned q1)
-{
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]), "r"(q0), "r"(q1));
-#endif
-}
-
 #endif /* FBP_SRC_BACKEND_CUDA_FRAME_H */

@@ -1,8 +1,10 @@
-/* Kernel `hierarchical`, in precision half: fewer updates by angular decimation (backend/nodes.h),
- * with the planes, nodes and weights of the CPU kernel of this name (cpu/hierarchical.c).  The
- * images of all blocks do not fit into memory.  Therefore the kernel computes one group of views
- * and one chunk of the volume after the other: up to gpu_image_slices() slices of some blocks of
- * GPU_EDGE x GPU_EDGE voxel columns.  Three launches per chunk
+/* Kernel `hierarchical`, in precision half: fewer updates by angular decimation (backend/nodes.h).
+ * A node is an angle within a group of views; its image is a virtual view of one block of voxels,
+ * on a plane through the block's middle.  The kernel has the planes, nodes and weights of the CPU
+ * kernel of this name (cpu/hierarchical.c).  The images of all blocks do not fit into memory.
+ * Therefore the kernel computes one group of views and one chunk of the volume after the other: up
+ * to gpu_image_slices() slices of some blocks of GPU_EDGE x GPU_EDGE voxel columns.  Three launches
+ * per chunk
  *
  *  1. find size and position of each block's images (find_images()),
  *  2. resample the views, and sum them to the images at all nodes (resample()),
@@ -31,44 +33,46 @@ enum { THREADS = 256, COLUMNS = 16, REACH_U = 10, REACH_V = 4 };
 /* Filtered views of the group. */
 struct layout {
     cudaTextureObject_t texture;
-    int first;      /* layer */
+    int first;      /* layer of the first view */
     float texels;   /* per column */
     int row0, rows; /* of the batch */
     float columns;
     float scale; /* of images, relative to views: images are sums of up to GPU_GROUP views */
 };
 
-/* A chunk: blocks from voxel (x, y) of the launch's domain on, `across` of them along x; slices
- * from a to b, counted from the reference slice. */
+/* A chunk: n blocks from voxel (x, y) of the launch's domain on, `across` of them along x; the
+ * volume ends before voxel (end_x, end_y); slices a to b, inclusive, counted from the reference
+ * slice. */
 struct chunk {
-    int x, y, across, n;
+    int x, y, end_x, end_y, across, n;
     float a, b;
     int layers; /* images per block and rotation for which the texture has room */
 };
 
 /* Images of block i, rotated j times: out[i T + j].  A warp computes one of them: a lane per node.
- * centre: column p = 0 of images;
- * n_columns: of the detector. */
+ * centre: index of the image column onto which a block's middle projects; n_columns: of the
+ * detector. */
 template <int T>
 static __global__ void find_images(const gpu_view_group *__restrict__ g,
                                    const __grid_constant__ chunk c, const gpu_grid grid,
                                    const __grid_constant__ gpu_domain d, int centre,
                                    float n_columns, gpu_block_images *out)
 {
-    const float edge = (GPU_EDGE - 1) / 2.0f;
     const int at = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     const int block = at / T;
 
     if (block >= c.n)
         return;
-    float x = (float)(c.x + block % c.across * GPU_EDGE + d.x0) + edge - grid.x_ref;
-    float y = (float)(c.y + block / c.across * GPU_EDGE + d.y0) + edge - grid.y_ref;
+    const int x0 = c.x + block % c.across * GPU_EDGE, y0 = c.y + block / c.across * GPU_EDGE;
+    const float middle_x = 0.5f * (float)(min((int)GPU_EDGE, c.end_x - x0) - 1);
+    const float middle_y = 0.5f * (float)(min((int)GPU_EDGE, c.end_y - y0) - 1);
+    const float edge = fmaxf(middle_x, middle_y);
+    float x = (float)(x0 + d.x0) + middle_x - grid.x_ref;
+    float y = (float)(y0 + d.y0) + middle_y - grid.y_ref;
     if constexpr (T > 1)
         for (int i = 0; i < at % T; i++)
             cuda_turn<T>(d, &x, &y);
-    const auto depth = [&](const auto &v) {
-        return fmaf(x, v.w[0], fmaf(y, v.w[1], v.w[2]));
-    };
+    const auto depth = [&](const auto &v) { return fmaf(x, v.w[0], fmaf(y, v.w[1], v.w[2])); };
     const auto &middle = g->view[g->n_views / 2];
     const float w = depth(middle), mm = w / middle.u[3], slices = w / middle.v[3];
     const float least = fminf(w, fminf(depth(g->view[0]), depth(g->view[g->n_views - 1])));
@@ -111,7 +115,8 @@ static __global__ void find_images(const gpu_view_group *__restrict__ g,
     if (lane > 0)
         return;
     gpu_block_images &o = out[at];
-    o.tx = x, o.ty = y, o.mm = mm, o.slices = slices, o.bandwidth = j, o.n_nodes = n;
+    o.tx = x, o.ty = y, o.middle_x = middle_x, o.middle_y = middle_y, o.mm = mm, o.slices = slices,
+    o.bandwidth = j, o.n_nodes = n;
     o.half = min((int)ceilf(half) + 1, centre - 1);
     o.row = (int)floorf(lo / slices) - 1;
     o.n_rows = min((int)floorf(hi / slices) + 3 - o.row, (int)GPU_IMAGE_ROWS);
@@ -326,8 +331,8 @@ static __global__ void __launch_bounds__(tile_of<T>::THREADS)
     __syncthreads();
     cuda_place_in_volume p = cuda_place_at<Tile>(x0, y0, (int)blockIdx.z * Tile::DEPTH, d.nx, d.ny);
     const float tz = (float)(g.z0 + p.z) - g.z_ref;
-    float x = (float)(p.x - c.x - across * GPU_EDGE) - (GPU_EDGE - 1) / 2.0f;
-    float y = (float)(p.y - c.y - up * GPU_EDGE) - (GPU_EDGE - 1) / 2.0f;
+    float x = (float)(p.x - c.x - across * GPU_EDGE) - set[0].middle_x;
+    float y = (float)(p.y - c.y - up * GPU_EDGE) - set[0].middle_y;
     float sum[SLICES][T];
 
     p.inside = p.inside && p.x >= 0 && p.y >= 0;
@@ -384,6 +389,8 @@ static void add_group(const struct cuda_bp *bp, const gpu_domain &d, const gpu_v
     const int shift_y = T == 1 ? bp->grid.y0 % GPU_EDGE : 0;
     const int bx = (d.nx + shift_x + GPU_EDGE - 1) / GPU_EDGE,
               by = (d.ny + shift_y + GPU_EDGE - 1) / GPU_EDGE;
+    const int end_x = T == 1 ? (int)bp->job->grid.n[0] - bp->grid.x0 : d.nx;
+    const int end_y = T == 1 ? (int)bp->job->grid.n[1] - bp->grid.y0 : d.ny;
     const int room = (int)bp->images->n_groups / (T * most_nodes), across = least(bx, room),
               up = room / across;
     gpu_block_images *list = (gpu_block_images *)(bp->memory + bp->tables->images);
@@ -400,23 +407,26 @@ static void add_group(const struct cuda_bp *bp, const gpu_domain &d, const gpu_v
                 grid.nz = least(slices, z1 - z);
                 const chunk c = {.x = x * GPU_EDGE - shift_x,
                                  .y = y * GPU_EDGE - shift_y,
+                                 .end_x = end_x,
+                                 .end_y = end_y,
                                  .across = nx,
                                  .n = nx * ny,
                                  .a = (float)z - grid.z_ref,
                                  .b = (float)(z + grid.nz - 1) - grid.z_ref,
                                  .layers = most_nodes};
-                find_images<T><<<(c.n * T * 32 + THREADS - 1) / THREADS, THREADS, 0, bp->stream>>>(
-                    g, c, grid, d, centre, in.columns, list);
-                resample_views<<<dim3((columns + COLUMNS - 1) / COLUMNS, c.n * T,
-                                      (GPU_IMAGE_ROWS + DEPTH - 1) / DEPTH),
-                                 THREADS, 0, bp->stream>>>(g, in, list, most_nodes,
-                                                           bp->images->surface, centre);
-                add<<<dim3(nx * GPU_EDGE / Tile::X, ny * GPU_EDGE / Tile::Y,
-                           (grid.nz + Tile::DEPTH - 1) / Tile::DEPTH),
-                      Tile::THREADS, 0, bp->stream>>>(grid, d, c, list, bp->images->texture, centre,
-                                                      1 / (in.scale * bp->views->scale),
-                                                      bp->volume + (size_t)(z - bp->grid.z0) *
-                                                                       d.ny * d.nx * T);
+                CUDA_LAUNCH(find_images<T>, (c.n * T * 32 + THREADS - 1) / THREADS, THREADS,
+                            bp->stream, g, c, grid, d, centre, in.columns, list);
+                CUDA_LAUNCH(resample_views,
+                            dim3((columns + COLUMNS - 1) / COLUMNS, c.n * T,
+                                 (GPU_IMAGE_ROWS + DEPTH - 1) / DEPTH),
+                            THREADS, bp->stream, g, in, list, most_nodes, bp->images->surface,
+                            centre);
+                CUDA_LAUNCH(add,
+                            dim3(nx * GPU_EDGE / Tile::X, ny * GPU_EDGE / Tile::Y,
+                                 (grid.nz + Tile::DEPTH - 1) / Tile::DEPTH),
+                            Tile::THREADS, bp->stream, grid, d, c, list, bp->images->texture,
+                            centre, 1 / (in.scale * bp->views->scale),
+                            bp->volume + (size_t)(z - bp->grid.z0) * d.ny * d.nx * T);
             }
 }
 
@@ -433,7 +443,9 @@ template <int T> static cudaError_t launch(const struct cuda_bp *bp)
         const struct fbp_view_group *from = &bp->groups->groups[i];
         const int z0 = bp->grid.z0 > (int)from->z0 ? bp->grid.z0 : (int)from->z0;
         const int z1 = least(bp->grid.z0 + bp->grid.nz, (int)from->z1);
-        const int most = (int)from->nodes[FBP_BANDWIDTHS - 1].n;
+        int most = 0;
+        for (const fbp_angular_nodes &nodes : from->nodes)
+            most = (int)nodes.n > most ? (int)nodes.n : most;
         const layout in = {.texture = bp->views->texture,
                            .first = (int)(bp->first + (from->first - first)),
                            .texels = (float)bp->views->texels,

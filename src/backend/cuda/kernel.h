@@ -119,7 +119,7 @@ cudaError_t cuda_statistics_of(const void *in, size_t n, bool in_double, void *f
                                cudaStream_t stream);
 FBP_END
 
-#ifdef __CUDACC__
+#if defined __CUDACC__ || defined FBP_CUDA_HOST
 
 /** Returns a struct cuda_kernel, made from the properties `known` and the kernel's functions.
  * n_shapes: number of compiled variants (shapes); 0: the kernel has a single one. */

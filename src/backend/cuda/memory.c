@@ -265,9 +265,12 @@ fbp_status cuda_images_open(struct cuda_device *dev)
     struct gpu_view_group *groups = calloc(n, sizeof *groups);
     for (size_t i = 0; groups && i < n; i++)
         gpu_view_group_of(dev->job, dev->groups, i, dev->principal, &groups[i]);
-    const cudaError_t error = groups ? cudaMemcpy(dev->memory + dev->tables.view_groups, groups,
-                                                  n * sizeof *groups, cudaMemcpyHostToDevice)
-                                     : cudaErrorMemoryAllocation;
+    if (!groups)
+        return gpu_host->fail(FBP_ERR_NOMEM,
+                              "cuda: cannot allocate %zu bytes; close other programs",
+                              n * sizeof *groups);
+    const cudaError_t error = cudaMemcpy(dev->memory + dev->tables.view_groups, groups,
+                                         n * sizeof *groups, cudaMemcpyHostToDevice);
     free(groups);
     CUDA_TRY(error);
     FBP_TRY(new_views(gpu_images_of(dev->job), GPU_IMAGE_ROWS, &dev->images));

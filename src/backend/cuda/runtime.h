@@ -1,5 +1,5 @@
 /** @file runtime.h  CUDA's runtime, and device functions with inline PTX: reciprocal, asynchronous
- * copies to shared memory, loads from shared memory (internal; C and CUDA C++).
+ * copies to shared memory, loads from it, products of matrices (internal; C and CUDA C++).
  * Used by: bench/cuda/, backend/cuda/. */
 #ifndef FBP_SRC_BACKEND_CUDA_RUNTIME_H
 #define FBP_SRC_BACKEND_CUDA_RUNTIME_H
@@ -13,9 +13,14 @@
 typedef int cuda_fft_plan;
 #define CUDA_NO_FFT (-1)
 
-#ifdef __CUDACC__
+#ifdef FBP_CUDA_HOST /* tests: kernels on the host */
+#    include FBP_CUDA_HOST
+#elif defined __CUDACC__
 
 #    include <cuda_fp16.h>
+
+#    define CUDA_LAUNCH(KERNEL, BLOCKS, THREADS, STREAM, ...) \
+        KERNEL<<<BLOCKS, THREADS, 0, STREAM>>>(__VA_ARGS__)
 
 /** Returns 1/x to within one unit in the last place. */
 static __device__ inline float cuda_reciprocal(float x)
@@ -65,6 +70,31 @@ template <int OFFSET> static __device__ inline float cuda_load_shared(unsigned a
     float value;
     asm volatile("ld.shared.f32 %0, [%1 + %2];" : "=f"(value) : "r"(at), "n"(OFFSET));
     return value;
+}
+
+/* Products on tensor cores; not called before sm_80 (entry.c). */
+
+/** Four 8 x 8 matrices from shared memory, transposed; a lane gives the address of a row. */
+static __device__ inline void cuda_load_matrices(unsigned at, unsigned (&q)[4])
+{
+#    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(q[0]), "=r"(q[1]), "=r"(q[2]), "=r"(q[3])
+                 : "r"(at)
+                 : "memory");
+#    endif
+}
+
+/** sum [16][8] += weights [16][16] * samples [16][8] */
+static __device__ inline void cuda_multiply(float (&sum)[4], const unsigned (&weights)[4],
+                                            unsigned q0, unsigned q1)
+{
+#    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]), "r"(q0), "r"(q1));
+#    endif
 }
 
 #endif /* __CUDACC__ */

@@ -203,8 +203,9 @@ static __device__ inline void put_all(const Bits (&q)[N], cudaSurfaceObject_t to
 }
 
 /* For kernel "hierarchical", which resamples views by linear interpolation: a filter with the taps
- * (-SHARPER, 1 + 2 SHARPER, -SHARPER) along rows and columns compensates the mean attenuation. With
- * this value, volumes are nearest to those of kernel "column" (measured). */
+ * (-SHARPER, 1 + 2 SHARPER, -SHARPER) along rows and columns compensates, on average, the loss of
+ * high spatial frequencies. With this value, volumes are nearest to those of kernel "column"
+ * (measured). */
 static constexpr float SHARPER = 0.1f;
 
 /* Sample x of complex row `row`, filtered if SHARPEN.  The outermost samples are repeated; r.rows

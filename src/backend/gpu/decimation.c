@@ -13,7 +13,7 @@ static const double MOST_NODES_PER_VIEW = 0.3;
 
 /* Rows of an image beyond those of a block's slices, and columns beyond those of a block: for
  * rounding, and for the neighbour of the last sample. */
-enum { MORE_ROWS = 8, MORE_COLUMNS = 6, MOST_COLUMNS = 256, LEAST_SLICES = 16, STEP = 8 };
+enum { MORE_ROWS = 8, MORE_COLUMNS = 6, MOST_COLUMNS = 256, LEAST_SLICES = 16, STEP = 16 };
 
 static bool find(const struct fbp_job *job, size_t parts, struct fbp_decimation *out)
 {
@@ -30,17 +30,15 @@ static double radius_of(const struct fbp_job *job)
     return GPU_EDGE / 2.0 * hypot(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
 }
 
-static double most_columns(const struct fbp_job *job, const struct fbp_decimation *d)
+static double most_columns(const struct fbp_decimation *d)
 {
-    const double *m = job->matrices[0], radius = radius_of(job);
-
-    return 2 * hypot(m[0], m[1]) * radius / d->depth / (1 - fmin(d->near, 0.5)) + MORE_COLUMNS;
+    return d->columns / d->depth / (1 - d->near) + MORE_COLUMNS;
 }
 
 /* Slices whose images have at most GPU_IMAGE_ROWS rows. */
 static double most_slices(const struct fbp_job *job, const struct fbp_decimation *d)
 {
-    const double per_mm = job->matrices[0][6] / d->depth;
+    const double per_mm = d->rows / d->depth;
     const double spread = 3 * d->near * d->height * per_mm, rows = GPU_IMAGE_ROWS - MORE_ROWS;
 
     return (rows - spread) / (per_mm * job->grid.voxel_mm[2] * (1 + 2 * d->near));
@@ -51,7 +49,7 @@ static bool usable(const struct fbp_job *job, size_t parts)
     struct fbp_decimation d;
 
     return hypot(job->matrices[0][8], job->matrices[0][9]) > 0 && fbp_rows_run_up(job) &&
-           find(job, parts, &d) && d.near < 0.25 && most_columns(job, &d) <= MOST_COLUMNS &&
+           find(job, parts, &d) && d.near < 1.0 / 6 && most_columns(&d) <= MOST_COLUMNS &&
            most_slices(job, &d) >= LEAST_SLICES && d.most_nodes <= GPU_NODES &&
            d.nodes <= MOST_NODES_PER_VIEW * (double)d.group;
 }
@@ -78,7 +76,7 @@ size_t gpu_image_columns(const struct fbp_job *job)
     struct fbp_decimation d;
 
     (void)find(job, job->selection.symmetric_views, &d);
-    return (size_t)(most_columns(job, &d) + STEP - 1) / STEP * STEP;
+    return (size_t)(most_columns(&d) + STEP - 1) / STEP * STEP;
 }
 
 size_t gpu_image_slices(const struct fbp_job *job)
@@ -114,7 +112,13 @@ fbp_status gpu_view_groups(const struct fbp_job *job, struct fbp_view_groups **o
     struct fbp_decimation d;
 
     (void)find(job, job->selection.symmetric_views, &d);
-    return gpu_host->view_groups(job, &d, out);
+    FBP_TRY(gpu_host->view_groups(job, &d, out));
+    for (size_t i = 0; i < (*out)->n * FBP_BANDWIDTHS; i++)
+        if ((*out)->groups[i / FBP_BANDWIDTHS].nodes[i % FBP_BANDWIDTHS].n > GPU_NODES)
+            return gpu_host->fail(FBP_ERR_UNSUPPORTED,
+                                  "kernel: the views turn too unevenly for hierarchical; omit the "
+                                  "kernel");
+    return FBP_OK;
 }
 
 /* World position [mm] of the reference voxel along an axis, from which kernels count indices. */
@@ -150,14 +154,14 @@ void gpu_view_group_of(const struct fbp_job *job, const struct fbp_view_groups *
     (void)find(job, job->selection.symmetric_views, &d);
     out->n_views = (int)g->n_views;
     out->along_u = (float)(reach * hypot(m[0], m[1]) / ((double)job->padded.inserted + 1));
-    out->along_v = (float)(reach * d.height / fabs(groups->views[0].s[1]) * m[6]);
+    out->along_v = (float)(reach * d.height / fabs(groups->views[g->first].s[1]) * d.rows);
     for (size_t k = 0; k < g->n_views; k++)
         set_view(job, groups->views[g->first + k].e, g->first + k, principal, &out->view[k]);
     for (size_t j = 0; j < FBP_BANDWIDTHS; j++) {
         const struct fbp_angular_nodes *from = &g->nodes[j];
         out->bandwidth[j] = (float)from->bandwidth;
-        out->n_nodes[j] = (int)(from->n < GPU_NODES ? from->n : GPU_NODES);
-        for (size_t a = 0; a < from->n && a < GPU_NODES; a++) {
+        out->n_nodes[j] = (int)from->n;
+        for (size_t a = 0; a < from->n; a++) {
             const struct fbp_direction *n = &from->at[a];
             out->node[j][a] =
                 (struct gpu_node){.e = {(float)(n->e[0] * step[0]), (float)(n->e[1] * step[1])},

@@ -86,8 +86,8 @@ struct gpu_kernel {
     const char *name;
     enum fbp_precision precision; /**< double, exact, fast or half */
     size_t symmetric_views;       /**< symmetric views that are read as one group: 1, 2 or 4 */
-    bool by_name;      /**< the kernel is for comparisons, and selected only if requested by name */
-    int pass;          /**< greatest number of views per launch; 0: GPU_PASS */
+    bool by_name;                 /**< the kernel is selected only if it is requested by name */
+    int pass;                     /**< greatest number of views per launch; 0: GPU_PASS */
     unsigned symmetry; /**< symmetries (FBP_SYM_…) that scan and volume must have for this kernel */
     /** Returns whether the kernel can compute the scan and volume; NULL: it can compute any. */
     bool (*usable)(const struct fbp_job *job);
@@ -181,8 +181,9 @@ struct gpu_parallel_view {
 
 /** Kernel "hierarchical": GPU_GROUP: views of a group, per symmetric part of the scan; GPU_EDGE: a
  * block has GPU_EDGE x GPU_EDGE voxel columns; GPU_NODES: greatest number of nodes of a group;
- * GPU_MORE_ROWS: detector rows that it reads on either side of those onto which slices project;
- * GPU_IMAGE_ROWS: rows of an image of a block. */
+ * GPU_MORE_ROWS: detector rows that it reads on either side of those onto which slices project
+ * (rows of an image beside a voxel are up to 1.3 detector rows apart; interpolation of a view and
+ * the sharpening filter need one more row each); GPU_IMAGE_ROWS: rows of an image of a block. */
 enum { GPU_GROUP = 64, GPU_EDGE = 32, GPU_NODES = 24, GPU_MORE_ROWS = 4, GPU_IMAGE_ROWS = 384 };
 
 /** A group of views of kernel "hierarchical" in device memory, with its nodes for each of several
@@ -208,11 +209,12 @@ struct gpu_view_group {
     float coefficients[FBP_BANDWIDTHS][GPU_GROUP][GPU_NODES];
 };
 
-/** Images of a block at the nodes of a group, for one rotation of the block: their middle (tx, ty);
- * mm per column; slices per row; nodes (index of their bandwidth, and number; 0: no view shows the
- * block); columns -half ... half, rows [row, row + n_rows). */
+/** Images of a block at the nodes of a group, for one rotation of the block: middle (tx, ty) of the
+ * block's part inside the volume, which is (middle_x, middle_y) from the block's first voxel before
+ * the rotation; mm per column; slices per row; nodes (index of their bandwidth, and number; 0: no
+ * view shows the block); columns -half ... half, rows [row, row + n_rows). */
 struct gpu_block_images {
-    float tx, ty, mm, slices;
+    float tx, ty, middle_x, middle_y, mm, slices;
     int bandwidth, n_nodes, half, row, n_rows;
     /** With q = 1 / (1 + n[0] x + n[1] y), voxel (x, y) of the block, counted from its middle, lies
      * at column q (u[0] x + u[1] y); z slices above the reference slice, at row ((z - s) q + s) /

@@ -179,10 +179,10 @@ size_t gpu_volume_bytes(const struct fbp_job *job, const struct fbp_slab *slab)
     return fbp_channels(job) * gpu_volume_size(gpu_kernel_of(job), job, slab) * fbp_value_size(job);
 }
 
-/* Allocations, at most seven (tables and six buffers), are rounded up to pages of 2 MiB. */
+/* Allocations, at most eight (tables, images and six buffers), are rounded up to pages of 2 MiB. */
 size_t gpu_fixed_bytes(const struct fbp_job *job, const struct gpu_filter_capabilities *offer)
 {
-    const size_t rounding = 7 * ((size_t)2 << 20);
+    const size_t rounding = 8 * ((size_t)2 << 20);
     struct gpu_tables t;
 
     gpu_tables_lay_out(job, offer, &t);

@@ -1,0 +1,1 @@
+/* fp16 is in cuda_host.h (tests). */
