@@ -7,7 +7,8 @@
 
 #include "backend/backend.h"
 
-/** FBP_MOST_NODES: of a group.  FBP_BANDWIDTHS: number of bandwidths for which a group has nodes.
+/** FBP_MOST_NODES: greatest number of nodes of a group.  FBP_BANDWIDTHS: number of bandwidths for
+ * which a group has nodes.
  */
 enum { FBP_MOST_NODES = 36, FBP_BANDWIDTHS = 8 };
 
@@ -18,9 +19,9 @@ struct fbp_direction {
     double e[2], n[2], s[3], angle;
 };
 
-/** Nodes of a group for blocks of a bandwidth.  Seen from a block's middle, the projection of a
- * voxel moves as the view turns; per radian, the phase of the finest detail that a view can show
- * changes there by at most `bandwidth` radians. */
+/** Nodes of a group for blocks of a bandwidth.  Relative to the block's middle, the projection of a
+ * voxel moves as the view turns.  The phase of the highest frequency of the detector (half a period
+ * per measured column) changes by at most `bandwidth` radians per radian of the view's angle. */
 struct fbp_angular_nodes {
     double bandwidth;
     size_t n;
@@ -28,7 +29,7 @@ struct fbp_angular_nodes {
     float *coefficients; /**< [n][n_views] */
 };
 
-/** Views [first, first + n_views) of the first symmetric part of a scan. */
+/** Views [first, first + n_views) of the first symmetric part of a scan (views.h). */
 struct fbp_view_group {
     size_t first, n_views;
     size_t z0, z1; /**< slices that project onto detector rows in at least one of these views */
@@ -47,10 +48,10 @@ struct fbp_view_groups {
 struct fbp_decimation {
     size_t edge, group, n_views;
     /* found by fbp_decimation_of(): */
-    double nodes;      /**< nodes per group, for blocks in the middle of the volume */
-    double most_nodes; /**< for all blocks */
-    double columns;    /**< of an image in the middle of the volume, at most */
-    double depth;      /**< least depth w of the volume's edges */
+    double nodes;      /**< nodes per group, estimated for a block in the middle of the volume */
+    double most_nodes; /**< the same for the block that needs most */
+    double columns;    /**< greatest number of columns of an image in the middle of the volume */
+    double depth;      /**< least depth w of the volume's edges; w is 1 at the iso-centre */
     double near;       /**< greatest relative change of the depth within a block */
     double height;     /**< greatest height of a voxel above or below the source [mm] */
     double rows;       /**< greatest number of detector rows per mm in the middle of the volume */
@@ -59,15 +60,15 @@ struct fbp_decimation {
 /** Half the diagonal of a block [mm]. */
 double fbp_block_radius(const struct fbp_job *job, size_t edge);
 
-/** Bandwidth of a block at c [mm] near view k. */
+/** Bandwidth of a block at c [mm] in view k. */
 double fbp_block_bandwidth(const struct fbp_job *job, size_t edge,
                            const struct fbp_direction *views, size_t k, const double c[2]);
 
-/** Returns whether the nodes of groups represent the job's views: these have no tilt and turn
- * steadily, in one sense; sets the other members of *d. */
+/** Returns whether angular decimation suits the scan: no tilt, and views that turn steadily, in one
+ * sense.  Sets the members below `n_views`. */
 bool fbp_decimation_of(const struct fbp_job *job, struct fbp_decimation *d);
 
-/** Computes the groups of a job.  Bytes: fbp_view_groups_bytes().
+/** Computes the groups of a job, in fbp_view_groups_bytes() bytes.
  * @return FBP_ERR_UNSUPPORTED if a group needs more than FBP_MOST_NODES nodes */
 fbp_status fbp_view_groups_make(const struct fbp_job *job, const struct fbp_decimation *d,
                                 struct fbp_view_groups **out);

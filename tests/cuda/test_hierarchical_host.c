@@ -1,6 +1,6 @@
 /* CUDA kernel "hierarchical" without a device: its threads run on the host (cuda_host.h).  Values
- * beside direct sums of smooth views in double; the same bits for every division into slabs, boxes,
- * batches, and for a region. */
+ * are compared with direct sums of smooth views in double; every division into slabs, boxes and
+ * batches, and a region, must give the same bits. */
 #include "recon/fixture.h"
 
 #include "cuda/hierarchical_host.h"

@@ -160,8 +160,10 @@ static void remark(const struct fbp_job *job, char *line, size_t n)
         job->precision == FBP_PRECISION_HALF ? gpu_kernel_find(kernels, job, "hierarchical") : NULL;
     if (other && !gpu_kernel_of(job)->decimates &&
         other->symmetric_views >= gpu_kernel_of(job)->symmetric_views)
-        gpu_remark_add(line, n,
-                       "--kernel hierarchical is faster for this scan, but blurs edges slightly");
+        gpu_remark_add(
+            line, n,
+            "--kernel hierarchical is usually faster for this scan, but less accurate at "
+            "sharp edges");
     if (gpu_tuner_is_due(gpu_kernel_of(job), job, found.ordinal[0], &cuda_timer))
         gpu_remark_add(line, n,
                        "this run measures the fastest kernel configuration and stores it in "

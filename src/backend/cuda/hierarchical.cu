@@ -1,25 +1,24 @@
 /* Kernel `hierarchical`, in precision half: fewer updates by angular decimation (backend/nodes.h).
  * A node is an angle within a group of views; its image is a virtual view of one block of voxels,
- * on a plane through the block's middle.  The kernel has the planes, nodes and weights of the CPU
+ * on a plane through the block's middle.  The kernel uses the planes, nodes and weights of the CPU
  * kernel of this name (cpu/hierarchical.c).  The images of all blocks do not fit into memory.
- * Therefore the kernel computes one group of views and one chunk of the volume after the other: up
- * to gpu_image_slices() slices of some blocks of GPU_EDGE x GPU_EDGE voxel columns.  Three launches
- * per chunk
+ * Therefore the kernel computes the groups of views one by one, and each group chunk by chunk; a
+ * chunk is up to gpu_image_slices() slices of some blocks of GPU_EDGE x GPU_EDGE voxel columns.
+ * Three launches per chunk
  *
  *  1. find size and position of each block's images (find_images()),
- *  2. resample the views, and sum them to the images at all nodes (resample()),
+ *  2. resample the views, and add them, weighted, to the images at all nodes (resample()),
  *  3. add the images to the voxels (add_images()).
  *
  * With T = 4 symmetric views, a texel of views and images contains four samples, and a block has
  * images in each of its four rotated positions (frame.h).  Images are fp16, sums fp32.  Texture
  * units interpolate views and images bilinearly, at coordinates rounded to 1/256 texel.
- * cuda_store() has sharpened the views, because interpolation of views blurs them.  Rows are
- * rounded before the first row of a batch or image is subtracted, so that voxels do not depend on
- * the division into slabs.
+ * cuda_store() has sharpened the views, because interpolation of views blurs them.  Row coordinates
+ * are rounded before the first row of a batch or image is subtracted, so that voxels do not depend
+ * on the division into slabs.
  *
- * Limits on an H200: resample() needs 8 bytes per fetch from the second-level cache, which limits
- * it; add_images() is limited by texture fetches.
- * Used by: entry.c. */
+ * Limits on an H200: resample() is limited by the bandwidth of the second-level cache (8 bytes or
+ * more per fetch); add_images() is limited by texture fetches. Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
@@ -49,9 +48,9 @@ struct chunk {
     int layers; /* images per block and rotation for which the texture has room */
 };
 
-/* Images of block i, rotated j times: out[i T + j].  A warp computes one of them: a lane per node.
- * centre: index of the image column onto which a block's middle projects; n_columns: of the
- * detector. */
+/* Find size and position of the images of block i, rotated j times: out[i T + j].  A warp computes
+ * one of them: a lane per node. centre: index of the image column onto which a block's middle
+ * projects; n_columns: of the detector. */
 template <int T>
 static __global__ void find_images(const gpu_view_group *__restrict__ g,
                                    const __grid_constant__ chunk c, const gpu_grid grid,
@@ -122,10 +121,11 @@ static __global__ void find_images(const gpu_view_group *__restrict__ g,
     o.n_rows = min((int)floorf(hi / slices) + 3 - o.row, (int)GPU_IMAGE_ROWS);
 }
 
-/* In resample(), a thread has VALUES samples per view: at one position of 4 symmetric views, or in
- * 4 rows, APART rows apart.  Positions of a warp: 8 columns x 4 rows.  In each step, a warp fetches
- * its samples from VIEWS views, and tensor cores multiply them with coefficients: [16 nodes][VIEWS]
- * times [VIEWS][32 VALUES].  LINE: bytes of a view's samples of a warp, as fp16. */
+/* In resample(), a thread has VALUES samples per view: at one position of 4 symmetric views or,
+ * without symmetry, in one column at 4 rows, APART rows apart.  Positions of a warp: 8 columns x 4
+ * rows.  In each step, a warp fetches its samples from VIEWS views, and tensor cores multiply them
+ * with coefficients: [16 nodes][VIEWS] times [VIEWS][32 VALUES].  LINE: bytes of the samples that a
+ * warp fetches from one view, as fp16. */
 enum { VIEWS = 16, VALUES = 4, LINE = 32 * VALUES * 2 };
 
 template <int T> struct samples {
@@ -303,7 +303,8 @@ static __global__ void __launch_bounds__(THREADS, TILES == 1 ? 2 : 1)
     }
 }
 
-/* Voxels that a thread block of add_images() computes. */
+/* Voxels that a thread block of add_images() computes.  A thread adds the images of its block, in
+ * all rotations, to SLICES voxels of each symmetric part. */
 template <int T>
 using tile_of = std::conditional_t<T == 4, cuda_tile<16, 8, 4, 8, 2>, cuda_tile<16, 8, 16, 8>>;
 

@@ -205,11 +205,11 @@ static __device__ inline void put_all(const Bits (&q)[N], cudaSurfaceObject_t to
 /* For kernel "hierarchical", which resamples views by linear interpolation: a filter with the taps
  * (-SHARPER, 1 + 2 SHARPER, -SHARPER) along rows and columns compensates, on average, the loss of
  * high spatial frequencies. With this value, volumes are nearest to those of kernel "column"
- * (measured). */
+ * (bench/results/cuda.md). */
 static constexpr float SHARPER = 0.1f;
 
-/* Sample x of complex row `row`, filtered if SHARPEN.  The outermost samples are repeated; r.rows
- * contains all rows of a view. */
+/* Sample x of complex row `row`, filtered if SHARPEN.  The outermost samples are repeated. in_view:
+ * index of the row within its view, of which r.rows contains all rows. */
 template <bool SHARPEN>
 static __device__ inline float2 sample_of(const cuda_rows &r, const float2 *row, unsigned x,
                                           unsigned in_view)

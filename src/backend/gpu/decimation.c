@@ -1,6 +1,6 @@
 /* Kernel "hierarchical" of GPUs, without the GPU: the jobs that it can compute, sizes of its
  * images, and parameters of views and nodes as the device reads them.
- * Used by: bench/predict/model_gpu.c, cards.c, kernel.c, tables.c. */
+ * Used by: bench/predict/, backend/cuda/, backend/gpu/. */
 #include "backend/gpu/gpu_kernel.h"
 
 #include "backend/module.h"

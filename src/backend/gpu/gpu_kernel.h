@@ -181,8 +181,8 @@ struct gpu_parallel_view {
 
 /** Kernel "hierarchical": GPU_GROUP: views of a group, per symmetric part of the scan; GPU_EDGE: a
  * block has GPU_EDGE x GPU_EDGE voxel columns; GPU_NODES: greatest number of nodes of a group;
- * GPU_MORE_ROWS: detector rows that it reads on either side of those onto which slices project
- * (rows of an image beside a voxel are up to 1.3 detector rows apart; interpolation of a view and
+ * GPU_MORE_ROWS: detector rows that the kernel reads on either side of those onto which slices
+ * project (neighbouring image rows are up to 1.3 detector rows apart; interpolation of a view and
  * the sharpening filter need one more row each); GPU_IMAGE_ROWS: rows of an image of a block. */
 enum { GPU_GROUP = 64, GPU_EDGE = 32, GPU_NODES = 24, GPU_MORE_ROWS = 4, GPU_IMAGE_ROWS = 384 };
 

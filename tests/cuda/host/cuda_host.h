@@ -1,6 +1,6 @@
 /** @file cuda_host.h  Runs CUDA kernels on the host (tests): a thread block's threads are contexts
- * of one thread of the host, which take turns at barriers and exchanges of values; blocks come one
- * after another.  Textures and surfaces are arrays of fp16 in memory.
+ * of one thread of the host, which take turns at barriers and warp operations such as shuffles;
+ * blocks run one after another.  Textures and surfaces are arrays of fp16 in memory.
  */
 #ifndef FBP_TESTS_CUDA_HOST_H
 #define FBP_TESTS_CUDA_HOST_H
@@ -54,16 +54,16 @@ namespace host
 
 enum { STACK = 1 << 16, MOST_THREADS = 1024 };
 
-/* Threads that wait for one another: arrived of alive ones. */
+/* `arrived` of `alive` threads wait.  all: every condition so far; result: of the last turn. */
 struct barrier {
     unsigned arrived, alive, turn;
-    bool all; /* conjunction of the conditions */
+    bool all;
     bool result;
 };
 
 struct warp {
     barrier barrier_;
-    uint32_t words[2][32][8]; /* by parity of the turn, lane */
+    uint32_t words[2][32][8]; /* [turn % 2][lane] */
 };
 
 struct thread {
@@ -158,7 +158,7 @@ static void run_block()
     }
 }
 
-/* A value of every lane of the warp. */
+/* Returns the values of all lanes of the warp. */
 template <class T> static const uint32_t (*exchange(const T &value))[8]
 {
     warp &w = own_warp();
@@ -298,7 +298,7 @@ static inline T tex2DLayered(cudaTextureObject_t handle, float x, float y, int l
     return out;
 }
 
-/* Out of bounds is the end of the test. */
+/* A write out of bounds aborts the test. */
 template <class T>
 static inline void surf2DLayeredwrite(T value, cudaSurfaceObject_t handle, int byte, int y,
                                       int layer)
@@ -320,7 +320,8 @@ static inline float cuda_reciprocal(float x)
     return 1 / x;
 }
 
-/* Products of matrices.  Addresses of shared memory are the low halves of pointers. */
+/* Products of matrices.  Addresses of shared memory are the low halves of pointers, whose high
+ * halves are equal. */
 static uintptr_t shared_high;
 static inline size_t __cvta_generic_to_shared(const void *p)
 {
