@@ -20,7 +20,8 @@ struct geometry {
     size_t n_views, n[3];
     double arc_deg, shift_mm, z_mm;
     const char *region;
-    size_t rows; /* 0: ROWS */
+    size_t rows;   /* 0: ROWS */
+    double nearer; /* part of its distance by which the source approaches during the scan */
 };
 
 /* Voxels [x0, x1) x [y0, y1) x [z0, z1), in slabs of `slices` slices and batches of `views` views
@@ -194,8 +195,13 @@ static void with_job(const struct geometry *g, void (*f)(const struct geometry *
                             .n_views = g->n_views,
                             .panel = {COLUMNS, g->rows ? g->rows : ROWS},
                             .volume = {{g->n[0], g->n[1], g->n[2]}, {1, 1, 1}, {0, 0, g->z_mm}}};
-    const struct fbp_circle circle = circle_of(g->n_views, angles, 300, 480, .pitch_mm = {3.2, 3.2},
-                                               .offset_mm = {g->shift_mm, 0});
+    AUTO_FREE double *sod = not_null(malloc(g->n_views * sizeof *sod));
+    for (size_t k = 0; k < g->n_views; k++)
+        sod[k] = 300 * (1 - g->nearer * (double)k / (double)g->n_views);
+    struct fbp_circle circle = circle_of(g->n_views, angles, 300, 480, .pitch_mm = {3.2, 3.2},
+                                         .offset_mm = {g->shift_mm, 0});
+    circle.sod_mm = sod;
+    circle.n_sod = g->n_views;
 
     gpu_host = fbp_module_library();
     scan.views = not_null(calloc(g->n_views, sizeof *scan.views));
@@ -286,6 +292,7 @@ TEST(values_divisions_and_regions)
          .z_mm = 7,
          .region = "ball:9,3,9,6"},
         {"single views, few rows", SINGLE, 331, {45, 41, 30}, 360, .rows = 16},
+        {"source that approaches", SINGLE, 520, {45, 41, 17}, 360, .nearer = 0.25},
         {"a slice", SINGLE, 331, {40, 33, 1}, 360}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
