@@ -66,9 +66,7 @@ bool gpu_decimation_rot90_usable(const struct fbp_job *job)
 
 size_t gpu_groups_of(const struct fbp_job *job)
 {
-    const size_t group = GPU_GROUP;
-
-    return (fbp_part_views(job) + group - 1) / group;
+    return (fbp_part_views(job) + GPU_GROUP - 1) / GPU_GROUP;
 }
 
 size_t gpu_image_columns(const struct fbp_job *job)
