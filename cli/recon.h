@@ -225,8 +225,8 @@ struct recon_args {
     OPT(R, p.tuning.kernel, .name = "kernel", .arg = "NAME", .list = fbp_kernel_name, .fallback = "the fastest", \
         .help = "backprojection kernel: matrix works for every geometry, column for circular " \
                 "scans without tilt, tilted (on a CPU) for small tilts, hierarchical (on a CPU with " \
-                "--precision fast, on CUDA devices with half) for many views without tilt, rot90 and rot180 " \
-                "for full circles of symmetric views, planes for plane integrals"), \
+                "--precision fast, on CUDA devices with half) for many views without tilt, rot90 and " \
+                "rot180 for full circles of symmetric views, planes for plane integrals"), \
     OPT(R, p.precision, .name = "precision", .arg = "NAME", .list = choices_precision, \
         .fallback = "the device's", \
         .help = "exact: float32, the most accurate of exact, fast and half. fast: GPUs interpolate " \

@@ -85,8 +85,9 @@ enum fbp_precision {
      * slab.  Scans without many views, or with a tilt, are computed in FBP_PRECISION_EXACT. */
     FBP_PRECISION_FAST,
     /** GPUs: filtered samples in float16.  "cuda": the kernel "hierarchical" must be named; it is
-     * that of "cpu" in FBP_PRECISION_FAST, with images in float16.  "cpu", kernel "rot90" with AVX2 or AVX-512: filtered
-     * samples as integers of 16 bits; the rows of whole views are read for each slab. */
+     * that of "cpu" in FBP_PRECISION_FAST, with images in float16.  "cpu", kernel "rot90" with AVX2
+     * or AVX-512: filtered samples as integers of 16 bits; the rows of whole views are read for
+     * each slab. */
     FBP_PRECISION_HALF,
     /** Samples, filter, sums and voxels in double; only for kind planes. */
     FBP_PRECISION_DOUBLE,

@@ -79,7 +79,8 @@ static struct fbp_direction direction_at(const struct fbp_direction *views, size
     return d;
 }
 
-double fbp_block_radius(const struct fbp_job *job, size_t edge)
+/* Half the diagonal of a block [mm]. */
+static double radius_of(const struct fbp_job *job, size_t edge)
 {
     return (double)edge / 2 * hypot(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
 }
@@ -105,7 +106,7 @@ double fbp_block_bandwidth(const struct fbp_job *job, size_t edge,
 
     const double along_u = hypot(m[0], m[1]) / w / ((double)job->padded.inserted + 1);
     const double along_v = has_source(job) ? height_of(job, &views[k]) / to * m[6] / w : 0;
-    return w > 1e-6 ? FBP_PI * fbp_block_radius(job, edge) * hypot(along_u, along_v) : INFINITY;
+    return w > 1e-6 ? FBP_PI * radius_of(job, edge) * hypot(along_u, along_v) : INFINITY;
 }
 
 static double sinc(double x)
@@ -269,13 +270,14 @@ static size_t least(size_t a, size_t b)
 
 bool fbp_decimation_of(const struct fbp_job *job, struct fbp_decimation *d)
 {
-    const double radius = fbp_block_radius(job, d->edge);
+    const double radius = radius_of(job, d->edge);
     struct fbp_direction *views = NULL;
     double most = 0, span = 0;
 
     if (d->n_views < d->group || !level(job, radius) ||
         fbp_calloc((void **)&views, job->n_views, sizeof *views, "directions of views") != FBP_OK)
         return false;
+    d->radius = radius;
     d->depth = d->columns = d->rows = d->near = d->height = 0;
     if (directions_of(job, views) && regular(job, views, radius))
         most = most_bandwidth(job, d->edge, views, &d->depth);
@@ -342,6 +344,7 @@ fbp_status fbp_view_groups_make(const struct fbp_job *job, const struct fbp_deci
 
     FBP_TRY(fbp_calloc((void **)&t, 1, sizeof *t, "groups of views"));
     t->n = groups_of(d);
+    t->division = *d;
     FBP_TRY_GOTO(
         fbp_calloc((void **)&t->views, job->n_views, sizeof *t->views, "directions of views"));
     FBP_TRY_GOTO(fbp_calloc((void **)&t->groups, t->n, sizeof *t->groups, "groups of views"));

@@ -36,18 +36,12 @@ struct fbp_view_group {
     struct fbp_angular_nodes nodes[FBP_BANDWIDTHS]; /**< by increasing bandwidth */
 };
 
-struct fbp_view_groups {
-    struct fbp_direction *views; /**< [n_views of the scan] */
-    struct fbp_view_group *groups;
-    size_t n;
-    float *coefficients; /**< of all nodes */
-};
-
 /** Division of a job: blocks of edge x edge voxel columns, groups of `group` views of the first
  * n_views views. */
 struct fbp_decimation {
     size_t edge, group, n_views;
     /* found by fbp_decimation_of(): */
+    double radius;     /**< half the diagonal of a block [mm] */
     double nodes;      /**< nodes per group, estimated for a block in the middle of the volume */
     double most_nodes; /**< the same for the block that needs most */
     double columns;    /**< greatest number of columns of an image in the middle of the volume */
@@ -57,8 +51,13 @@ struct fbp_decimation {
     double rows;       /**< greatest number of detector rows per mm in the middle of the volume */
 };
 
-/** Half the diagonal of a block [mm]. */
-double fbp_block_radius(const struct fbp_job *job, size_t edge);
+struct fbp_view_groups {
+    struct fbp_direction *views; /**< [n_views of the scan] */
+    struct fbp_view_group *groups;
+    size_t n;
+    struct fbp_decimation division; /**< as given to fbp_view_groups_make() */
+    float *coefficients;            /**< of all nodes */
+};
 
 /** Bandwidth of a block at c [mm] in view k. */
 double fbp_block_bandwidth(const struct fbp_job *job, size_t edge,

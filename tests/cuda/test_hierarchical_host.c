@@ -108,10 +108,17 @@ static float *backproject(const struct fbp_job *job, const struct division *div)
     for (size_t i = 0; i < groups->n; i++)
         gpu_view_group_of(job, groups, i, principal,
                           (struct gpu_view_group *)(void *)(memory + tables.view_groups) + i);
-    const size_t columns = gpu_image_columns(job), n_images = gpu_images_of(job);
+    const size_t columns = gpu_image_columns(&groups->division), n_images = gpu_images_of(job);
     const unsigned long long at = host_texture_make(columns, GPU_IMAGE_ROWS, n_images, t);
-    const struct cuda_views images = {
+    struct cuda_views images = {
         .n_groups = n_images, .n_rows = GPU_IMAGE_ROWS, .surface = at, .texture = at};
+    const struct cuda_decimation decimation = {.groups = groups,
+                                               .views = (const void *)(memory + tables.view_groups),
+                                               .list = (void *)(memory + tables.images),
+                                               .images = &images,
+                                               .columns = (int)columns,
+                                               .slices =
+                                                   (int)gpu_image_slices(job, &groups->division)};
 
     for (size_t z = div->box[2][0]; z < div->box[2][1]; z += div->slices) {
         const size_t end = z + div->slices < div->box[2][1] ? z + div->slices : div->box[2][1];
@@ -139,12 +146,7 @@ static float *backproject(const struct fbp_job *job, const struct division *div)
                                  .grid = gpu_grid_of(job, &slab, z, end),
                                  .volume = volume,
                                  .slab = &slab,
-                                 .groups = groups,
-                                 .images = &images,
-                                 .image_columns = (int)columns,
-                                 .image_slices = (int)gpu_image_slices(job),
-                                 .memory = memory,
-                                 .tables = &tables};
+                                 .decimation = &decimation};
             if (job->requested.region)
                 bp.grid.wanted = (const void *)(memory + tables.wanted);
             assert_int_equal(kernel->backproject(&bp), cudaSuccess);

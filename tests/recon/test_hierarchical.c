@@ -134,6 +134,47 @@ static double hu_between(const float *a, const float *b, size_t side)
     return sqrt(sum / n) * 1000 / 0.02;
 }
 
+/* The phantom of the scans of make_scan(), as means over voxels. */
+static float *make_truth(const struct fbp_scan *scan)
+{
+    CLEANUP(fbp_phantom_clear)
+    struct fbp_phantom phantom = create_phantom("shepp-logan", HEAD_MM, 0.02);
+    float *truth = not_null(malloc(grid_size(&scan->volume) * sizeof *truth));
+
+    OK(fbp_phantom_voxels(&phantom, &scan->volume, 0, scan->volume.n[2], truth));
+    return truth;
+}
+
+/* Compares a volume of `side` voxels per side with that of kernel "column" and with the phantom. */
+static void check_error(const char *name, int refine, const char *level, const float *got,
+                        const float *column, const float *truth, size_t side)
+{
+    const double differs = hu_between(got, column, side), own = hu_between(got, truth, side),
+                 error = hu_between(column, truth, side);
+
+    print_message("%s, refine %d, %s: %.2f HU from column; error %.2f HU, of column %.2f HU\n",
+                  name, refine + 1, level, differs, own, error);
+    assert_true(own < (refine ? 1.1 : 1.4) * error);
+    assert_true(differs < (refine ? 20 : 40));
+}
+
+/* Voxels of a region have the values of the whole volume. */
+static void check_region(const struct geometry *g, struct fbp_recon_params p)
+{
+    AUTO_DROP struct fbp_scan scan = make_scan(g);
+    AUTO_FREE float *whole = reconstruct(&scan, &p);
+    size_t seen = 0;
+
+    p.region.shape = "ball:10,0,5,30";
+    AUTO_FREE float *ball = reconstruct(&scan, &p);
+    for (size_t i = 0; i < grid_size(&scan.volume); i++)
+        if (ball[i] < 0 || ball[i] > 0) {
+            assert_memory_equal(&ball[i], &whole[i], sizeof *ball);
+            seen++;
+        }
+    assert_true(seen > 10000);
+}
+
 /* With refined rows, both kernels are equally far from the phantom; without, "hierarchical" blurs
  * edges more.  Their difference contains the errors of both from linear interpolation. */
 TEST(values_and_errors)
@@ -152,28 +193,18 @@ TEST(values_and_errors)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
-        CLEANUP(fbp_phantom_clear)
-        struct fbp_phantom phantom = create_phantom("shepp-logan", HEAD_MM, 0.02);
-        AUTO_FREE float *truth = not_null(malloc(grid_size(&scan.volume) * sizeof *truth));
+        AUTO_FREE float *truth = make_truth(&scan);
         const size_t side = scan.volume.n[0];
-        OK(fbp_phantom_voxels(&phantom, &scan.volume, 0, side, truth));
         for (int refine = FBP_REFINE_1; refine <= FBP_REFINE_2; refine++) {
             AUTO_FREE float *column =
                 reconstruct(&scan, fbp_recon_params(.device = "cpu", .tuning.kernel = "column",
                                                     .filtering.refine = (enum fbp_refine)refine));
             AUTO_FREE float *first = NULL;
-            const double error = hu_between(column, truth, side);
             for (int level = i == 0 ? 0 : 2; level < 3; level++) {
                 setenv("FBP_CPU", levels[level], 1);
                 float *got = reconstruct(
                     &scan, PARAMS("hierarchical", .filtering.refine = (enum fbp_refine)refine));
-                const double differs = hu_between(got, column, side),
-                             own = hu_between(got, truth, side);
-                print_message("%s, refine %d, %s: %.2f HU from column; error %.2f HU, of column "
-                              "%.2f HU\n",
-                              cases[i].name, refine + 1, levels[level], differs, own, error);
-                assert_true(own < (refine ? 1.1 : 1.4) * error);
-                assert_true(differs < (refine ? 20 : 40));
+                check_error(cases[i].name, refine, levels[level], got, column, truth, side);
                 if (first)
                     assert_true(hu_between(got, first, side) < 0.02);
                 free(first);
@@ -207,22 +238,11 @@ TEST(splits_change_nothing)
     }
 }
 
-/* Requested voxels have the values of the whole volume. */
 TEST(regions_and_boxes)
 {
     static const struct geometry full = {"full turn", FBP_CONE, VIEWS, .arc = 360};
-    AUTO_DROP struct fbp_scan scan = make_scan(&full);
-    AUTO_FREE float *whole = reconstruct(&scan, PARAMS("hierarchical", .n_threads = 2));
-    AUTO_FREE float *ball =
-        reconstruct(&scan, PARAMS("hierarchical", .region.shape = "ball:10,0,5,30"));
-    size_t seen = 0;
 
-    for (size_t i = 0; i < grid_size(&scan.volume); i++)
-        if (ball[i] < 0 || ball[i] > 0) {
-            assert_memory_equal(&ball[i], &whole[i], sizeof *ball);
-            seen++;
-        }
-    assert_true(seen > 10000);
+    check_region(&full, *PARAMS("hierarchical", .n_threads = 2));
 }
 
 /* Views are so many that groups of 64 quarter-turn symmetric views need few nodes. */
@@ -247,11 +267,8 @@ TEST(cuda_values_and_errors)
         skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         AUTO_DROP struct fbp_scan scan = make_scan(&cases[i]);
-        CLEANUP(fbp_phantom_clear)
-        struct fbp_phantom phantom = create_phantom("shepp-logan", HEAD_MM, 0.02);
-        AUTO_FREE float *truth = not_null(malloc(grid_size(&scan.volume) * sizeof *truth));
+        AUTO_FREE float *truth = make_truth(&scan);
         const size_t side = scan.volume.n[0];
-        OK(fbp_phantom_voxels(&phantom, &scan.volume, 0, side, truth));
         for (int refine = FBP_REFINE_1; refine <= FBP_REFINE_2; refine++) {
             AUTO_FREE float *column =
                 reconstruct(&scan, fbp_recon_params(.device = "cuda", .tuning.kernel = "column",
@@ -259,14 +276,7 @@ TEST(cuda_values_and_errors)
                                                     .filtering.refine = (enum fbp_refine)refine));
             AUTO_FREE float *got =
                 reconstruct(&scan, CUDA_PARAMS(.filtering.refine = (enum fbp_refine)refine));
-            const double error = hu_between(column, truth, side),
-                         differs = hu_between(got, column, side),
-                         own = hu_between(got, truth, side);
-            print_message("cuda, %s, refine %d: %.2f HU from column; error %.2f HU, of column %.2f "
-                          "HU\n",
-                          cases[i].name, refine + 1, differs, own, error);
-            assert_true(own < (refine ? 1.1 : 1.4) * error);
-            assert_true(differs < (refine ? 20 : 40));
+            check_error(cases[i].name, refine, "cuda", got, column, truth, side);
         }
     }
 }
@@ -292,24 +302,13 @@ TEST(cuda_splits_change_nothing)
     }
 }
 
-/* Requested voxels have the values of the whole volume. */
 TEST(cuda_regions_and_boxes)
 {
     if (!usable("cuda"))
         skip();
     for (size_t i = 0; i < 2; i++) {
         const struct geometry full = {"full turn", FBP_CONE, CUDA_VIEWS + i, .arc = 360};
-        AUTO_DROP struct fbp_scan scan = make_scan(&full);
-        AUTO_FREE float *whole = reconstruct(&scan, CUDA_PARAMS(.n_threads = 2));
-        AUTO_FREE float *ball = reconstruct(&scan, CUDA_PARAMS(.region.shape = "ball:10,0,5,30"));
-        size_t seen = 0;
-
-        for (size_t j = 0; j < grid_size(&scan.volume); j++)
-            if (ball[j] < 0 || ball[j] > 0) {
-                assert_memory_equal(&ball[j], &whole[j], sizeof *ball);
-                seen++;
-            }
-        assert_true(seen > 10000);
+        check_region(&full, *CUDA_PARAMS(.n_threads = 2));
     }
 }
 

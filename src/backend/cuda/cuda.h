@@ -62,11 +62,8 @@ struct cuda_device {
     bool counts_once;         /**< repairs are counted only in rows that tables.row_bitmap marks */
     /** cuFFT plan of the row filter; CUDA_NO_FFT: rows are filtered by another method */
     cuda_fft_plan plan;
-    struct gpu_principal *principal; /**< per view */
-    /** kernel "hierarchical": groups of views, and images of blocks; others: NULL */
-    struct fbp_view_groups *groups;
-    struct cuda_views *images;
-    int image_columns, image_slices;
+    struct gpu_principal *principal;   /**< per view */
+    struct cuda_decimation decimation; /**< of kernel "hierarchical"; others: NULL */
     float half_scale; /**< factor by which views in fp16 are scaled; 0: not computed yet */
     /** bit (ordinal % 64): cuda_peer_reach() has prepared copies from that device */
     uint64_t reached;

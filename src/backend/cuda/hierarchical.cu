@@ -18,7 +18,8 @@
  * on the division into slabs.
  *
  * Limits on an H200: resample() is limited by the bandwidth of the second-level cache (8 bytes or
- * more per fetch); add_images() is limited by texture fetches. Used by: entry.c. */
+ * more per fetch); add_images() is limited by texture fetches.
+ * Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
@@ -29,6 +30,9 @@
  * interpolation between nodes would spread a step to 0 into the field of view. */
 enum { THREADS = 256, COLUMNS = 16, REACH_U = 10, REACH_V = 4 };
 
+/* Scale of images, relative to views: images are sums of up to GPU_GROUP views. */
+static constexpr float SCALE = 1.0f / 16;
+
 /* Filtered views of the group. */
 struct layout {
     cudaTextureObject_t texture;
@@ -36,7 +40,6 @@ struct layout {
     float texels;   /* per column */
     int row0, rows; /* of the batch */
     float columns;
-    float scale; /* of images, relative to views: images are sums of up to GPU_GROUP views */
 };
 
 /* A chunk: n blocks from voxel (x, y) of the launch's domain on, `across` of them along x; the
@@ -280,8 +283,8 @@ static __global__ void __launch_bounds__(THREADS, TILES == 1 ? 2 : 1)
                 const float most = 65504, *s = &sum[t][i][2 * h]; /* most: of fp16 */
                 const int node = lane / 4 + 8 * h;
                 *(__half2 *)(lines[warp] + node * LINE + (i ^ (node & 7)) * 16 + lane % 4 * 4) =
-                    __floats2half2_rn(fminf(fmaxf(s[0] * in.scale, -most), most),
-                                      fminf(fmaxf(s[1] * in.scale, -most), most));
+                    __floats2half2_rn(fminf(fmaxf(s[0] * SCALE, -most), most),
+                                      fminf(fmaxf(s[1] * SCALE, -most), most));
             }
         __syncwarp();
         for (int node = 0; node < 16 && 16 * t + node < n_nodes; node++) {
@@ -384,17 +387,17 @@ static void add_group(const struct cuda_bp *bp, const gpu_domain &d, const gpu_v
 {
     typedef tile_of<T> Tile;
     enum { DEPTH = samples<T>::DEPTH };
-    const int columns = bp->image_columns, centre = columns / 2;
-    const int slices = bp->image_slices / Tile::DEPTH * Tile::DEPTH;
+    const struct cuda_decimation *const m = bp->decimation;
+    const int columns = m->columns, centre = columns / 2;
+    const int slices = m->slices / Tile::DEPTH * Tile::DEPTH;
     const int shift_x = T == 1 ? bp->grid.x0 % GPU_EDGE : 0;
     const int shift_y = T == 1 ? bp->grid.y0 % GPU_EDGE : 0;
     const int bx = (d.nx + shift_x + GPU_EDGE - 1) / GPU_EDGE,
               by = (d.ny + shift_y + GPU_EDGE - 1) / GPU_EDGE;
     const int end_x = T == 1 ? (int)bp->job->grid.n[0] - bp->grid.x0 : d.nx;
     const int end_y = T == 1 ? (int)bp->job->grid.n[1] - bp->grid.y0 : d.ny;
-    const int room = (int)bp->images->n_groups / (T * most_nodes), across = least(bx, room),
+    const int room = (int)m->images->n_groups / (T * most_nodes), across = least(bx, room),
               up = room / across;
-    gpu_block_images *list = (gpu_block_images *)(bp->memory + bp->tables->images);
     static_assert(GPU_NODES <= 32, "two tiles of nodes");
     const auto resample_views = most_nodes <= 16 ? resample<T, 1> : resample<T, 2>;
     const auto add = bp->grid.wanted ? add_images<T, true> : add_images<T, false>;
@@ -416,17 +419,17 @@ static void add_group(const struct cuda_bp *bp, const gpu_domain &d, const gpu_v
                                  .b = (float)(z + grid.nz - 1) - grid.z_ref,
                                  .layers = most_nodes};
                 CUDA_LAUNCH(find_images<T>, (c.n * T * 32 + THREADS - 1) / THREADS, THREADS,
-                            bp->stream, g, c, grid, d, centre, in.columns, list);
+                            bp->stream, g, c, grid, d, centre, in.columns, m->list);
                 CUDA_LAUNCH(resample_views,
                             dim3((columns + COLUMNS - 1) / COLUMNS, c.n * T,
                                  (GPU_IMAGE_ROWS + DEPTH - 1) / DEPTH),
-                            THREADS, bp->stream, g, in, list, most_nodes, bp->images->surface,
+                            THREADS, bp->stream, g, in, m->list, most_nodes, m->images->surface,
                             centre);
                 CUDA_LAUNCH(add,
                             dim3(nx * GPU_EDGE / Tile::X, ny * GPU_EDGE / Tile::Y,
                                  (grid.nz + Tile::DEPTH - 1) / Tile::DEPTH),
-                            Tile::THREADS, bp->stream, grid, d, c, list, bp->images->texture,
-                            centre, 1 / (in.scale * bp->views->scale),
+                            Tile::THREADS, bp->stream, grid, d, c, m->list, m->images->texture,
+                            centre, 1 / (SCALE * bp->views->scale),
                             bp->volume + (size_t)(z - bp->grid.z0) * d.ny * d.nx * T);
             }
 }
@@ -435,13 +438,12 @@ template <int T> static cudaError_t launch(const struct cuda_bp *bp)
 {
     const struct fbp_job *job = bp->job;
     const size_t n = bp->batch->n_views / T, first = bp->batch->view0;
-    const gpu_view_group *groups = (const gpu_view_group *)(bp->memory + bp->tables->view_groups);
     gpu_domain d = {.nx = (int)bp->slab->nx, .ny = (int)bp->slab->ny};
 
     if (T > 1)
         gpu_find_domain(job, bp->slab, &d);
     for (size_t i = first / GPU_GROUP; i * GPU_GROUP < first + n; i++) {
-        const struct fbp_view_group *from = &bp->groups->groups[i];
+        const struct fbp_view_group *from = &bp->decimation->groups->groups[i];
         const int z0 = bp->grid.z0 > (int)from->z0 ? bp->grid.z0 : (int)from->z0;
         const int z1 = least(bp->grid.z0 + bp->grid.nz, (int)from->z1);
         int most = 0;
@@ -452,9 +454,8 @@ template <int T> static cudaError_t launch(const struct cuda_bp *bp)
                            .texels = (float)bp->views->texels,
                            .row0 = (int)bp->batch->row0,
                            .rows = (int)bp->batch->n_rows,
-                           .columns = (float)job->padded.panel.n_columns,
-                           .scale = 1.0f / 16};
-        add_group<T>(bp, d, groups + i, in, most, z0, z1);
+                           .columns = (float)job->padded.panel.n_columns};
+        add_group<T>(bp, d, bp->decimation->views + i, in, most, z0, z1);
     }
     return cudaGetLastError();
 }

@@ -38,6 +38,16 @@ struct cuda_rows {
     unsigned row0;   /**< index, in the detector, of the batch's first row */
 };
 
+/** Kernel "hierarchical": groups of views on the host and, `views`, in device memory; list of the
+ * images of blocks in device memory, and their texture; gpu_image_columns(), gpu_image_slices(). */
+struct cuda_decimation {
+    struct fbp_view_groups *groups;
+    const struct gpu_view_group *views;
+    struct gpu_block_images *list;
+    struct cuda_views *images;
+    int columns, slices;
+};
+
 /** One launch of a backprojection kernel, which adds views to slices of a slab: the views of `pass`
  * or, for plane integrals and parallel beams, all views of the batch. */
 struct cuda_bp {
@@ -50,12 +60,7 @@ struct cuda_bp {
     /** plane integrals and parallel beams: parameters of the batch's views in device memory */
     const struct gpu_plane *planes;
     const struct gpu_parallel_view *parallel;
-    /** kernel "hierarchical": groups of views, images of blocks, tables at offsets in memory */
-    const struct fbp_view_groups *groups;
-    const struct cuda_views *images;
-    int image_columns, image_slices; /**< gpu_image_columns(), gpu_image_slices() */
-    char *memory;
-    const struct gpu_tables *tables;
+    const struct cuda_decimation *decimation; /**< kernel "hierarchical" */
     struct gpu_grid grid;
     float *volume; /**< sums of the voxels, from slice grid.z0 on */
     const struct fbp_slab *slab;

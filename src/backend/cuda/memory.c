@@ -258,31 +258,36 @@ static fbp_status new_views(size_t n_groups, size_t n_rows, struct cuda_views **
 
 fbp_status cuda_images_open(struct cuda_device *dev)
 {
+    struct cuda_decimation *d = &dev->decimation;
+    const struct fbp_job *job = dev->job;
+
     if (!dev->kernel->gpu.decimates)
         return FBP_OK;
-    FBP_TRY(gpu_view_groups(dev->job, &dev->groups));
-    const size_t n = dev->groups->n;
+    FBP_TRY(gpu_view_groups(job, &d->groups));
+    const size_t n = d->groups->n;
     struct gpu_view_group *groups = calloc(n, sizeof *groups);
-    for (size_t i = 0; groups && i < n; i++)
-        gpu_view_group_of(dev->job, dev->groups, i, dev->principal, &groups[i]);
     if (!groups)
         return gpu_host->fail(FBP_ERR_NOMEM,
                               "cuda: cannot allocate %zu bytes; close other programs",
                               n * sizeof *groups);
-    const cudaError_t error = cudaMemcpy(dev->memory + dev->tables.view_groups, groups,
+    for (size_t i = 0; i < n; i++)
+        gpu_view_group_of(job, d->groups, i, dev->principal, &groups[i]);
+    d->views = (void *)(dev->memory + dev->tables.view_groups);
+    d->list = (void *)(dev->memory + dev->tables.images);
+    const cudaError_t error = cudaMemcpy((void *)(dev->memory + dev->tables.view_groups), groups,
                                          n * sizeof *groups, cudaMemcpyHostToDevice);
     free(groups);
     CUDA_TRY(error);
-    FBP_TRY(new_views(gpu_images_of(dev->job), GPU_IMAGE_ROWS, &dev->images));
-    dev->image_columns = (int)gpu_image_columns(dev->job);
-    dev->image_slices = (int)gpu_image_slices(dev->job);
-    return make_texture(&dev->kernel->gpu, (size_t)dev->image_columns, dev->images);
+    d->columns = (int)gpu_image_columns(&d->groups->division);
+    d->slices = (int)gpu_image_slices(job, &d->groups->division);
+    FBP_TRY(new_views(gpu_images_of(job), GPU_IMAGE_ROWS, &d->images));
+    return make_texture(&dev->kernel->gpu, (size_t)d->columns, d->images);
 }
 
 void cuda_images_close(struct cuda_device *dev)
 {
-    drop_views(dev->images);
-    gpu_host->view_groups_free(&dev->groups);
+    drop_views(dev->decimation.images);
+    gpu_host->view_groups_free(&dev->decimation.groups);
 }
 
 fbp_status cuda_alloc(fbp_device *device, const struct fbp_buffer *buffer, void **out)

@@ -52,12 +52,7 @@ fbp_status cuda_backproject(fbp_device *device, const struct fbp_batch *batch, c
     CUDA_TRY(cudaSetDevice(dev->index));
     bp.first = group0;
     if (k->decimates) {
-        bp.groups = dev->groups;
-        bp.images = dev->images;
-        bp.image_columns = dev->image_columns;
-        bp.image_slices = dev->image_slices;
-        bp.memory = dev->memory;
-        bp.tables = &dev->tables;
+        bp.decimation = &dev->decimation;
         return add_pass(dev, (int)n, &bp);
     }
     if (k->planes || k->slices) { /* all views of the batch in one pass */

@@ -24,12 +24,6 @@ static bool find(const struct fbp_job *job, size_t parts, struct fbp_decimation 
 
 static const double PI = 3.14159265358979323846;
 
-/* Half the diagonal of a block [mm]. */
-static double radius_of(const struct fbp_job *job)
-{
-    return GPU_EDGE / 2.0 * hypot(job->grid.voxel_mm[0], job->grid.voxel_mm[1]);
-}
-
 static double most_columns(const struct fbp_decimation *d)
 {
     return d->columns / d->depth / (1 - d->near) + MORE_COLUMNS;
@@ -69,20 +63,15 @@ size_t gpu_groups_of(const struct fbp_job *job)
     return (fbp_part_views(job) + GPU_GROUP - 1) / GPU_GROUP;
 }
 
-size_t gpu_image_columns(const struct fbp_job *job)
+size_t gpu_image_columns(const struct fbp_decimation *d)
 {
-    struct fbp_decimation d;
-
-    (void)find(job, job->selection.symmetric_views, &d);
-    return (size_t)(most_columns(&d) + STEP - 1) / STEP * STEP;
+    return (size_t)(most_columns(d) + STEP - 1) / STEP * STEP;
 }
 
-size_t gpu_image_slices(const struct fbp_job *job)
+size_t gpu_image_slices(const struct fbp_job *job, const struct fbp_decimation *d)
 {
-    struct fbp_decimation d;
+    const double most = most_slices(job, d);
 
-    (void)find(job, job->selection.symmetric_views, &d);
-    const double most = most_slices(job, &d);
     return most < (double)job->grid.n[2] ? (size_t)most / STEP * STEP
                                          : (job->grid.n[2] + STEP - 1) / STEP * STEP;
 }
@@ -100,8 +89,11 @@ size_t gpu_images_of(const struct fbp_job *job)
 /* CUDA stores a texture in blocks of 64 bytes x 128 rows. */
 size_t gpu_images_bytes(const struct fbp_job *job)
 {
-    const size_t row = gpu_image_columns(job) * job->selection.symmetric_views * sizeof(uint16_t);
+    const size_t parts = job->selection.symmetric_views;
+    struct fbp_decimation d;
 
+    (void)find(job, parts, &d);
+    const size_t row = gpu_image_columns(&d) * parts * sizeof(uint16_t);
     return (row + 63) / 64 * 64 * GPU_IMAGE_ROWS * gpu_images_of(job);
 }
 
@@ -145,14 +137,13 @@ void gpu_view_group_of(const struct fbp_job *job, const struct fbp_view_groups *
                        const struct gpu_principal *principal, struct gpu_view_group *out)
 {
     const struct fbp_view_group *g = &groups->groups[i];
-    const double *m = job->matrices[0], *step = job->grid.voxel_mm, reach = PI * radius_of(job);
+    const struct fbp_decimation *d = &groups->division;
+    const double *m = job->matrices[0], *step = job->grid.voxel_mm, reach = PI * d->radius;
     const double x = reference(job, 0), y = reference(job, 1), z = reference(job, 2);
-    struct fbp_decimation d;
 
-    (void)find(job, job->selection.symmetric_views, &d);
     out->n_views = (int)g->n_views;
     out->along_u = (float)(reach * hypot(m[0], m[1]) / ((double)job->padded.inserted + 1));
-    out->along_v = (float)(reach * d.height / fabs(groups->views[g->first].s[1]) * d.rows);
+    out->along_v = (float)(reach * d->height / fabs(groups->views[g->first].s[1]) * d->rows);
     for (size_t k = 0; k < g->n_views; k++)
         set_view(job, groups->views[g->first + k].e, g->first + k, principal, &out->view[k]);
     for (size_t j = 0; j < FBP_BANDWIDTHS; j++) {

@@ -348,8 +348,8 @@ size_t gpu_groups_of(const struct fbp_job *job);
 
 /** Columns of an image of a block, a multiple of 8; greatest number of slices whose images have at
  * most GPU_IMAGE_ROWS rows, a multiple of 8. */
-size_t gpu_image_columns(const struct fbp_job *job);
-size_t gpu_image_slices(const struct fbp_job *job);
+size_t gpu_image_columns(const struct fbp_decimation *d);
+size_t gpu_image_slices(const struct fbp_job *job, const struct fbp_decimation *d);
 
 /** Number of images that device memory holds at a time, and their bytes. */
 size_t gpu_images_of(const struct fbp_job *job);
