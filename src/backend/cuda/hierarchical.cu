@@ -17,9 +17,8 @@
  * are rounded before the first row of a batch or image is subtracted, so that voxels do not depend
  * on the division into slabs.
  *
- * Limits on an H200: resample() is limited by the bandwidth of the second-level cache (8 bytes or
- * more per fetch); add_images() is limited by texture fetches.
- * Used by: entry.c. */
+ * Limits on an H200 (estimated): resample(): the second-level cache, of which a fetch needs 8 bytes
+ * or more; add_images(): texture fetches. Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
