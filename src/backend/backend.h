@@ -289,13 +289,14 @@ struct fbp_rates {
     double upload, fetch; /**< seconds per byte that upload(), or fetch(), copies */
     double filter;        /**< seconds per sample of filter() */
     double update;        /**< seconds of backproject() per voxel and view; 0: no rate is known */
-    double call;  /**< additional seconds per call of backproject(), because its last thread blocks
-                     do not fill the device */
-    double share; /**< seconds per byte of filtered views copied from another device */
-    double copy;  /**< seconds per byte copied within the device's memory; 0: unknown */
-    double voxel; /**< additional seconds per voxel and call of backproject(), for loading and
-                     storing the voxel's sum; 0: `update` includes them */
-    bool serial;  /**< can.serial of the backend; set by fbp_work_rates() */
+    double call;   /**< additional seconds per call of backproject(), because its last thread blocks
+                      do not fill the device */
+    double share;  /**< seconds per byte of filtered views copied from another device */
+    double copy;   /**< seconds per byte copied within the device's memory; 0: unknown */
+    double voxel;  /**< additional seconds per voxel and call of backproject(), for loading and
+                      storing the voxel's sum; 0: `update` includes them */
+    double slices; /**< fixed cost of a call of backproject(), in slices that take equally long */
+    bool serial;   /**< can.serial of the backend; set by fbp_work_rates() */
 };
 
 /**

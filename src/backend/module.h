@@ -17,7 +17,7 @@
 
 /** Version of the interface between library and modules, increased with every change of struct
  * fbp_module_host, struct fbp_job or struct fbp_backend, and of structs in them. */
-enum { FBP_MODULE_VERSION = 32 };
+enum { FBP_MODULE_VERSION = 33 };
 
 /** List of library functions that modules call: X(member of struct fbp_module_host, function). */
 #define FBP_MODULE_FUNCTIONS(X)                 \

@@ -436,7 +436,10 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
 {
     const size_t nz = work_slices(rq->job);
     struct fbp_work best = {.cut = out->cut}, two = *out;
+    struct fbp_work_request known = *rq;
 
+    known.rates = fbp_work_rates(rq); /* computed once, for all divisions */
+    rq = &known;
     if (fits)
         FBP_TRY(take_quicker(out, rq, &best));
     if (fits && out->n_slabs == rq->n_workers && nz >= 2 * rq->n_workers &&

@@ -73,6 +73,7 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
         (double)fbp_slab_slice(&t->slab) * (double)(z1 - z0) * (double)fbp_channels(c->job);
     const double cost =
         fbp_cut_cost(&w->cut, c->n_slices, z0 - c->first_slice, z1 - c->first_slice);
+    const double with_fixed_cost = 1 + c->rates->slices / (double)(z1 - z0);
     size_t a, e;
 
     *out = (struct step){.first = t->first && l->block == 0, .finished = t->final};
@@ -80,9 +81,9 @@ static void fill_step(struct course *c, struct lane *l, size_t z0, size_t z1, st
     out->spends = t->loads && ends;
     out->last = t->last && ends;
     if (b->n_rows > 0)
-        out->amount[BP] =
-            voxels * ((double)b->n_views * c->rates->update * cost + c->rates->voxel) +
-            c->rates->call;
+        out->amount[BP] = voxels * ((double)b->n_views * c->rates->update * cost * with_fixed_cost +
+                                    c->rates->voxel) +
+                          c->rates->call;
     if (t->loads && l->block == 0 && w->shared && c->filters[l->task]) {
         /* another device filters the batch, and this device copies the filtered views */
         out->amount[SHARE] =

@@ -287,6 +287,8 @@ static void take_least(struct means *to, const struct means *other)
     to->rates.call = fmax(to->rates.call, other->rates.call);
     to->rates.share = fmax(to->rates.share, other->rates.share);
     to->rates.copy = fmax(to->rates.copy, other->rates.copy);
+    to->rates.voxel = fmax(to->rates.voxel, other->rates.voxel);
+    to->rates.slices = fmax(to->rates.slices, other->rates.slices);
     to->given.net = fbp_least_rate(to->given.net, other->given.net);
     to->given.disk = fbp_least_rate(to->given.disk, other->given.disk);
     to->given.read = fbp_least_rate(to->given.read, other->given.read);

@@ -11,8 +11,8 @@ enum { SLABS = 15 }; /* of three slices */
 
 /* Of devices that keep no filtered views, of those that do, each for itself, and of those that
  * copy them from one another. */
-static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1, 0, 0, 0},
-                              linked = {1e-9, 1e-10, 1e-12, 1e-10, 0, 1e-12, 0, 0, 0};
+static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, .share = 1},
+                              linked = {1e-9, 1e-10, 1e-12, 1e-10, .share = 1e-12};
 enum { WAYS = 3 };
 static const struct fbp_rates *const ways[WAYS] = {&none, &card, &linked};
 

@@ -233,7 +233,7 @@ TEST(kept_views_change_nothing)
         {.device = "mock:0,1", .tuning.slab_slices = 5},
     };
     static const char *const kernels[] = {"column", "rot90"};
-    const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1, 0, 0, 0};
+    const struct fbp_rates card = {1e-12, 1e-10, 1e-12, 1e-10, .share = 1};
 
     for (size_t k = 0; k < 2; k++) {
         AUTO_DROP struct fbp_scan scan = make_scan_of(k == 0 ? 45 : 48, 48);

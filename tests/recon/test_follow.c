@@ -223,7 +223,7 @@ TEST(same_bits_on_devices)
             l.files = i % 2 == 1;
             fbp_mock_faults = (struct fbp_mock_faults){
                 .delay_us = 150, .slow_stage = 1 + (unsigned)i % FBP_N_STAGES};
-            fbp_mock_faults.rates = (struct fbp_rates){1e-9, 1e-9, 1e-9, 1e-9, 1e-6, 1, 0, 0, 0};
+            fbp_mock_faults.rates = (struct fbp_rates){1e-9, 1e-9, 1e-9, 1e-9, 1e-6, .share = 1};
             const uint64_t hash = follow(&l, &p, kernel);
             const uint64_t expected = complete(&l, &p, kernel);
             fbp_mock_faults = (struct fbp_mock_faults){0};

@@ -31,9 +31,9 @@ struct way {
 TEST_WITH(divisions_by_rates_have_the_same_bits, start, NULL)
 {
     static const struct fbp_rates rates[] = {
-        {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-11, 10e-6, 1, 0, 0, 0},
-        {1 / 5e9, 1 / 54e9, 1 / 50e9, 1e-12, 10e-6, 1, 0, 0, 0},
-        {1 / 54e12, 1 / 1e9, 1 / 50e9, 1e-12, 10e-9, 1, 0, 0, 0},
+        {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-11, 10e-6, .share = 1},
+        {1 / 5e9, 1 / 54e9, 1 / 50e9, 1e-12, 10e-6, .share = 1},
+        {1 / 54e12, 1 / 1e9, 1 / 50e9, 1e-12, 10e-9, .share = 1},
     };
     static const struct way ways[] = {
         {"matrix", "matrix", FBP_PRECISION_FAST},

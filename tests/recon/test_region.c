@@ -10,7 +10,7 @@
 enum { N_REGIONS = 7 };
 
 /* Devices that keep no filtered views, and those that do. */
-static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1, 0, 0, 0};
+static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, .share = 1};
 
 /* A region in words, or as a mask; and which voxels of the grid that is. */
 struct region {

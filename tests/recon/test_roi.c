@@ -7,7 +7,7 @@
 enum { N_BOXES = 12 };
 
 /* Devices that keep no filtered views, and those that do. */
-static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, 0, 1, 0, 0, 0};
+static const struct fbp_rates none = {0}, card = {1e-12, 1e-10, 1e-12, 1e-10, .share = 1};
 
 /* Least, most and mean of the box; of masked voxels none counts. */
 static void assert_report(const struct fbp_report *r, const float *x, size_t n, bool masked)

@@ -122,7 +122,12 @@ static void check_tasks(const struct fbp_work *w, const struct fbp_job *job)
 }
 
 /* As of a card on a bus: a sample is uploaded in 0.07 ns, filtered in 0.02. */
-static const struct fbp_rates card = {1 / 54e9, 1 / 54e9, 1 / 50e9, 1e-9 / 1000, 10e-6, 1, 0, 0, 0};
+static const struct fbp_rates card = {.upload = 1 / 54e9,
+                                      .fetch = 1 / 54e9,
+                                      .filter = 1 / 50e9,
+                                      .update = 1e-9 / 1000,
+                                      .call = 10e-6,
+                                      .share = 1};
 
 static struct fbp_work divide_mock(const struct case_ *c, struct fbp_rates rates, uint64_t limit,
                                    size_t n_workers)
@@ -389,6 +394,28 @@ TEST(serial_devices)
     assert_true(one.total > 1.2 * apart.total && fabs(one.upload / apart.upload - 1) < 1e-9);
     assert_true(fabs((one.upload + one.filter + one.backproject + one.fetch) / one.total - 1) <
                 1e-9);
+    drop(&c);
+}
+
+/* Each call of backproject() takes the time of rates.slices additional slices. */
+TEST(calls_with_additional_slices)
+{
+    struct fbp_rates rates = {.upload = 1e-9, .fetch = 1e-9, .filter = 1e-9, .update = 5e-9};
+    struct fbp_predicted without, with;
+    struct fbp_work w;
+    struct case_ c;
+
+    setup(&c, 2, 128, 600, (struct fbp_grid){{64, 64, 64}, {4, 4, 4}, {0, 0, 0}});
+    const struct fbp_work_request rq = request(&c, (uint64_t)1 << 34);
+    OK(fbp_work_divide(&rq, &w));
+    OK(fbp_predict(NULL, &rates, &c.tables.job, &w, &without, NULL));
+    rates.slices = 8;
+    OK(fbp_predict(NULL, &rates, &c.tables.job, &w, &with, NULL));
+    /* all but the last batch update the 64 slices of the slab in one call, the last in several */
+    assert_int_equal(w.n_slabs, 1);
+    const double ratio = with.backproject / without.backproject;
+    print_message("%zu batches: time x %.3f\n", w.n_batches, ratio);
+    assert_true(ratio > 1 + 8.0 / 64 && ratio < 1.3);
     drop(&c);
 }
 

@@ -42,9 +42,6 @@ static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_PLANES_EXACT] = {1500, 1500, 1500}, /* not measured yet */
     [GPU_PARALLEL_HALF] = {15200, 15200, 14700},
     [GPU_PARALLEL_EXACT] = {4670, 4670, 4650},
-    /* measured with C1024: J3 from 1440 views */
-    [GPU_HIERARCHICAL_ROT90] = {7000, 7000, 7000},
-    [GPU_HIERARCHICAL] = {2350, 2350, 2350},
     [GPU_ROT90_HALF] = {4603, 3430, 3209},
     [GPU_ROT90_EXACT] = {2118, 1894, 1531},
     [GPU_ROT180_HALF] = {2547, 2136, 2465},
@@ -56,6 +53,13 @@ static const double gups[GPU_N_KNOWN][JOBS] = {
     [GPU_MATRIX_FAST] = {1268, 1034, 1221},
     [GPU_MATRIX_EXACT] = {1145, 928, 920},
 };
+
+/* Kernel "hierarchical" (bench/results/cuda.md).  per_node: seconds per voxel, view and node of a
+ * group of views (gpu_nodes_of()); [0] with four symmetric views, measured with 1024^3 voxels from
+ * 1440 views and 2048^3 from 720 and 2880; [1] with single views, measured with 1439 views and an
+ * earlier state of the kernel.  more_slices: fixed cost of a call [slices], because images have
+ * rows beyond those of their slices. */
+static const double per_node[2] = {8.4e-15, 31e-15}, more_slices = 16;
 
 void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fbp_rates *out)
 {
@@ -94,4 +98,8 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
                               .voxel = k->slices ? 3e-12 / card->speed : 0,
                               .share = 1 / 150e9, /* rate that is assumed for unknown links */
                               .copy = 1 / card->copy};
+    if (k->decimates) {
+        out->update = gpu_nodes_of(job) * per_node[k->symmetric_views == 1] / card->speed;
+        out->slices = more_slices;
+    }
 }

@@ -11,9 +11,10 @@
 /* The kernel is used if a group of its views has at most this many nodes per view. */
 static const double MOST_NODES_PER_VIEW = 0.3;
 
-/* Rows of an image beyond those of a block's slices, and columns beyond those of a block: for
- * rounding, and for the neighbour of the last sample. */
-enum { MORE_ROWS = 8, MORE_COLUMNS = 6, MOST_COLUMNS = 256, LEAST_SLICES = 16, STEP = 16 };
+/* MORE_ROWS, MORE_COLUMNS: rows of an image beyond those of a block's slices, and columns beyond
+ * those of a block, because the last sample has a neighbour, and because half of the columns is
+ * rounded up to a multiple of 4. */
+enum { MORE_ROWS = 8, MORE_COLUMNS = 14, MOST_COLUMNS = 256, LEAST_SLICES = 16, STEP = 16 };
 
 static bool find(const struct fbp_job *job, size_t parts, struct fbp_decimation *out)
 {
@@ -56,6 +57,13 @@ bool gpu_decimation_usable(const struct fbp_job *job)
 bool gpu_decimation_rot90_usable(const struct fbp_job *job)
 {
     return usable(job, 4);
+}
+
+double gpu_nodes_of(const struct fbp_job *job)
+{
+    struct fbp_decimation d;
+
+    return find(job, job->selection.symmetric_views, &d) ? d.nodes : GPU_NODES;
 }
 
 size_t gpu_groups_of(const struct fbp_job *job)

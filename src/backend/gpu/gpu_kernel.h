@@ -342,6 +342,8 @@ void gpu_plane_of(const struct fbp_job *job, size_t view, struct gpu_plane *out)
  * updates than others. */
 bool gpu_decimation_usable(const struct fbp_job *job);
 bool gpu_decimation_rot90_usable(const struct fbp_job *job);
+/** Number of nodes that a group of views has in the middle of the volume, estimated upwards. */
+double gpu_nodes_of(const struct fbp_job *job);
 
 /** Number of groups of a job. */
 size_t gpu_groups_of(const struct fbp_job *job);
