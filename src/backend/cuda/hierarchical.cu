@@ -4,7 +4,7 @@
  * kernel of this name (cpu/hierarchical.c).  The images of all blocks do not fit into memory.
  * Therefore the kernel computes the groups of views one by one, and each group chunk by chunk; a
  * chunk is up to gpu_image_slices() slices of some blocks of GPU_EDGE x GPU_EDGE voxel columns.
- * Three launches per chunk
+ * Each chunk takes three launches:
  *
  *  1. find size and position of each block's images (find_images()),
  *  2. resample the views, and add them, weighted, to the images at all nodes (resample()),
@@ -17,17 +17,21 @@
  * are rounded before the first row of a batch or image is subtracted, so that voxels do not depend
  * on the division into slabs.
  *
- * Limits on an H200 (estimated): resample(): the second-level cache, of which a fetch needs 8 bytes
- * or more; add_images(): texture fetches. Used by: entry.c. */
+ * Limits on an H200, by its counters: add_images(): the texture units, which are busy for 72 to 80
+ * percent of the time; resample(): the first-level cache, 89 percent (T = 1), or the second-level
+ * cache, 67 percent (T = 4).
+ *
+ * Used by: entry.c. */
 #include "backend/cuda/frame.h"
 #include "backend/cuda/kernel.h"
 
 #include <cuda_fp16.h>
 
-/* COLUMNS: columns of an image that a thread block of resample() computes.  REACH_U, REACH_V: so
- * many columns and rows beyond the detector have the outermost samples' values, because
+/* COLUMNS: columns of an image that a thread block of resample() computes.  VALUES: samples that a
+ * thread stores together, from 4 symmetric views or in 4 adjacent columns.  REACH_U, REACH_V:
+ * number of columns and rows beyond the batch that repeat its outermost samples, because
  * interpolation between nodes would spread a step to 0 into the field of view. */
-enum { THREADS = 256, COLUMNS = 16, REACH_U = 10, REACH_V = 4 };
+enum { THREADS = 256, COLUMNS = 16, VALUES = 4, REACH_U = 10, REACH_V = 4 };
 
 /* Scale of images, relative to views: images are sums of up to GPU_GROUP views. */
 static constexpr float SCALE = 1.0f / 16;
@@ -36,9 +40,9 @@ static constexpr float SCALE = 1.0f / 16;
 struct layout {
     cudaTextureObject_t texture;
     int first;      /* layer of the first view */
-    float texels;   /* per column */
-    int row0, rows; /* of the batch */
-    float columns;
+    float texels;   /* texels per detector column */
+    int row0, rows; /* first detector row of the batch, number of rows */
+    float columns;  /* detector columns */
 };
 
 /* A chunk: n blocks from voxel (x, y) of the launch's domain on, `across` of them along x; the
@@ -47,12 +51,13 @@ struct layout {
 struct chunk {
     int x, y, end_x, end_y, across, n;
     float a, b;
-    int layers; /* images per block and rotation for which the texture has room */
+    int layers; /* layers of the texture per block and rotation: the group's greatest number of
+                   nodes */
 };
 
 /* Find size and position of the images of block i, rotated j times: out[i T + j].  A warp computes
  * one of them: a lane per node. centre: index of the image column onto which a block's middle
- * projects; n_columns: of the detector. */
+ * projects; n_columns: number of detector columns. */
 template <int T>
 static __global__ void find_images(const gpu_view_group *__restrict__ g,
                                    const __grid_constant__ chunk c, const gpu_grid grid,
@@ -118,190 +123,200 @@ static __global__ void find_images(const gpu_view_group *__restrict__ g,
     gpu_block_images &o = out[at];
     o.tx = x, o.ty = y, o.middle_x = middle_x, o.middle_y = middle_y, o.mm = mm, o.slices = slices,
     o.bandwidth = j, o.n_nodes = n;
-    o.half = min((int)ceilf(half) + 1, centre - 1);
+    /* half is a multiple of 2 (T = 4; pairs of positions lie at multiples of 16 bytes) or of VALUES
+     */
+    constexpr int MULTIPLE = T == 4 ? 2 : VALUES;
+    o.half = min(((int)ceilf(half) + MULTIPLE) / MULTIPLE * MULTIPLE, centre - MULTIPLE);
     o.row = (int)floorf(lo / slices) - 1;
     o.n_rows = min((int)floorf(hi / slices) + 3 - o.row, (int)GPU_IMAGE_ROWS);
 }
 
-/* In resample(), a thread has VALUES samples per view: at one position of 4 symmetric views or,
- * without symmetry, in one column at 4 rows, APART rows apart.  Positions of a warp: 8 columns x 4
- * rows.  In each step, a warp fetches its samples from VIEWS views, and tensor cores multiply them
- * with coefficients: [16 nodes][VIEWS] times [VIEWS][32 VALUES].  LINE: bytes of the samples that a
- * warp fetches from one view, as fp16. */
-enum { VIEWS = 16, VALUES = 4, LINE = 32 * VALUES * 2 };
+/* In resample(), a position has VALUES samples.  A warp computes 4 x 4 positions, as QUADS quads of
+ * 2 x 2.  In each step it fetches their samples from VIEWS views, and tensor cores multiply them
+ * with coefficients: [16 nodes][VIEWS] times [VIEWS][2 samples of 4 positions], twice per quad.
+ * Lane l fetches position l % 4 of all quads from views l / 4 and 8 + l / 4, because a texture unit
+ * serves four adjacent lanes at once.  PASSES: number of passes in which a thread block computes
+ * its rows. */
+enum { QUADS = 4, VIEWS = 16, PASSES = 4 };
 
+/* Image rows of a thread block: ROWS per pass, DEPTH in all passes.  ACROSS: warps side by side;
+ * STEP: columns between neighbouring positions. */
 template <int T> struct samples {
     enum {
-        ROWS = VALUES / T,
-        APART = THREADS / COLUMNS,
-        DEPTH = ROWS * APART,
-        AT_ONCE = T == 4 ? 8 : 4 /* views that a thread fetches before it stores any */
+        STEP = VALUES / T,
+        ACROSS = COLUMNS / (4 * STEP), /* warps */
+        ROWS = THREADS / 32 / ACROSS * 4,
+        DEPTH = ROWS * PASSES
     };
 };
 
-/* Fetch a thread's samples of AT_ONCE views, and store them in shared memory, in line k for view
- * k: piece i of 16 bytes at position i ^ (k % 8), so that cuda_load_matrices() has no bank
- * conflicts.  first: layer of the first view; at: u of p = 0 and its step, v of row 0 and its step
- * for each view; swap: first k % 8.  INSIDE: all samples of the thread block lie inside the views.
+/* Fetch a lane's samples of its two views, layers `first` and first + 8, in all quads.  at[0] and
+ * at[8], one of each view: {x of image column 0, step of x per column, v of image row 0 plus
+ * CUDA_ROUND, step of v per row}, in texels and rows of the view.  (p, row): column and row of the
+ * lane's position in the first quad, counted from image column 0 and image row 0 (that of the
+ * reference slice).  INSIDE: all samples of the thread block lie inside the views.
  */
 template <int T, bool INSIDE>
 static __device__ inline void fetch(const layout &in, int first, const float4 *at, float p,
-                                    float i0, char *to, unsigned swap)
+                                    float row, float (&q)[2][QUADS][VALUES])
 {
-    typedef samples<T> S;
+    enum { STEP = samples<T>::STEP };
     const float nowhere = -100; /* outside the texture: samples are 0 */
     const float offset = 0.5f - (float)in.row0 - CUDA_ROUND, last = (float)in.rows - 0.5f;
-    const unsigned lane = threadIdx.x % 32;
-    __half2 q[S::AT_ONCE][2];
+    const float left = in.texels - 0.5f, right = fmaf(in.texels, in.columns, -0.5f);
 
 #pragma unroll
-    for (int k = 0; k < S::AT_ONCE; k++) {
-        const float4 a = at[k];
-        float u = fmaf(p, a.y, a.x), s[VALUES];
-        if constexpr (!INSIDE) {
-            const float clamped = fminf(fmaxf(u, 0), in.columns - 1);
-            u = fabsf(u - clamped) > REACH_U ? nowhere : clamped;
-        }
-        const float x = (fmaf(in.texels, u, in.texels - 0.5f) + CUDA_ROUND) - CUDA_ROUND;
+    for (int h = 0; h < 2; h++) {
+        const float4 a = at[8 * h];
 #pragma unroll
-        for (int i = 0; i < S::ROWS; i++) {
-            float y = (fmaf(i0 + (float)(i * S::APART), a.w, a.z) + CUDA_ROUND) + offset;
+        for (int i = 0; i < QUADS; i++) {
+            float y = fmaf(row + (float)(i / 2 * 2), a.w, a.z) + offset;
             if constexpr (!INSIDE) {
                 const float clamped = fminf(fmaxf(y, 0.5f), last);
                 y = fabsf(y - clamped) > REACH_V ? nowhere : clamped;
             }
-            float t[T];
-            cuda_unpack(tex2DLayered<cuda_packed<T>>(in.texture, x, y, first + k), t);
 #pragma unroll
-            for (int j = 0; j < T; j++)
-                s[i * T + j] = t[j];
+            for (int j = 0; j < STEP; j++) {
+                float x = fmaf(p + (float)(i % 2 * 2 * STEP + j), a.y, a.x), t[T];
+                if constexpr (!INSIDE) {
+                    const float clamped = fminf(fmaxf(x, left), right);
+                    x = fabsf(x - clamped) > REACH_U * in.texels ? nowhere : clamped;
+                }
+                cuda_unpack(tex2DLayered<cuda_packed<T>>(in.texture, x, y, first + 8 * h), t);
+#pragma unroll
+                for (int k = 0; k < T; k++)
+                    q[h][i][j * T + k] = t[k];
+            }
         }
-        q[k][0] = __floats2half2_rn(s[0], s[1]);
-        q[k][1] = __floats2half2_rn(s[2], s[3]);
     }
+}
+
+static __device__ inline unsigned bits_of(const __half2 &q)
+{
+    return *(const unsigned *)&q;
+}
+
+/* Two values as fp16, limited to its range. */
+static __device__ inline unsigned limited(float a, float b)
+{
+    const float most = 65504; /* greatest fp16 */
+    return bits_of(__hmin2(__hmax2(__floats2half2_rn(a, b), __floats2half2_rn(-most, -most)),
+                           __floats2half2_rn(most, most)));
+}
+
+/* Add the samples of a warp's positions, of all views, to the sums of the nodes.  The samples of
+ * the next views are fetched while tensor cores multiply. */
+template <int T, int TILES, bool INSIDE>
+static __device__ inline void add_samples(const layout &in, int n_views, const float4 *at, float p,
+                                          float row, const __half (*coefficients)[GPU_GROUP + 8],
+                                          float (&sum)[TILES][QUADS][2][4])
+{
+    const int lane = threadIdx.x % 32;
+    float q[2][QUADS][VALUES];
+
+    at += lane / 4;
+    fetch<T, INSIDE>(in, in.first + lane / 4, at, p, row, q);
+#pragma unroll 1
+    for (int k = 0; k < n_views; k += VIEWS) {
+        unsigned b[QUADS][2][2];
 #pragma unroll
-    for (int k = 0; k < S::AT_ONCE; k++)
-        *(uint2 *)(to + k * LINE + ((lane / 2) ^ (k + swap)) * 16 + lane % 2 * 8) =
-            make_uint2(*(const unsigned *)&q[k][0], *(const unsigned *)&q[k][1]);
+        for (int i = 0; i < QUADS; i++)
+#pragma unroll
+            for (int j = 0; j < 2; j++)
+#pragma unroll
+                for (int h = 0; h < 2; h++)
+                    b[i][j][h] = cuda_transpose(
+                        bits_of(__floats2half2_rn(q[h][i][2 * j], q[h][i][2 * j + 1])));
+        if (k + VIEWS < n_views)
+            fetch<T, INSIDE>(in, in.first + lane / 4 + k + VIEWS, at + k + VIEWS, p, row, q);
+#pragma unroll
+        for (int t = 0; t < TILES; t++) {
+            unsigned c[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                c[i] = *(const unsigned *)&coefficients[16 * t + lane / 4 + i % 2 * 8]
+                                                       [k + lane % 4 * 2 + i / 2 * 8];
+#pragma unroll
+            for (int i = 0; i < QUADS; i++)
+#pragma unroll
+                for (int j = 0; j < 2; j++)
+                    cuda_multiply(sum[t][i][j], c, b[i][j][0], b[i][j][1]);
+        }
+    }
 }
 
 /* A thread block computes COLUMNS x DEPTH samples of the images list[blockIdx.y] at all nodes, in
  * TILES tiles of 16 nodes.  layers: see struct chunk.  Thread blocks that run at the same time have
  * the same rows, so that the views of these rows stay in the second-level cache. */
 template <int T, int TILES>
-static __global__ void __launch_bounds__(THREADS, TILES == 1 ? 2 : 1)
+static __global__ void __launch_bounds__(THREADS, 2)
     resample(const gpu_view_group *__restrict__ g, const __grid_constant__ layout in,
              const gpu_block_images *list, int layers, cudaSurfaceObject_t images, int centre)
 {
     typedef samples<T> S;
     __shared__ float4 at[GPU_GROUP];
-    __shared__ float weight[GPU_GROUP];
     __shared__ __align__(16) __half coefficients[16 * TILES][GPU_GROUP + 8];
-    __shared__ __align__(128) char lines[THREADS / 32][VIEWS * LINE];
     const gpu_block_images &o = list[blockIdx.y];
     const int n_nodes = o.n_nodes, first = (int)(blockIdx.x * COLUMNS) - o.half;
     const int first_row = (int)(blockIdx.z * S::DEPTH);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int across = warp % (COLUMNS / 8) * 8, down = warp / (COLUMNS / 8) * 4;
-    /* column and row of a lane's sample: 4 adjacent lanes, which a texture unit serves at once, are
-     * 2 x 2 samples */
-    const auto column_of = [](int i) { return (i & 1) | (i >> 1 & 6); };
-    const auto row_of = [](int i) { return (i >> 1 & 1) | (i >> 3 & 2); };
+    /* a lane's position in the first quad of its warp */
+    const int column = first + (warp % S::ACROSS * 4 + (lane & 1)) * S::STEP;
+    const int down = warp / S::ACROSS * 4 + (lane >> 1 & 1);
 
     if (n_nodes == 0 || first > o.half || first_row >= o.n_rows)
         return;
+    /* each of four threads per view computes the coefficients of four nodes per tile */
+    static_assert(THREADS == 4 * GPU_GROUP, "a thread block has four threads per view");
+    const int k = threadIdx.x / 4;
     bool inside = true;
-    for (int k = threadIdx.x; k < GPU_GROUP; k += THREADS) {
+    float weight = 0;
+    if (threadIdx.x % 4 == 0)
         at[k] = make_float4(-100, 0, -100, 0); /* outside the view */
-        if (k < g->n_views) {
-            const auto &v = g->view[k];
-            const float r = 1 / fmaf(o.tx, v.w[0], fmaf(o.ty, v.w[1], v.w[2]));
-            const float u = fmaf(o.tx, v.u[0], fmaf(o.ty, v.u[1], v.u[2])) * r + (float)v.column;
-            const float y = fmaf(o.tx, v.v[0], fmaf(o.ty, v.v[1], v.v[2])) * r + (float)v.row;
-            const float du = o.mm * v.u[3] * r, dv = o.slices * v.v[3] * r;
-            const float low = y + (float)(o.row + first_row) * dv - (float)in.row0;
-            at[k] = make_float4(u, du, y, dv);
-            weight[k] = r * r;
-            inside = inside && u + (float)first * du > 1 &&
-                     u + (float)(first + COLUMNS) * du < in.columns - 2 && low > 1 &&
-                     low + S::DEPTH * dv < (float)(in.rows - 2);
-        }
+    if (k < g->n_views) {
+        const auto &v = g->view[k];
+        const float r = 1 / fmaf(o.tx, v.w[0], fmaf(o.ty, v.w[1], v.w[2]));
+        const float u = fmaf(o.tx, v.u[0], fmaf(o.ty, v.u[1], v.u[2])) * r + (float)v.column;
+        const float y = fmaf(o.tx, v.v[0], fmaf(o.ty, v.v[1], v.v[2])) * r + (float)v.row;
+        const float du = o.mm * v.u[3] * r, dv = o.slices * v.v[3] * r;
+        const float low = y + (float)(o.row + first_row) * dv - (float)in.row0;
+        weight = r * r * SCALE;
+        inside = u + (float)first * du > 1 && u + (float)(first + COLUMNS) * du < in.columns - 2 &&
+                 low > 1 && low + S::DEPTH * dv < (float)(in.rows - 2);
+        if (threadIdx.x % 4 == 0)
+            at[k] = make_float4(fmaf(in.texels, u, in.texels - 0.5f), in.texels * du,
+                                y + CUDA_ROUND, dv);
     }
+#pragma unroll
+    for (int n = threadIdx.x % 4 * 4; n < 16 * TILES; n += 16)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            coefficients[n + i][k] = __float2half_rn(
+                n < GPU_NODES ? g->coefficients[o.bandwidth][k][n + i] * weight : 0);
     inside = __syncthreads_and(inside);
-    for (int i = threadIdx.x; i < 16 * TILES * GPU_GROUP; i += THREADS) {
-        const int k = i / (16 * TILES), n = i % (16 * TILES);
-        float c = 0;
-        if (n < n_nodes && k < g->n_views)
-            c = g->coefficients[o.bandwidth][k][n] * weight[k];
-        coefficients[n][k] = __float2half_rn(c);
-    }
-    __syncthreads();
 
-    const float p = (float)(first + across + column_of(lane));
-    const float i0 = (float)(o.row + first_row + down + row_of(lane));
-    const unsigned line = (unsigned)__cvta_generic_to_shared(lines[warp]);
-    float sum[TILES][16][4] = {};
-    for (int k = 0; k < g->n_views; k += VIEWS) {
+    const float p = (float)column;
+    for (int pass = 0; pass < PASSES && first_row + pass * S::ROWS < o.n_rows; pass++) {
+        const int row = first_row + pass * S::ROWS + down;
+        const float v = (float)(o.row + row);
+        /* sums for the lane's position in each quad, at nodes lane / 4 and 8 + lane / 4 per tile */
+        float sum[TILES][QUADS][2][4] = {};
+        if (inside)
+            add_samples<T, TILES, true>(in, g->n_views, at, p, v, coefficients, sum);
+        else
+            add_samples<T, TILES, false>(in, g->n_views, at, p, v, coefficients, sum);
 #pragma unroll
-        for (int i = 0; i < VIEWS; i += S::AT_ONCE)
-            if (inside)
-                fetch<T, true>(in, in.first + k + i, at + k + i, p, i0, lines[warp] + i * LINE,
-                               i & 7);
-            else
-                fetch<T, false>(in, in.first + k + i, at + k + i, p, i0, lines[warp] + i * LINE,
-                                i & 7);
-        __syncwarp();
-        unsigned c[TILES][4];
+        for (int i = 0; i < QUADS; i++)
 #pragma unroll
-        for (int t = 0; t < TILES; t++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                c[t][i] = *(const unsigned *)&coefficients[16 * t + lane / 4 + i % 2 * 8]
-                                                          [k + lane % 4 * 2 + i / 2 * 8];
-#pragma unroll
-        for (int i = 0; i < 16; i += 2) {
-            unsigned q[4];
-            cuda_load_matrices(line + lane % 16 * LINE + ((i + lane / 16) ^ (lane & 7)) * 16, q);
-#pragma unroll
-            for (int t = 0; t < TILES; t++) {
-                cuda_multiply(sum[t][i], c[t], q[0], q[1]);
-                cuda_multiply(sum[t][i + 1], c[t], q[2], q[3]);
+            for (int n = 0; n < 2 * TILES; n++) {
+                const int node = lane / 4 + 8 * n, h = n % 2 * 2;
+                const int x = column + i % 2 * 2 * S::STEP, y = row + i / 2 * 2;
+                const float(&s)[2][4] = sum[n / 2][i];
+                if (node < n_nodes && x <= o.half && y < GPU_IMAGE_ROWS)
+                    surf2DLayeredwrite(
+                        make_uint2(limited(s[0][h], s[0][h + 1]), limited(s[1][h], s[1][h + 1])),
+                        images, (x + centre) * T * 2, y, (int)blockIdx.y * layers + node);
             }
-        }
-        __syncwarp();
-    }
-    /* Through shared memory, each lane gets the values of its sample at all nodes. */
-    const int column = first + across + column_of(lane), x = (column + centre) * T * 2;
-    const int row = first_row + down + row_of(lane);
-#pragma unroll
-    for (int t = 0; t < TILES; t++) {
-#pragma unroll
-        for (int i = 0; i < 16; i++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const float most = 65504, *s = &sum[t][i][2 * h]; /* most: of fp16 */
-                const int node = lane / 4 + 8 * h;
-                *(__half2 *)(lines[warp] + node * LINE + (i ^ (node & 7)) * 16 + lane % 4 * 4) =
-                    __floats2half2_rn(fminf(fmaxf(s[0] * SCALE, -most), most),
-                                      fminf(fmaxf(s[1] * SCALE, -most), most));
-            }
-        __syncwarp();
-        for (int node = 0; node < 16 && 16 * t + node < n_nodes; node++) {
-            const int layer = (int)blockIdx.y * layers + 16 * t + node;
-            const uint2 q = *(const uint2 *)(lines[warp] + node * LINE +
-                                             ((lane / 2) ^ (node & 7)) * 16 + lane % 2 * 8);
-            if constexpr (T == 4) {
-                if (column <= o.half && row < GPU_IMAGE_ROWS)
-                    surf2DLayeredwrite(q, images, x, row, layer);
-            } else {
-#pragma unroll
-                for (int i = 0; i < VALUES; i++)
-                    if (column <= o.half && row + i * S::APART < GPU_IMAGE_ROWS)
-                        surf2DLayeredwrite((unsigned short)((i < 2 ? q.x : q.y) >> i % 2 * 16),
-                                           images, x, row + i * S::APART, layer);
-            }
-        }
-        __syncwarp();
     }
 }
 
@@ -346,6 +361,7 @@ static __global__ void __launch_bounds__(tile_of<T>::THREADS)
     for (int turn = 0; turn < T; turn++) {
         const int n = set[turn].n_nodes;
         const float row = 0.5f - (float)set[turn].row - CUDA_ROUND, per_row = 1 / set[turn].slices;
+#pragma unroll 2 /* fetches of two nodes at a time hide more of their latency */
         for (int i = 0; i < n; i++) {
             const auto &node = set[turn].node[i];
             const float q = cuda_reciprocal(fmaf(x, node.n[0], fmaf(y, node.n[1], 1)));

@@ -85,6 +85,17 @@ static __device__ inline void cuda_load_matrices(unsigned at, unsigned (&q)[4])
 #    endif
 }
 
+/** Transposes an 8 x 8 matrix of 16-bit values.  Lane l holds the values of row l / 4 in columns
+ * 2 (l % 4) and 2 (l % 4) + 1, before and after. */
+static __device__ inline unsigned cuda_transpose(unsigned q)
+{
+    unsigned out = 0;
+#    if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+    asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(q));
+#    endif
+    return out;
+}
+
 /** sum [16][8] += weights [16][16] * samples [16][8] */
 static __device__ inline void cuda_multiply(float (&sum)[4], const unsigned (&weights)[4],
                                             unsigned q0, unsigned q1)

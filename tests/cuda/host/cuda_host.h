@@ -275,6 +275,14 @@ static inline __half2 __floats2half2_rn(float a, float b)
 {
     return {(__half)a, (__half)b};
 }
+static inline __half2 __hmax2(__half2 a, __half2 b)
+{
+    return {a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y};
+}
+static inline __half2 __hmin2(__half2 a, __half2 b)
+{
+    return {a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y};
+}
 
 /* Textures: weights of 1/256, zeros outside. */
 template <class T>
@@ -305,9 +313,10 @@ static inline void surf2DLayeredwrite(T value, cudaSurfaceObject_t handle, int b
 {
     const host::texture &t = host::texture_of(handle);
     const long texel = (long)(t.channels * sizeof(__half)), x = byte / texel;
+    const long last = (byte + (long)sizeof value - 1) / texel;
 
-    if (byte < 0 || byte % (long)sizeof value != 0 || !t.at(x, y, layer) || layer < 0 ||
-        layer >= (long)t.layers || byte % texel + (long)sizeof value > texel) {
+    if (byte < 0 || byte % (long)sizeof value != 0 || !t.at(x, y, layer) ||
+        !t.at(last, y, layer) || layer < 0 || layer >= (long)t.layers) {
         fprintf(stderr, "a surface is written out of bounds: byte %d, row %d, layer %d\n", byte, y,
                 layer);
         abort();
@@ -341,6 +350,18 @@ static inline void cuda_load_matrices(unsigned at, unsigned (&q)[4])
         }
         memcpy(&q[m], two, 4);
     }
+}
+static inline unsigned cuda_transpose(unsigned q)
+{
+    const uint32_t(*all)[8] = host::exchange(q);
+    const unsigned lane = host::lane(), column = lane / 4;
+    unsigned out = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32_t word = all[(lane % 4 * 2 + i) * 4 + column / 2][0];
+        out |= (word >> column % 2 * 16 & 0xffffu) << 16 * i;
+    }
+    return out;
 }
 static inline void cuda_multiply(float (&sum)[4], const unsigned (&weights)[4], unsigned q0,
                                  unsigned q1)
