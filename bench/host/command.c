@@ -25,8 +25,10 @@ static const struct opt table[] = {
         .help = "J1: 512^3 voxels from views of 512x512; J2: 512^3 from 1248x960; J3: 1024^3 from "
                 "1248x960; J4: 2048^3 from 2048x2048, which takes 50 GB of memory; P64, P128, "
                 "P200: 64^3, 128^3, 200^3 from plane integrals along 208 directions; P128x10: ten "
-                "delays of them; B1024, B2048: 1024^3, 2048^3 from half a turn of a parallel beam, "
-                "as many views as voxels per side"),
+                "delays of them; C1024: J3 from 1440 views; C2048: 2048^3 from 2880 views of "
+                "2048x2048, which takes 83 GB; B1024, B2048: 1024^3, 2048^3 from half a turn of a "
+                "parallel "
+                "beam, as many views as voxels per side"),
     BENCH_DEVICE(H),
     BENCH_KERNEL(H),
     OPT(H, stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",
