@@ -27,8 +27,7 @@ static const struct opt table[] = {
                 "P200: 64^3, 128^3, 200^3 from plane integrals along 208 directions; P128x10: ten "
                 "delays of them; C1024: J3 from 1440 views; C2048: 2048^3 from 2880 views of "
                 "2048x2048, which takes 83 GB; B1024, B2048: 1024^3, 2048^3 from half a turn of a "
-                "parallel "
-                "beam, as many views as voxels per side"),
+                "parallel beam, as many views as voxels per side"),
     BENCH_DEVICE(H),
     BENCH_KERNEL(H),
     OPT(H, stages, .name = "stages", .arg = "N", .min = 1, .max = 2, .fallback = "1",

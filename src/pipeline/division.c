@@ -389,10 +389,9 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq)
 static fbp_status take_quicker(const struct fbp_work *w, const struct fbp_work_request *rq,
                                struct fbp_work *best)
 {
-    const struct fbp_rates rates = fbp_work_rates(rq);
     struct fbp_predicted p;
 
-    FBP_TRY(fbp_predict(rq->machine, &rates, rq->job, w, &p, NULL));
+    FBP_TRY(fbp_predict(rq->machine, &rq->rates, rq->job, w, &p, NULL));
     if (best->seconds == 0 || p.total < best->seconds) {
         *best = *w;
         best->seconds = p.total;
@@ -436,10 +435,7 @@ static fbp_status take_quickest(const struct fbp_work_request *rq, size_t slabs,
 {
     const size_t nz = work_slices(rq->job);
     struct fbp_work best = {.cut = out->cut}, two = *out;
-    struct fbp_work_request known = *rq;
 
-    known.rates = fbp_work_rates(rq); /* computed once, for all divisions */
-    rq = &known;
     if (fits)
         FBP_TRY(take_quicker(out, rq, &best));
     if (fits && out->n_slabs == rq->n_workers && nz >= 2 * rq->n_workers &&
@@ -540,13 +536,14 @@ static fbp_status fail_with_need(const struct fbp_work_request *rq, size_t slabs
 
 /* ---- Division ---- */
 
-fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out)
+fbp_status fbp_work_divide(const struct fbp_work_request *request, struct fbp_work *out)
 {
+    struct fbp_work_request known = *request, few;
+    const struct fbp_work_request *const rq = &known;
     const size_t nz = work_slices(rq->job);
     const size_t most = rq->slab_slices && rq->slab_slices < nz ? rq->slab_slices : nz;
     const size_t least = rq->n_workers * (rq->slabs_each ? rq->slabs_each : 1);
     size_t slabs = (nz + most - 1) / most;
-    struct fbp_work_request few = *rq;
     const struct fbp_slab slice = fbp_slab_asked(rq->job, 0, 1);
     const double bytes = (double)fbp_channels(rq->job) * (double)slice.nx * (double)slice.ny *
                          (double)fbp_value_size(rq->job);
@@ -557,7 +554,8 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
                              .follow = rq->follow,
                              .even = rq->even,
                              .level = rq->even || rq->on_device};
-    if (rq->job->matrices && (rq->n_workers > 1 || fbp_work_rates(rq).update > 0))
+    known.rates = fbp_work_rates(request);
+    if (rq->job->matrices && (rq->n_workers > 1 || rq->rates.update > 0))
         fbp_cut_find(rq->job, &out->cut);
     /* Reject huge volumes of damaged scan files at once: a search for slabs would take long. */
     if (rq->job->channels > 1)
@@ -576,17 +574,18 @@ fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *o
         slabs = least < nz ? least : nz;
     /* If no division fits into memory, try again with the fewest buffers for blocks of slices: a
      * larger limit allows more buffers, but must not fail if a smaller one suffices. */
+    few = known;
     few.few_blocks = true;
     const bool fits =
         try_from(out, rq, slabs) || (rq->backend->can.own_memory && try_from(out, &few, slabs));
     /* Choose by predicted time, unless views are processed as they arrive (follow), stages do not
      * overlap (even), or the fewest slabs are requested (plain) or known to be best (whole). */
     const bool whole = rq->on_device && fits && out->n_slabs == rq->n_workers;
-    if (!rq->follow && !rq->even && !rq->plain && !whole && fbp_work_rates(rq).update > 0)
+    if (!rq->follow && !rq->even && !rq->plain && !whole && rq->rates.update > 0)
         FBP_TRY(take_quickest(rq, slabs, fits, out));
     /* If the search was cancelled, its result may be wrong. */
     FBP_TRY(fbp_check_cancelled());
-    out->update = fbp_work_rates(rq).update;
+    out->update = rq->rates.update;
     if (fits || out->seconds > 0)
         return FBP_OK;
     return fail_with_need(rq, slabs, out);

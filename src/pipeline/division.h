@@ -200,7 +200,7 @@ struct fbp_rates fbp_work_rates(const struct fbp_work_request *rq);
  * that would suffice.  FBP_ERR_UNSUPPORTED if a device cannot have buffers of this size, whatever
  * memory is free.
  */
-fbp_status fbp_work_divide(const struct fbp_work_request *rq, struct fbp_work *out);
+fbp_status fbp_work_divide(const struct fbp_work_request *request, struct fbp_work *out);
 
 /** Host memory of the buffers and threads of all workers [bytes], a part of w->memory_bytes. */
 uint64_t fbp_work_open_bytes(const struct fbp_work *w, const struct fbp_work_request *rq);

@@ -278,7 +278,7 @@ TEST(cuda_values_and_errors)
                                                     .filtering.refine = (enum fbp_refine)refine));
             AUTO_FREE float *got =
                 reconstruct(&scan, CUDA_PARAMS(.filtering.refine = (enum fbp_refine)refine));
-            check_error(cases[i].name, refine, "cuda", refine ? 1.2 : 1.4, got, column, truth,
+            check_error(cases[i].name, refine, "cuda", refine ? 1.15 : 1.4, got, column, truth,
                         side);
         }
     }

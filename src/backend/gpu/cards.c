@@ -90,16 +90,15 @@ void gpu_rates(const struct gpu_card *card, const struct fbp_job *job, struct fb
     /* With textures of large views (33 MB), the speed was 0.87 of that in the measured problems (up
      * to 10 MB), unless several voxels shared a texel (x < 1): used above 16 MB. */
     const double speed = card->speed * ((double)bytes > 16e6 && x > 0.99 ? 0.87 : 1);
-    *out = (struct fbp_rates){.upload = 1 / card->up,
-                              .fetch = 1 / card->down,
-                              .filter = 1 / 50e9,
-                              .update = 1e-9 / (speed * known),
-                              .call = 150e-6,
-                              .voxel = k->slices ? 3e-12 / card->speed : 0,
-                              .share = 1 / 150e9, /* rate that is assumed for unknown links */
-                              .copy = 1 / card->copy};
-    if (k->decimates) {
-        out->update = gpu_nodes_of(job) * per_node[k->symmetric_views == 1] / card->speed;
-        out->slices = more_slices;
-    }
+    *out = (struct fbp_rates){
+        .upload = 1 / card->up,
+        .fetch = 1 / card->down,
+        .filter = 1 / 50e9,
+        .update = k->decimates ? gpu_nodes_of(job) * per_node[k->symmetric_views == 1] / card->speed
+                               : 1e-9 / (speed * known),
+        .call = 150e-6,
+        .voxel = k->slices ? 3e-12 / card->speed : 0,
+        .share = 1 / 150e9, /* rate that is assumed for unknown links */
+        .copy = 1 / card->copy,
+        .slices = k->decimates ? more_slices : 0};
 }

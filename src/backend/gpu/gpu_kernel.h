@@ -206,7 +206,7 @@ struct gpu_view_group {
     struct gpu_node {
         float e[2], n[2], s[3];
     } node[FBP_BANDWIDTHS][GPU_NODES];
-    float coefficients[FBP_BANDWIDTHS][GPU_GROUP][GPU_NODES];
+    float coefficients[FBP_BANDWIDTHS][GPU_GROUP][GPU_NODES]; /**< 0 beyond n_nodes */
 };
 
 /** Images of a block at the nodes of a group, for one rotation of the block: middle (tx, ty) of the

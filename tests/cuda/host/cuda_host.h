@@ -234,10 +234,6 @@ static inline int __syncthreads_and(int condition)
 {
     return host::wait(host::block, condition != 0);
 }
-static inline void __syncwarp()
-{
-    (void)host::wait(host::own_warp().barrier_, true);
-}
 template <class T> static inline T __shfl_xor_sync(unsigned, T value, int mask)
 {
     T out;
@@ -315,8 +311,8 @@ static inline void surf2DLayeredwrite(T value, cudaSurfaceObject_t handle, int b
     const long texel = (long)(t.channels * sizeof(__half)), x = byte / texel;
     const long last = (byte + (long)sizeof value - 1) / texel;
 
-    if (byte < 0 || byte % (long)sizeof value != 0 || !t.at(x, y, layer) ||
-        !t.at(last, y, layer) || layer < 0 || layer >= (long)t.layers) {
+    if (byte < 0 || byte % (long)sizeof value != 0 || !t.at(x, y, layer) || !t.at(last, y, layer) ||
+        layer < 0 || layer >= (long)t.layers) {
         fprintf(stderr, "a surface is written out of bounds: byte %d, row %d, layer %d\n", byte, y,
                 layer);
         abort();
@@ -329,28 +325,8 @@ static inline float cuda_reciprocal(float x)
     return 1 / x;
 }
 
-/* Products of matrices.  Addresses of shared memory are the low halves of pointers, whose high
- * halves are equal. */
-static uintptr_t shared_high;
-static inline size_t __cvta_generic_to_shared(const void *p)
-{
-    shared_high = (uintptr_t)p >> 32 << 32;
-    return (uintptr_t)p & 0xffffffffu;
-}
-static inline void cuda_load_matrices(unsigned at, unsigned (&q)[4])
-{
-    const uint32_t(*rows)[8] = host::exchange(at);
-    const unsigned lane = host::lane();
+/* Products of matrices. */
 
-    for (unsigned m = 0; m < 4; m++) {
-        uint16_t two[2];
-        for (unsigned i = 0; i < 2; i++) {
-            const char *row = (const char *)(shared_high | rows[8 * m + 2 * (lane % 4) + i][0]);
-            memcpy(&two[i], row + lane / 4 * 2, 2);
-        }
-        memcpy(&q[m], two, 4);
-    }
-}
 static inline unsigned cuda_transpose(unsigned q)
 {
     const uint32_t(*all)[8] = host::exchange(q);

@@ -19,13 +19,6 @@ typedef struct
     alignas(16)
 #endif
 {
-    unsigned x, y, z, w;
-} uint4;
-typedef struct
-#ifdef __cplusplus
-    alignas(16)
-#endif
-{
     float x, y, z, w;
 } float4;
 
